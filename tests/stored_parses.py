@@ -52,7 +52,7 @@ def kept_parses(texts: Iterable[str]) -> Parsed:
 @lru_cache
 def _read() -> tuple[str, Mapping[str, list[int]], list[Sentence]]:
     kept = json.loads(lzma.decompress(FILE.read_bytes()))
-    distinct = [Sentence(*words, tuple(lemmas)) for *words, lemmas in kept["sentences"]]
+    distinct = [Sentence(text, root, first, tuple(lemmas)) for text, root, first, lemmas in kept["sentences"]]
     return kept["parser"], kept["texts"], distinct
 
 
