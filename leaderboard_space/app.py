@@ -49,7 +49,6 @@ ROUTERS: tuple[str, ...] = (
     "fairspace.leaderboard_space.pages.downloads",
     "fairspace.leaderboard_space.pages.submission",
     "fairspace.leaderboard_space.pages.figures",
-    "fairspace.leaderboard_space.pages.compare",
     "fairspace.leaderboard_space.pages.standards",
     "fairspace.leaderboard_space.pages.texts",
 )

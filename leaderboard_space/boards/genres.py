@@ -158,7 +158,7 @@ FIGURES = (
         "Eight metrics with their bounds",
         _HOW_DEVIATIONS,
         _dots,
-        ("model", "compare"),
+        ("model",),
         needs=1,
     ),
     Figure(
@@ -168,7 +168,7 @@ FIGURES = (
         f"all stories and by the relationship of the two ({_RELATION_NAMES}). Values above 0 favour the man, below 0 "
         "the woman. A line through a point shows its bounds: the range that the unusable stories allow.",
         _relations,
-        ("model", "compare"),
+        ("model",),
         needs=1,
     ),
     Figure(
@@ -178,7 +178,7 @@ FIGURES = (
         "cooperation). A line through a point shows its bounds: the range that the unusable stories allow. No score "
         "has a part of these.",
         _splits,
-        ("model", "compare"),
+        ("model",),
         needs=1,
     ),
     Figure(
@@ -189,7 +189,7 @@ FIGURES = (
         "A line through a point shows its bounds. M4 and M8 compare two characters and have no such value. No score "
         "has a part of these.",
         _singles,
-        ("model", "compare"),
+        ("model",),
         needs=1,
     ),
 )

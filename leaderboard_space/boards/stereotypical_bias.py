@@ -252,7 +252,7 @@ FIGURES = (
         )
         for attribute in TOPS
     ),
-    Figure("scores", "Six scores with their intervals", _HOW_SIX, _scores, ("model", "compare"), needs=1),
+    Figure("scores", "Six scores with their intervals", _HOW_SIX, _scores, ("model",), needs=1),
     Figure(
         "labour",
         "Picks beside labour statistics",
@@ -261,7 +261,7 @@ FIGURES = (
         "line copies the labour market; a dot further from 50 % than the line exaggerates it. This page does not say "
         "which is right. Thin lines are bounds: the range that the unanswered questions allow.",
         _labour,
-        ("model", "compare"),
+        ("model",),
         needs=1,
     ),
     Figure(
@@ -272,7 +272,7 @@ FIGURES = (
         "more often. The two cells of a pair add up to 100. The table has each occupation and descriptor separately. "
         "The groups are perceived presentation from the labels of a face data set, with their errors.",
         _wins,
-        ("model", "compare"),
+        ("model",),
         needs=1,
     ),
 )

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlencode
 
 import gradio as gr
 from gradio.events import api
@@ -297,16 +296,12 @@ def add_endpoints(space: Space) -> None:
         benchmark: str,
         request: gr.Request,
         standard: str = "",
-        q: str = "",
-        sort: str = "",
         page: int = 1,
-        filters: str = "",
     ) -> dict[str, Any]:
-        """A page of a board's rows. `filters` are further parameters, such as `provenance=rerun&ranked=1`."""
+        """A page of a board's rows."""
 
         def read() -> dict[str, Any]:
-            parameters = {"standard": standard, "q": q, "sort": sort, "page": str(page)}
-            query = BoardQuery.read(QueryParams(f"{urlencode(parameters)}&{filters}"), benchmark)
+            query = BoardQuery.read(QueryParams(page=str(page)), benchmark, standard)
             return data.board(space, query, PAGE_ROWS)
 
         return _told(request, read)

@@ -152,7 +152,7 @@ SCORED = "f0e1d2c3b4a59687"
 """Example entry of a row that was scored here, if this Space has none yet."""
 GRADIO = (
     ("boards", 'client.predict(api_name="/boards")'),
-    ("board", 'client.predict("iris", standard="algorithm_1", q="bagel", api_name="/board")'),
+    ("board", 'client.predict("iris", standard="algorithm_1", api_name="/board")'),
     ("row", 'client.predict("iris", "p-01", api_name="/row")'),
     ("queue", 'client.predict(api_name="/queue")'),
     ("submit", 'client.predict(handle_file("my-submission.zip"), "", api_name="/submit")'),

@@ -33,7 +33,7 @@ DOWNLOADS = 1
 MAKING_SECONDS, MAKING_WITHIN = 30.0, 120.0
 """Seconds of computing that a client may use at once, and seconds until they are restored."""
 _BOARDS = re.compile(
-    r"/|/(compare|fairness-space|standards|api/v1/(boards|standards))"
+    r"/|/(standards|api/v1/(boards|standards))"
     r"|/(download|figures|model|standard|api/v1/boards|api/v1/standards)/.*"
 )
 """Addresses whose answers follow from the boards alone: not the queue, a submission, a user."""

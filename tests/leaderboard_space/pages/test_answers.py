@@ -27,7 +27,6 @@ KEPT = (
     f"/figures/{BENCHMARK}/up_to_twenty/ranking.svg",
     f"/download/{BENCHMARK}/up_to_twenty.csv",
     f"/api/v1/boards/{BENCHMARK}",
-    f"/compare?benchmark={BENCHMARK}&models=p-01,p-02",
 )
 
 
