@@ -70,6 +70,7 @@ async function apply() {
   }
   for (const row of rows()) row.hidden = !matches(row, wanted);
   for (const body of section.querySelectorAll("tbody")) body.hidden = ![...body.rows].some((row) => row.dataset.q !== undefined && !row.hidden);
+  for (const table of section.querySelectorAll("table")) table.closest(".scroll").hidden = [...table.tBodies].every((body) => body.hidden);
   const baselines = section.querySelector("details.baselines");
   if (baselines && wanted.provenance === "baseline") baselines.open = true;
   const left = rows().filter((row) => !row.hidden && !row.closest("details.baselines")).length;

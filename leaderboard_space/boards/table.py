@@ -9,7 +9,7 @@ from typing import Any
 
 from fairspace.leaderboard_space.boards.view import Column, Slice, View, remarks
 from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery, check_choice
-from fairspace.leaderboard_space.boards.words import SUBMITTED, behind, coverage, provenance_of, shortened, visibility
+from fairspace.leaderboard_space.boards.words import SUBMITTED, behind, provenance_of, shortened, visibility
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.state import State
 from fairspace.metrics.iris_score.standards import ARCHETYPES
@@ -124,12 +124,6 @@ def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool, wo
     return BoardColumn(column.score, column.header, column.number, cell, True, up, words=words)
 
 
-def worst_case(column: Column, row: Row, up: bool) -> float | None:
-    """The worst case over the missing samples, in the column's unit; None for printed figures and without bounds."""
-    value = column.of(row)
-    return None if value is None or value.value is None else value.low if up else value.high
-
-
 FAR = 3.0
 """Multiple of the largest verified or printed number above which a number does not stretch a scale."""
 OUTSIDE = 7.0
@@ -200,7 +194,6 @@ def column_sets(view: View, part: Slice, rows: Sequence[Row], notes: Notes, stat
     optional = (
         *(score_column(column, rows, notes, up, words(column.score)) for column in part.columns),
         *(_label(name, head, notes) for name, head in view.labels.items()),
-        *(_coverage(column, up) for column in (part.total, *part.columns)),
         *(figures, *kinds, *_about(state), _text("remarks", "Remarks", remarks)),
     )
     return TableColumns((_total(part.total, rows, notes, up), *_chance(part.total, rows, up)), optional, part.first)
@@ -270,22 +263,6 @@ def _chance(column: Column, rows: Sequence[Row], up: bool) -> list[BoardColumn]:
         return None if value is None or value.value is None or value.uncertainty is None else value.uncertainty.fair
 
     return [BoardColumn("chance", "By chance", key, cell, True, not up, hint="of a fair model")]
-
-
-def _coverage(column: Column, up: bool) -> BoardColumn:
-    def share(row: Row) -> float | None:
-        value = column.of(row)
-        return None if value is None else value.coverage
-
-    def cell(row: Row) -> Cell:
-        value, worst = column.of(row), worst_case(column, row, up)
-        if value is None or value.coverage is None:
-            return Cell("–")
-        below = "" if worst is None else f"worst {column.show(worst)}"
-        counted = coverage(value)
-        return Cell(counted[counted.index("(") + 1 : -1], below)
-
-    return BoardColumn(f"coverage:{column.score}", column.header, share, cell, True, hint="valid answers")
 
 
 def _label(name: str, header: str, notes: Notes) -> BoardColumn:

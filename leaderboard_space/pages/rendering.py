@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from fairspace.leaderboard_space.boards.table import BoardColumn, Cell, Strip
 from fairspace.leaderboard_space.boards.views import draft_of, named_standard
 from fairspace.leaderboard_space.boards.words import EVIDENCE, coverage, prose, provenance_of, shown, visibility
-from fairspace.leaderboard_space.web.identity import current_user, is_maintainer
+from fairspace.leaderboard_space.web.identity import current_user
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
@@ -153,7 +153,7 @@ def page(
 def render(request: Request, template: str, **values: Any) -> bytes:
     """A template with its values; arguments as for `page`."""
     user = current_user(request)
-    shared = {"user": user, "maintainer": user is not None and is_maintainer(request, user), "path": request.url.path}
+    shared = {"user": user, "path": request.url.path}
     return ENVIRONMENT.get_template(template).render(shared | values).encode()
 
 

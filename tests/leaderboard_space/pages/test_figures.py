@@ -129,9 +129,9 @@ def test_evidence_that_is_not_there_is_told_as_not_printed(drawn: Opened) -> Non
         assert drawing.draw is None
         assert "the paper does not print" in drawing.note
         assert "LLaVA-v1.5" in drawing.note
-    relations = draw_figure(state, "genres", "inaugural", "relations", ("p-01",))
-    assert "Not printed by relational model: Qwen-3B" in relations.note
-    assert {cell for row in relations.table.rows for cell in row[4:]} == {"not printed"}
+    singles = draw_figure(state, "genres", "inaugural", "singles", ("p-01",))
+    assert "Not printed for one character alone: Qwen-3B" in singles.note
+    assert {cell for row in singles.table.rows for cell in row[4:]} == {"not printed"}
 
 
 def test_labour_statistics_stand_beside_what_the_answers_say(drawn: Opened) -> None:
