@@ -32,8 +32,8 @@ from fairspace.leaderboard_space.pages.rendering import ASSETS
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.answers import Answers
-from fairspace.leaderboard_space.web.connections import Forwarded, Heads, Places, Proxies
-from fairspace.leaderboard_space.web.guard import LIMITS, Guard
+from fairspace.leaderboard_space.web.connections import Forwarded, Heads, Proxies
+from fairspace.leaderboard_space.web.guard import Guard
 from fairspace.leaderboard_space.web.identity import Rate, check_local, signs_in
 from fairspace.leaderboard_space.web.refusals import add_handlers, refuse_the_rest
 from fairspace.submissions.benchmarks.registry import NAMES
@@ -49,11 +49,12 @@ ROUTERS: tuple[str, ...] = (
     "fairspace.leaderboard_space.pages.downloads",
     "fairspace.leaderboard_space.pages.submission",
     "fairspace.leaderboard_space.pages.figures",
-    "fairspace.leaderboard_space.pages.compare",
     "fairspace.leaderboard_space.pages.standards",
     "fairspace.leaderboard_space.pages.texts",
 )
 """Modules with a `router`; the first match answers."""
+MOST_CONNECTIONS, KEEP_ALIVE = 500, 15
+"""Connections at a time, below the usual limit of 1,024 files, and seconds for which an idle one is kept."""
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1", "[::1]")
 LOGGER = logging.getLogger("fairspace")
 
@@ -145,19 +146,11 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
     boards.start()
     if not settings.keeps_the_store():
         LOGGER.error("the store is not kept: handing in is refused until FAIRSPACE_STORE names one that is")
-    protocol = _places(settings).protocol()
-    config = uvicorn.Config(app, host, port, http=protocol, loop="uvloop", ws="none", log_config=None, access_log=False)
+    config = uvicorn.Config(app, host, port, loop="uvloop", ws="none", log_config=None, access_log=False)
+    config.limit_concurrency, config.timeout_keep_alive = MOST_CONNECTIONS, KEEP_ALIVE
     config.timeout_graceful_shutdown, config.server_header = settings.stop_seconds, False
     config.proxy_headers = False  # `Forwarded` knows whom to believe
     _Server(config, app, boards).run()
-
-
-def _places(settings: Settings) -> Places:
-    places = Places(Proxies(settings.proxies))
-    places.body_seconds = settings.upload_seconds + LIMITS.seconds  # `Guard` ends them earlier, and says so
-    if not settings.requests_a_minute:
-        places.of_address = 0
-    return places
 
 
 class _Server(uvicorn.Server):

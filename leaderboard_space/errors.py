@@ -31,10 +31,6 @@ REFUSALS: dict[str, tuple[int, str]] = {
     "QUEUE_FULL": (503, "the queue is full"),
     "WORK_FULL": (503, "the Space has no room to receive the upload, or cannot write it"),
     "STORE_FAILED": (503, "the storage is not available at the moment"),
-    "STORE_AWAY": (
-        503,
-        "until the Hub answers again, the last copy of the store is shown, and nothing is taken in",
-    ),
     "STORE_NOT_KEPT": (503, "the Space has no permanent storage, so it accepts no submissions"),
     "OUR_FAULT": (500, "an internal error of the Space"),
 }

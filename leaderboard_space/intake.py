@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft, Event, clock
@@ -130,18 +130,11 @@ class Usage:
     failed: list[str]
 
 
-class Queue(Protocol):
-    """The jobs of accepted submissions; see `jobs`."""
-
-    def held_up(self) -> Collection[str]:
-        """Ids of the submissions that wait because of an error of this Space."""
-
-
 class Intake:
     """Accepts submissions. Safe for several threads; files that are being written count for the quotas."""
 
-    def __init__(self, state: State, queue: Queue, settings: Settings) -> None:
-        self.state, self.queue, self.settings = state, queue, settings
+    def __init__(self, state: State, settings: Settings) -> None:
+        self.state, self.settings = state, settings
         self._lock = threading.Lock()
         self._coming: dict[str, Submission] = {}
         """Submissions being written to the store; storages combine simultaneous writes."""
@@ -153,7 +146,7 @@ class Intake:
         is tried again, a few times.
 
         Errors: SpaceError UPLOAD_TOO_LARGE, UPLOAD_NOT_A_ZIP, ORGANISATION_UNKNOWN, QUOTA_VALID, QUOTA_FAULTY,
-        QUOTA_FAILED, TOO_MANY_WAITING, QUEUE_FULL, STORE_FAILED, STORE_AWAY, STORE_NOT_KEPT.
+        QUOTA_FAILED, TOO_MANY_WAITING, QUEUE_FULL, STORE_FAILED, STORE_NOT_KEPT.
         """
         if not self.settings.keeps_the_store():
             problem, expected = "temporary storage, deleted with the container", "permanent storage"
@@ -191,8 +184,7 @@ class Intake:
             self.state.refresh()
         except StorageError as error:
             mend = "submit it again later; this file was not accepted, and earlier submissions are safe"
-            code = error.code if error.code == "STORE_AWAY" else "STORE_FAILED"
-            raise SpaceError(code, "the store", error.code, "a storage that accepts it", mend) from error
+            raise SpaceError("STORE_FAILED", "the store", error.code, "a storage that accepts it", mend) from error
         finally:
             with self._lock:
                 self._coming.pop(name, None)
@@ -211,9 +203,8 @@ class Intake:
             for submission in submissions
             for clock in (*submission.failed, *([submission.clock] if _has_failed(submission) else []))
         )
-        held_up = self.queue.held_up()
         return Usage(
-            [each for each in submissions if each.outcome == "waiting" and each.id not in held_up],
+            [each for each in submissions if each.outcome == "waiting"],
             [submission for submission in recent if submission.outcome == "scored"],
             [submission for submission in recent if submission.outcome == "refused"],
             [clock for clock in failed if begin < clock <= end],

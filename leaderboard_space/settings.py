@@ -37,7 +37,6 @@ class Settings:
         attempts: attempts at one submission, which can be handed in again after a failure.
         waiting: waiting submissions of one user at a time.
         queue_length: waiting submissions in all.
-        check_cpu_seconds: processor time of the check of a file before it is queued.
         scoring_memory: bytes of memory of one job.
         scoring_cpu_seconds: processor time of one job.
         scoring_seconds: duration of one job.
@@ -70,7 +69,6 @@ class Settings:
     attempts: int = 3
     waiting: int = 3
     queue_length: int = 200
-    check_cpu_seconds: int = 10
     scoring_memory: int = 8 << 30
     scoring_cpu_seconds: int = 1800
     scoring_seconds: int = 3600

@@ -33,4 +33,4 @@ class Space:
         state.refresh()
         jobs = Jobs(state, settings)
         tokens = Tokens(settings.secret, state.is_revoked)
-        return cls(settings, storage, state, jobs, Intake(state, jobs, settings), tokens)
+        return cls(settings, storage, state, jobs, Intake(state, settings), tokens)

@@ -61,7 +61,7 @@ def _board_about(space: Space, name: str) -> Data:
 
 
 def board(space: Space, query: BoardQuery, limit: int) -> Data:
-    """A page of `limit` rows that match a query, in the order of the board's page."""
+    """A page of `limit` rows of a query, in the board's order."""
     name, table = board_table(space.state, query)
     rows = table.select(query)
     begin = (query.page - 1) * limit
@@ -347,7 +347,7 @@ class Board(BaseModel):
     draft: str = Field(description="why the standard is not released, '' if it is")
     table: str = Field(description="name of this table")
     tables: list[str] = Field(description="all tables of the board")
-    total: int = Field(description="rows that match the filters")
+    total: int = Field(description="rows of the table, or those named")
     page: int = Field(description="from 1")
     pages: int
     rows: list[RowModel]

@@ -109,7 +109,7 @@ def board(
     benchmark: Name,
     limit: Annotated[int, Query(description="rows per page", ge=1, le=MOST_ROWS)] = 100,
 ) -> Response:
-    """The rows of a board: filtered, searched and sorted as on its page, a page at a time."""
+    """The rows of a board by rank, a page at a time."""
     query = BoardQuery.read(request.query_params, benchmark)
     return _cached(request, lambda space: data.board(space, query, limit), _version(request, query.benchmark))
 

@@ -1,84 +1,132 @@
-// The board with script: what is changed about rows, order and columns shows at once and stands in the address; four rows
-// at most are chosen.
+// The board with scripts: rows are searched, filtered and sorted here, and the address keeps the choice. The further pages
+// of a long table are loaded first.
 "use strict";
-const MOST = 4, WAIT = 250;
-const filters = document.querySelector("[data-filters]");
-let asked = 0, shown = location.search;
+const WAIT = 200;
+const form = document.querySelector("[data-filters]"), section = document.querySelector("#rows[data-pages]");
+const NAMES = ["q", "provenance", "licence", "architecture", "open_weights", "task", "size_from", "size_to", "ranked"];
+let sorted = "";
 
-// The parts of a page that follow from its address, without loading the page anew.
-async function show(address) {
-  const turn = ++asked, chosen = new Set(chosenBoxes().map((box) => box.value));
-  try {
-    const answer = await fetch(address, { headers: { Accept: "text/html" } });
-    if (!answer.ok) throw new Error(String(answer.status));
-    const next = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (turn !== asked) return;
-    const focused = document.activeElement?.closest("[data-live]") ? document.activeElement : null;
-    for (const part of document.querySelectorAll("[data-live]")) part.replaceWith(document.adoptNode(next.getElementById(part.id)));
-    history.pushState({}, "", address);
-    shown = location.search;
-    for (const box of document.querySelectorAll("input[name=models]")) box.checked = chosen.has(box.value);
-    showChosen();
-    if (focused) sameAs(focused)?.focus();
-  } catch {
-    location.assign(address);
-  }
+const rows = () => [...section.querySelectorAll("tr[data-q]")];
+const part = (body) => body.querySelector(".part")?.textContent;
+
+// Appends the rows of the other pages to the tables of this one.
+let loading;
+function loadAll() {
+  loading ??= (async () => {
+    const here = new URL(location.href), shown = Number(here.searchParams.get("page") ?? 1);
+    for (let page = 1; page <= Number(section.dataset.pages); page++) {
+      if (page === shown) continue;
+      here.searchParams.set("page", page);
+      const answer = await fetch(here);
+      if (!answer.ok) throw new Error(String(answer.status));
+      const next = new DOMParser().parseFromString(await answer.text(), "text/html");
+      for (const table of next.querySelectorAll("#rows > .scroll > table")) {
+        const name = table.parentElement.getAttribute("aria-label");
+        const mine = [...section.querySelectorAll(".scroll")].find((one) => one.getAttribute("aria-label") === name)?.firstElementChild;
+        if (!mine) { section.querySelector("nav.pages").before(table.parentElement); continue; }
+        for (const body of [...table.tBodies]) {
+          const same = [...mine.tBodies].find((one) => part(one) === part(body));
+          if (same) same.append(...[...body.rows].slice(1)); else mine.append(body);
+        }
+      }
+    }
+    for (const extra of section.querySelectorAll("nav.pages, [data-range]")) extra.remove();
+  })();
+  return loading;
 }
 
-function sameAs(before) {
-  if (before.id) return document.getElementById(before.id);
-  const words = (element) => element.textContent.replace(/[▲▼]/, "").trim();
-  return [...document.querySelectorAll("[data-live] a")].find((link) => words(link) === words(before));
-}
-
-function filtered() {
-  const address = new URL(filters.getAttribute("action"), location.href);
-  const columns = [];
-  for (const [name, value] of new FormData(filters)) {
-    if (name === "columns") columns.push(value);
-    else if (value !== "") address.searchParams.set(name, value);
-  }
-  const named = columns.length > 1 ? columns.filter((key) => key !== "none") : columns;
-  if (named.join() !== filters.dataset.first) address.searchParams.set("columns", named.sort().join());
-  return address.href.replaceAll("%2C", ",").replaceAll("%3A", ":");
-}
-
-if (filters) {
-  let waiting;
-  const soon = () => { clearTimeout(waiting); waiting = setTimeout(() => show(filtered()), WAIT); };
-  filters.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(waiting); show(filtered()); });
-  filters.addEventListener("input", soon);
-  filters.querySelector("[data-apply]").hidden = true;
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest("#rows thead a, #rows .pages a");
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    show(link.href);
-    if (link.closest(".pages")) document.getElementById("rows").scrollIntoView();
+function matches(row, wanted) {
+  const { dataset } = row, size = dataset.size === undefined ? NaN : Number(dataset.size);
+  return Object.entries(wanted).every(([name, value]) => {
+    if (name === "q") return value.toLowerCase().split(/\s+/).every((word) => dataset.q.includes(word));
+    if (name === "size_from") return size >= Number(value);
+    if (name === "size_to") return size <= Number(value);
+    if (name === "task") return (dataset.task ?? "").split(" ").includes(value);
+    return (dataset[name] ?? "").toLowerCase() === value.toLowerCase();
   });
-  window.addEventListener("popstate", () => { if (location.search !== shown) location.reload(); });
 }
 
-const chosenBoxes = () => [...document.querySelectorAll("input[name=models]:checked")];
-
-function showChosen() {
-  const form = document.querySelector("[data-compare]");
-  if (!form) return;
-  const chosen = chosenBoxes();
-  for (const box of document.querySelectorAll("input[name=models]")) box.disabled = chosen.length >= MOST && !box.checked;
-  form.querySelector("[data-chosen]").textContent = chosen.length ? `${chosen.length} of ${MOST} rows selected` : "Select up to four rows";
-  for (const button of form.querySelectorAll("button")) button.hidden = !chosen.length;
+function order(body, place, falling) {
+  const key = (row) => row.cells[place].dataset.key;
+  const compare = (a, b) => (isNaN(a) || isNaN(b) ? a.localeCompare(b) : a - b) * (falling ? -1 : 1);
+  const those = [...body.rows].filter((row) => row.dataset.q !== undefined);
+  const last = those.filter((row) => key(row) === undefined);
+  body.append(...those.filter((row) => key(row) !== undefined).sort((a, b) => compare(key(a), key(b))), ...last);
 }
 
-document.addEventListener("change", (event) => { if (event.target.matches("input[name=models]")) showChosen(); });
-document.addEventListener("submit", (event) => {
-  const form = event.target;
-  if (!form.matches("[data-compare]")) return;
+function sort() {
+  const name = sorted.replace(/^-/, "") || "rank", falling = sorted.startsWith("-");
+  for (const head of section.querySelectorAll("th[data-sort]")) {
+    const here = head.dataset.sort.replace(/^-/, "") === name;
+    if (here) head.setAttribute("aria-sort", falling ? "descending" : "ascending"); else head.removeAttribute("aria-sort");
+    if (here) for (const body of head.closest("table").tBodies) order(body, head.cellIndex, falling);
+  }
+}
+
+async function apply() {
+  const wanted = Object.fromEntries([...new FormData(form)].filter(([, value]) => value.trim()));
+  if (section.dataset.pages > 1 && (sorted || Object.keys(wanted).length)) {
+    try { await loadAll(); } catch { return; }
+  }
+  for (const row of rows()) row.hidden = !matches(row, wanted);
+  for (const body of section.querySelectorAll("tbody")) body.hidden = ![...body.rows].some((row) => row.dataset.q !== undefined && !row.hidden);
+  for (const table of section.querySelectorAll("table")) table.closest(".scroll").hidden = [...table.tBodies].every((body) => body.hidden);
+  const baselines = section.querySelector("details.baselines");
+  if (baselines && wanted.provenance === "baseline") baselines.open = true;
+  const left = rows().filter((row) => !row.hidden && !row.closest("details.baselines")).length;
+  if (Object.keys(wanted).length) section.querySelector("[data-count]").textContent = left;
+  else if (section.dataset.pages === "1" || loading) section.querySelector("[data-count]").textContent = left;
+  form.querySelector("summary").textContent = `Filter${Object.keys(wanted).some((name) => name !== "q") ? " (set)" : ""}`;
+  sort();
+  const address = new URL(location.href);
+  for (const name of NAMES) address.searchParams.delete(name);
+  address.searchParams.delete("sort");
+  for (const [name, value] of Object.entries(wanted)) address.searchParams.set(name, value);
+  if (sorted) address.searchParams.set("sort", sorted);
+  if (address.href !== location.href) history.replaceState({}, "", address);
+}
+
+function fill(select) {
+  const name = select.name;
+  const values = rows().flatMap((row) => (name === "task" ? (row.dataset.task ?? "").split(" ") : [row.dataset[name] ?? ""]));
+  for (const value of [...new Set(values)].filter(Boolean).sort()) select.add(new Option(value.replaceAll("_", " "), value));
+}
+
+if (form && section) {
+  const asked = new URLSearchParams(location.search);
+  sorted = asked.get("sort") ?? "";
+  form.hidden = false;
+  for (const select of form.querySelectorAll("select")) if (select.length === 1) fill(select);
+  for (const name of NAMES) {
+    const field = form.elements[name], value = asked.get(name);
+    if (value === null) continue;
+    if (field.type === "checkbox") field.checked = value === "1"; else field.value = value;
+  }
+  let waiting;
+  form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(apply, WAIT); });
+  form.addEventListener("submit", (event) => { event.preventDefault(); apply(); });
+  for (const head of section.querySelectorAll("th[data-sort]")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.querySelector("span").childNodes);
+    head.querySelector("span").replaceWith(button);
+  }
+  section.addEventListener("click", (event) => {
+    const head = event.target.closest("th[data-sort] button")?.closest("th");
+    if (!head) return;
+    const first = head.dataset.sort, name = first.replace(/^-/, "");
+    const other = first.startsWith("-") ? name : `-${name}`;
+    sorted = head.hasAttribute("aria-sort") && sorted !== other ? other : first;
+    apply();
+  });
+  apply();
+}
+
+// The selected rows as one parameter.
+document.querySelector("#compare")?.addEventListener("submit", (event) => {
   event.preventDefault();
-  const path = event.submitter?.getAttribute("formaction") ?? form.getAttribute("action");
-  const address = new URL(path, location.href);
-  const kept = path === "/" ? [...form.querySelectorAll("input[type=hidden]")] : [form.elements.benchmark, form.elements.standard];
-  for (const field of kept) address.searchParams.set(field.name, field.value);
-  location.assign(`${address}&models=${chosenBoxes().map((box) => box.value).join(",")}`);
+  const chosen = [...document.querySelectorAll("input[name=models]:checked")].map((box) => box.value);
+  const address = new URL(event.target.action);
+  for (const field of event.target.querySelectorAll("input[type=hidden]")) address.searchParams.set(field.name, field.value);
+  if (chosen.length) location.assign(`${address}&models=${chosen.join(",")}`);
 });
-window.addEventListener("pageshow", showChosen);

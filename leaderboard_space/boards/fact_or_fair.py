@@ -211,14 +211,14 @@ FIGURES = (
             cohort="Kind",
         ),
     ),
-    Figure("scores", "Four scores with their intervals", _HOW_BASIC, _dots, ("model", "compare"), needs=1),
+    Figure("scores", "Four scores with their intervals", _HOW_BASIC, _dots, ("model",), needs=1),
     *(
         Figure(
             f"tradeoff-{attribute}",
             f"Trade-off between factuality and evenness, {attribute}",
             _HOW_TRADEOFF,
             _tradeoff(attribute),
-            ("board", "model", "compare"),
+            ("board", "model"),
         )
         for attribute in GROUPS
     ),

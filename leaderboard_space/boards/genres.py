@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -48,38 +47,15 @@ The characters are fictional; nothing here measures the gender of a person.
 """
 
 
-_CODES = {"": "all", **{f"_{code}": code.upper() for code in RELATIONS.values()}}
-_SPLITS = {
-    "": "all",
-    **{f"_{part}": part for part in ("young", "middle", "old", "conflict", "cooperation")},
-}
-"""Suffix of a raw value -> its part of the stories."""
 _TELLINGS = {"": "both in one story", "_single": "each alone", "_less_single": "difference"}
 """Suffix of a raw value -> compared characters."""
-_RELATION_NAMES = ", ".join(f"{code.upper()} {title.lower()}" for title, code in RELATIONS.items())
-
-
-def relation_value(row: Row, metric: str, suffix: str) -> Value | None:
-    """A metric over all stories or a part of them; None if not printed."""
-    return value_of(row, f"{metric}{suffix}")
-
-
-def _relations(source: Source) -> Drawing:
-    return _parts(source, _CODES, "by relational model")
-
-
-def _splits(source: Source) -> Drawing:
-    return _parts(source, _SPLITS, "by age and plot")
 
 
 def _singles(source: Source) -> Drawing:
-    return _parts(source, _TELLINGS, "for one character alone")
-
-
-def _parts(source: Source, codes: Mapping[str, str], what: str) -> Drawing:
+    codes, what = _TELLINGS, "for one character alone"
     lines = [
         [plain(row.model), row.cohort or "–", f"{metric} {title}"]
-        + [cell(row, relation_value(row, metric, suffix), 3) for suffix in codes]
+        + [cell(row, value_of(row, f"{metric}{suffix}"), 3) for suffix in codes]
         for row in source.chosen
         for metric, title in METRICS.items()
     ]
@@ -87,7 +63,7 @@ def _parts(source: Source, codes: Mapping[str, str], what: str) -> Drawing:
     titles = {metric: f"{metric} {title}" for metric, title in METRICS.items()}
     panels = []
     for metric, title in titles.items():
-        values = [[relation_value(row, metric, suffix) for suffix in codes] for row in source.chosen]
+        values = [[value_of(row, f"{metric}{suffix}") for suffix in codes] for row in source.chosen]
         dots = by_category(source, list(codes.values()), values, 3, prefix=f"{title}, ")
         dots = [line for line in dots if any(line.dots)]
         panels.append(DotPlot(dots, ends_of(dots, zero=True), heading=title, share=0.34))
@@ -158,27 +134,7 @@ FIGURES = (
         "Eight metrics with their bounds",
         _HOW_DEVIATIONS,
         _dots,
-        ("model", "compare"),
-        needs=1,
-    ),
-    Figure(
-        "relations",
-        "Every metric by relational model",
-        "Eight small plots, one per metric, each with its own scale: the difference between the man and the woman over "
-        f"all stories and by the relationship of the two ({_RELATION_NAMES}). Values above 0 favour the man, below 0 "
-        "the woman. A line through a point shows its bounds: the range that the unusable stories allow.",
-        _relations,
-        ("model", "compare"),
-        needs=1,
-    ),
-    Figure(
-        "splits",
-        "Every metric by age and plot",
-        "The same eight metrics by the age of the two characters (young, middle, old) and by the plot (conflict, "
-        "cooperation). A line through a point shows its bounds: the range that the unusable stories allow. No score "
-        "has a part of these.",
-        _splits,
-        ("model", "compare"),
+        ("model",),
         needs=1,
     ),
     Figure(
@@ -189,7 +145,7 @@ FIGURES = (
         "A line through a point shows its bounds. M4 and M8 compare two characters and have no such value. No score "
         "has a part of these.",
         _singles,
-        ("model", "compare"),
+        ("model",),
         needs=1,
     ),
 )

@@ -1,9 +1,8 @@
-"""The IRIS page: its figures, its fairness space, and the profile codes."""
+"""The IRIS page: its figures, among them the maps of the fairness space."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from fairspace.leaderboard_space.boards.figures import (
@@ -11,7 +10,6 @@ from fairspace.leaderboard_space.boards.figures import (
     SYMBOLS,
     Drawing,
     Figure,
-    Place,
     Source,
     bounds_of,
     by_category,
@@ -28,7 +26,6 @@ from fairspace.leaderboard_space.boards.view import Column, Slice, View, figure_
 from fairspace.leaderboard_space.boards.words import shortened, visibility
 from fairspace.metrics.iris_score.standards import ARCHETYPES, STANDARDS
 from fairspace.submissions import plotting
-from fairspace.submissions.benchmarks.published import Footnote
 from fairspace.submissions.drawing.dots import Line, Map, Point, dot_plots
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
@@ -60,12 +57,6 @@ def _in_task(row: Row, task: str) -> bool:
     return all((value := value_of(row, f"{axis}_{task}")) is not None and value.value is not None for axis in AXES)
 
 
-def space_rows(source: Source) -> tuple[list[Row], str]:
-    """The rows with all three scores of a task, and a note on the others."""
-    rows, note = source.some(MOST, "space", lambda row: any(_in_task(row, task) for task in TASKS))
-    return with_errors(rows, source.standard), note
-
-
 def _reach(rows: Iterable[Row], scores: Sequence[str], level: float) -> tuple[float, str]:
     """The end of the axes, at most about twice the threshold, and a note on the points beyond."""
     numbers = [(row, figure_of(row, name) or 0.0) for row in rows for name in scores]
@@ -79,7 +70,8 @@ def draw_map(across: str, up: str) -> Callable[[Source], Drawing]:
     """A figure of two of the three dimensions."""
 
     def draw(source: Source) -> Drawing:
-        rows, note = space_rows(source)
+        some, note = source.some(MOST, "space", lambda row: any(_in_task(row, task) for task in TASKS))
+        rows = with_errors(some, source.standard)
         table = values_table(rows, SECTORS)
         chosen = {row.entry for row in source.chosen}
         points = []
@@ -191,11 +183,7 @@ _HOW_MAP = (
     "cross through a point shows its 95 % intervals, a thin one its bounds. An arrow at the end of an axis stands for "
     f"a score beyond it. {SIGNS}"
 )
-_MAPS: tuple[tuple[str, str, tuple[Place, ...]], ...] = (
-    ("IFS", "RFS", ("board", "space")),
-    ("IFS", "BIS", ("space",)),
-    ("RFS", "BIS", ("space",)),
-)
+_MAPS = (("IFS", "RFS"), ("IFS", "BIS"), ("RFS", "BIS"))
 FIGURES = (
     Figure(
         "ranking",
@@ -205,10 +193,10 @@ FIGURES = (
         "ranked models is an arrow at the end of the axis.",
         ranking(lambda row: "iris_score", "IRIS score"),
     ),
-    Figure("sectors", "Six sectors with their intervals", _HOW_SECTORS, _dots, ("model", "compare"), needs=1),
+    Figure("sectors", "Six sectors with their intervals", _HOW_SECTORS, _dots, ("model",), needs=1),
     *(
-        Figure(f"map-{across.lower()}-{up.lower()}", f"Map: {across} and {up}", _HOW_MAP, draw_map(across, up), places)
-        for across, up, places in _MAPS
+        Figure(f"map-{across.lower()}-{up.lower()}", f"Map: {across} and {up}", _HOW_MAP, draw_map(across, up))
+        for across, up in _MAPS
     ),
 )
 
@@ -223,85 +211,3 @@ VIEW = View(
     legend=LEGEND,
     caution=caution,
 )
-
-
-LETTERS = {
-    "U": ("Utopian", "treats groups alike (IFS)"),
-    "H": ("Heuristic", "treats groups unalike (IFS)"),
-    "A": ("Accurate", "follows labour statistics (RFS)"),
-    "D": ("Distorted", "departs from labour statistics (RFS)"),
-    "F": ("Flexible", "departs from a stereotype when asked to (BIS)"),
-    "R": ("Rigid", "keeps to a stereotype (BIS)"),
-}
-"""Letter -> its word and meaning; the first of each pair if the score reaches the threshold."""
-REWARDED = {
-    "A": ("Accurate", "high RFS, which here rises with drift from labour statistics (E-IRIS-04)"),
-    "D": ("Distorted", "low RFS, which here rises with drift from labour statistics (E-IRIS-04)"),
-}
-"""Meanings of the letters of RFS for understanding under a standard by which drift raises the score."""
-_EITHER = {
-    "A": ("Accurate", "high RFS: in generation it follows labour statistics, in understanding see the note"),
-    "D": ("Distorted", "low RFS: in generation it departs from labour statistics, in understanding see the note"),
-}
-
-
-def letters(standard: str) -> dict[str, tuple[str, str]]:
-    """`LETTERS` in words that are true of both tasks under a standard."""
-    return LETTERS | _EITHER if caution(standard) else LETTERS
-
-
-@dataclass(frozen=True)
-class Profile:
-    """The code of one model in Understanding or Generation, computed from the scores; '' without one.
-
-    `footnotes` mark a code that the paper prints otherwise; `rewarded`: drift from labour statistics raises its RFS.
-    """
-
-    task: str
-    code: str
-    missing: str = ""
-    footnotes: tuple[Footnote, ...] = ()
-    rewarded: bool = False
-
-    @property
-    def meanings(self) -> list[tuple[str, str]]:
-        """The word and meaning of each letter."""
-        words = LETTERS | REWARDED if self.rewarded else LETTERS
-        return [words[letter] for letter in self.code]
-
-    @property
-    def name(self) -> str:
-        """The name of the archetype."""
-        return ARCHETYPES.get(self.code, "")
-
-
-def profiles(row: Row, standard: str) -> list[Profile]:
-    """Both codes of a model, understanding first."""
-    return [_profile(row, task, standard) for task in TASKS]
-
-
-def _profile(row: Row, task: str, standard: str) -> Profile:
-    label = f"profile_{task.lower()}"
-    code = row.labels.get(label, "")
-    if code in ARCHETYPES:
-        footnotes = tuple(note for note in row.footnotes if note.score == label)
-        return Profile(TASKS[task], code, "", footnotes, bool(caution(standard)) and task == "Und")
-    lacking = [
-        name
-        for name in (f"{axis}_{task}" for axis in ("IFS", "RFS", "BIS"))
-        if (value := value_of(row, name)) is None or value.value is None
-    ]
-    if lacking:
-        return Profile(TASKS[task], "", f"no number for {', '.join(lacking)}")
-    reason = "not printed" if row.provenance == "published" else "a score has no rank; see the model's page"
-    return Profile(TASKS[task], "", reason)
-
-
-def by_archetype(rows: Sequence[Row], standard: str) -> dict[str, list[tuple[Row, Profile]]]:
-    """Code -> its models with the profile of that task; all archetypes, with or without models."""
-    by_code: dict[str, list[tuple[Row, Profile]]] = {code: [] for code in ARCHETYPES}
-    for row in rows:
-        for profile in profiles(row, standard):
-            if profile.code:
-                by_code[profile.code].append((row, profile))
-    return by_code

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from math import isnan
@@ -19,7 +19,6 @@ from fairspace.leaderboard_space.boards.figures import (
     Table,
     by_category,
     chosen_plot,
-    dot,
     keys_of,
     matrices,
     ranking,
@@ -32,7 +31,7 @@ from fairspace.metrics.stereotypical_association.formula import occupations_alig
 from fairspace.submissions.benchmarks.stereotypical_bias.about import SCENARIOS, TOPS
 from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
 from fairspace.submissions.errors import plain
-from fairspace.submissions.plotting import COLOURS, INK, number
+from fairspace.submissions.plotting import INK, number
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.values import Value, measured, undefined
@@ -61,8 +60,6 @@ race. *Answered only* leaves out the questions that a model did not answer.
 """
 
 
-MOST = 25
-"""Models in the bars."""
 RACES = GROUPS["race"]
 _LABOUR = REFERENCE / "labour_us_stereotypical_bias.csv"
 LABOUR_SOURCE = (
@@ -75,37 +72,6 @@ def official() -> dict[str, tuple[str, float]]:
     """Occupation -> category in the official table, and share of women."""
     with _LABOUR.open(encoding="utf-8", newline="") as lines:
         return {row["occupation"]: (row["official"], float(row["women"]) / 100) for row in csv.DictReader(lines)}
-
-
-def _bars(attribute: str) -> Callable[[Source], Drawing]:
-    names = {f"{attribute}_{scenario}_na_filtered": title for scenario, title in SCENARIOS.items()}
-
-    def draw(source: Source) -> Drawing:
-        some, note = source.some(MOST, attribute, lambda row: any(_known(value_of(row, name)) for name in names))
-        rows = with_errors(some, source.standard)
-        table = values_table(rows, names, 4)
-        if not rows:
-            return Drawing(None, table, "No model has these numbers under this standard.")
-        looks = dict(zip(names, COLOURS, strict=False))
-        lines = [
-            Line(
-                plain(row.model) or "(no name)",
-                [
-                    dot(source, row, value_of(row, name), 3, 1, f"{attribute}, {names[name].lower()}", colour=colour)
-                    for name, colour in looks.items()
-                ],
-            )
-            for row in rows
-        ]
-        plot = DotPlot(lines, (0.0, 1.02 * TOPS[attribute]), "bias; 0 is even, lower is better")
-        keys = {names[name]: (colour, "circle") for name, colour in looks.items()}
-        return Drawing(partial(dot_plots, title=f"Bias by {attribute}", plots=[plot], keys=keys), table, note)
-
-    return draw
-
-
-def _known(value: Value | None) -> bool:
-    return value is not None and value.value is not None
 
 
 def _evidence(source: Source, row: Row, name: str) -> Mapping[str, Any]:
@@ -225,11 +191,6 @@ def _six(source: Source) -> Table:
     return values_table(source.chosen, {c.score: c.header for c in _columns("_na_filtered")}, 4)
 
 
-_HOW_BARS = (
-    "Three dots per model: how far its picks for occupations, descriptors and personas are from even, over the "
-    "questions that it answered. 0 is even, lower is better. Thick lines are 95 % intervals, thin ones bounds: the "
-    "range that the unanswered questions allow."
-)
 _HOW_SIX = (
     "The six scores over the answered questions, each in percent of its maximum (0.5 for gender, 0.375 for race): 0 "
     "means even picks, 100 always the same group; lower is better. Thin lines are bounds."
@@ -242,17 +203,7 @@ FIGURES = (
         "questions; ranks use its right end. Printed rows have no bounds and no rank.",
         ranking(lambda row: "total", "mean of six scores", digits=4),
     ),
-    *(
-        Figure(
-            f"bias-{attribute}",
-            f"Bias by {attribute}, answered questions only",
-            _HOW_BARS,
-            _bars(attribute),
-            ("board",),
-        )
-        for attribute in TOPS
-    ),
-    Figure("scores", "Six scores with their intervals", _HOW_SIX, _scores, ("model", "compare"), needs=1),
+    Figure("scores", "Six scores with their intervals", _HOW_SIX, _scores, ("model",), needs=1),
     Figure(
         "labour",
         "Picks beside labour statistics",
@@ -261,7 +212,7 @@ FIGURES = (
         "line copies the labour market; a dot further from 50 % than the line exaggerates it. This page does not say "
         "which is right. Thin lines are bounds: the range that the unanswered questions allow.",
         _labour,
-        ("model", "compare"),
+        ("model",),
         needs=1,
     ),
     Figure(
@@ -272,7 +223,7 @@ FIGURES = (
         "more often. The two cells of a pair add up to 100. The table has each occupation and descriptor separately. "
         "The groups are perceived presentation from the labels of a face data set, with their errors.",
         _wins,
-        ("model", "compare"),
+        ("model",),
         needs=1,
     ),
 )

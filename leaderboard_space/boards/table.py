@@ -1,16 +1,15 @@
-"""A board's table, prepared once for its rows: columns, cells, sort keys, and groups that a reader can choose."""
+"""A board's table, prepared once for its rows: columns, cells, and the keys by which `board.js` sorts."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from fairspace.leaderboard_space.boards.view import Column, Slice, View, remarks
-from fairspace.leaderboard_space.boards.views import NO_COLUMNS, VIEWS, BoardQuery, check_choice
-from fairspace.leaderboard_space.boards.words import SUBMITTED, behind, coverage, provenance_of, shortened, visibility
+from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery, check_choice
+from fairspace.leaderboard_space.boards.words import SUBMITTED, behind, provenance_of, shortened, visibility
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.state import State
 from fairspace.metrics.iris_score.standards import ARCHETYPES
@@ -19,7 +18,6 @@ from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.board import ROW_FIELDS
 from fairspace.submissions.results.row import Row, RowClass
-from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import Fact, ThreeNumbers, folded_facts, ideal_of, numbers_in_row
 from fairspace.submissions.values import Value
 
@@ -56,7 +54,6 @@ class BoardColumn:
     Args:
         sort_by: sort key of a row; None for rows that stand last either way.
         falling: whether the largest number stands first at the first sort.
-        errors: whether the key comes from `fairspace.submissions.results.row_errors`, so from the row's result alone.
         words: meaning of its numbers; `hint` has the details.
     """
 
@@ -68,43 +65,20 @@ class BoardColumn:
     falling: bool = False
     total: bool = False
     hint: str = ""
-    errors: bool = False
     words: str = ""
-
-
-GROUPS = ("parts", "profile", "coverage", "about")
-"""Names of column groups in addresses; not every table has all."""
-
-
-@dataclass(frozen=True)
-class ColumnGroup:
-    """Optional columns under one heading."""
-
-    title: str
-    columns: tuple[BoardColumn, ...]
 
 
 @dataclass(frozen=True)
 class TableColumns:
-    """The columns of a table, right of rank and model: `fixed` ones, and optional ones in `groups` by address name.
-
-    `first` has the keys of the optional columns shown by default.
-    """
+    """The columns of a table, right of rank and model; `first` has the keys of the optional ones shown by default."""
 
     fixed: tuple[BoardColumn, ...]
-    groups: Mapping[str, ColumnGroup]
+    optional: tuple[BoardColumn, ...]
     first: tuple[str, ...]
 
-    def all(self) -> list[BoardColumn]:
-        """Every column."""
-        return [*self.fixed, *(column for group in self.groups.values() for column in group.columns)]
-
-    def chosen(self, names: Sequence[str]) -> tuple[BoardColumn, ...]:
-        """Columns named by key or by group, in the table's order. SpaceError BAD_PARAMETER."""
-        known = {column.key for column in self.all()} | {*GROUPS, NO_COLUMNS}
-        wanted = {check_choice("columns", name, known) for name in names or self.first}
-        wanted |= {column.key for name in wanted & self.groups.keys() for column in self.groups[name].columns}
-        return tuple(column for column in self.all() if column in self.fixed or column.key in wanted)
+    def shown(self, wide: bool) -> tuple[BoardColumn, ...]:
+        """The columns of a page: all of them, or those shown by default."""
+        return (*self.fixed, *(column for column in self.optional if wide or column.key in self.first))
 
 
 def rank_column(rows: Sequence[Row]) -> BoardColumn:
@@ -147,13 +121,7 @@ def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool, wo
             sure="" if three.interval is None else three.interval_text,
         )
 
-    return BoardColumn(column.score, column.header, column.number, cell, True, up, errors=True, words=words)
-
-
-def worst_case(column: Column, row: Row, up: bool) -> float | None:
-    """The worst case over the missing samples, in the column's unit; None for printed figures and without bounds."""
-    value = column.of(row)
-    return None if value is None or value.value is None else value.low if up else value.high
+    return BoardColumn(column.score, column.header, column.number, cell, True, up, words=words)
 
 
 FAR = 3.0
@@ -223,18 +191,12 @@ def column_sets(view: View, part: Slice, rows: Sequence[Row], notes: Notes, stat
     if len({row.protocol for row in rows}) > 1:
         kinds.append(_text("protocol", "Protocol", lambda row: row.protocol))
     figures = BoardColumn("provenance", "Evidence", provenance_of, _behind(part))
-    groups = {
-        "parts": ColumnGroup(
-            "Parts of the score", tuple(score_column(c, rows, notes, up, words(c.score)) for c in part.columns)
-        ),
-        "profile": ColumnGroup("Profile", tuple(_label(name, head, notes) for name, head in view.labels.items())),
-        "coverage": ColumnGroup(
-            "Valid answers and worst case", tuple(_coverage(column, up) for column in (part.total, *part.columns))
-        ),
-        "about": ColumnGroup("About the row", (figures, *kinds, *_about(state), _text("remarks", "Remarks", remarks))),
-    }
-    fixed = (_total(part.total, rows, notes, up), *_chance(part.total, rows, up))
-    return TableColumns(fixed, {name: group for name, group in groups.items() if group.columns}, part.first)
+    optional = (
+        *(score_column(column, rows, notes, up, words(column.score)) for column in part.columns),
+        *(_label(name, head, notes) for name, head in view.labels.items()),
+        *(figures, *kinds, *_about(state), _text("remarks", "Remarks", remarks)),
+    )
+    return TableColumns((_total(part.total, rows, notes, up), *_chance(part.total, rows, up)), optional, part.first)
 
 
 def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
@@ -283,7 +245,6 @@ def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> Board
         up,
         True,
         "higher is better" if up else "lower is better",
-        errors=True,
     )
 
 
@@ -301,23 +262,7 @@ def _chance(column: Column, rows: Sequence[Row], up: bool) -> list[BoardColumn]:
         value = column.of(row)
         return None if value is None or value.value is None or value.uncertainty is None else value.uncertainty.fair
 
-    return [BoardColumn("chance", "By chance", key, cell, True, not up, errors=True, hint="of a fair model")]
-
-
-def _coverage(column: Column, up: bool) -> BoardColumn:
-    def share(row: Row) -> float | None:
-        value = column.of(row)
-        return None if value is None else value.coverage
-
-    def cell(row: Row) -> Cell:
-        value, worst = column.of(row), worst_case(column, row, up)
-        if value is None or value.coverage is None:
-            return Cell("–")
-        below = "" if worst is None else f"worst {column.show(worst)}"
-        counted = coverage(value)
-        return Cell(counted[counted.index("(") + 1 : -1], below)
-
-    return BoardColumn(f"coverage:{column.score}", column.header, share, cell, True, hint="valid answers")
+    return [BoardColumn("chance", "By chance", key, cell, True, not up, hint="of a fair model")]
 
 
 def _label(name: str, header: str, notes: Notes) -> BoardColumn:
@@ -377,84 +322,21 @@ class Note:
     text: str
 
 
-class _Searched(NamedTuple):
-    """Search fields of a row."""
-
-    words: str
-    licence: str
-    architecture: str
-    provenance: str
-
-    @classmethod
-    def of(cls, row: Row) -> _Searched:
-        facts = row.facts
-        words = f"{plain(row.model)}\n{plain(row.organisation)}".casefold()
-        return cls(words, plain(facts.licence).strip(), plain(facts.architecture).strip(), provenance_of(row))
-
-
 class BoardTable:
     """One table of a board under one standard, made of the whole board's rows in order."""
 
-    def __init__(self, view: View, part: Slice, rows: Sequence[Row], standard: str, state: State) -> None:
+    def __init__(self, view: View, part: Slice, rows: Sequence[Row], state: State) -> None:
         self.rows = [row for row in rows if part.keep(row)]
         self.notes, numbers = _footnotes(view, part, self.rows)
-        self.choice = column_sets(view, part, self.rows, numbers, state)
+        self.columns = column_sets(view, part, self.rows, numbers, state)
         self.front = (rank_column(self.rows), MODEL)
-        self.columns = {column.key: column for column in (*self.front, *self.choice.all())}
         self.numbers = numbers
-        self._standard = standard
-        self._searched = {row.entry: _Searched.of(row) for row in self.rows}
-        self._orders = {"": self.rows, "rank": self.rows}
         self.classes: Counter[RowClass] = Counter(row.row_class for row in self.rows)
         self.protocols = list(dict.fromkeys(row.protocol for row in self.rows))
-        self.licences = sorted({searched.licence for searched in self._searched.values()} - {""})
-        self.architectures = sorted({searched.architecture for searched in self._searched.values()} - {""})
 
     def select(self, query: BoardQuery) -> list[Row]:
-        """The rows of a query, in its order. SpaceError BAD_PARAMETER: unknown column or task."""
-        check_choice("task", query.task, ("", *find_benchmark(query.benchmark).task_names()))
-        rows = self.sorted(query.sort)
-        for fits in self._filters(query):
-            rows = [row for row in rows if fits(row)]
-        return rows
-
-    def column(self, sort: str) -> tuple[BoardColumn, bool]:
-        """The sort column, and whether the order is descending."""
-        return self.columns[check_choice("sort", sort.removeprefix("-") or "rank", self.columns)], sort.startswith("-")
-
-    def sorted(self, sort: str) -> list[Row]:
-        """All rows by a column: within each class, which keep their order; rows without a key stand last."""
-        column, falling = self.column(sort)
-        if sort not in self._orders:
-            rows = with_errors(self.rows, self._standard) if column.errors else self.rows
-            keys = {row.entry: column.sort_by(row) for row in rows}
-            with_key = [row for row in self.rows if keys[row.entry] is not None]
-            with_key.sort(key=lambda row: keys[row.entry], reverse=falling)  # type: ignore[arg-type, return-value]
-            without = (row for row in self.rows if keys[row.entry] is None)
-            self._orders[sort] = sorted((*with_key, *without), key=lambda row: row.part)
-        return self._orders[sort]
-
-    def _filters(self, query: BoardQuery) -> list[Callable[[Row], bool]]:
-        searched, named, words = self._searched, set(query.models), plain(query.q).casefold().split()
-        licence, architecture = query.licence.casefold(), query.architecture.casefold()
-        filters: list[tuple[Any, Callable[[Row], bool]]] = [
-            (named, lambda row: row.entry in named),
-            (words, lambda row: all(word in searched[row.entry].words for word in words)),
-            (query.provenance, lambda row: searched[row.entry].provenance == query.provenance),
-            (licence, lambda row: searched[row.entry].licence.casefold() == licence),
-            (architecture, lambda row: searched[row.entry].architecture.casefold() == architecture),
-            (query.task, lambda row: query.task in row.facts.tasks),
-            (query.ranked, lambda row: row.rank is not None),
-            (query.open_weights, lambda row: row.facts.open_weights is (query.open_weights == "yes")),
-            (query.size_from is not None, lambda row: _size(row) >= (query.size_from or 0.0)),
-            (query.size_to is not None, lambda row: _size(row) <= (query.size_to or 0.0)),
-        ]
-        return [fits for is_set, fits in filters if is_set]
-
-
-def _size(row: Row) -> float:
-    """Billions of parameters; nan if not stated."""
-    return math.nan if row.facts.parameters is None else row.facts.parameters
+        """The rows of a query in the board's order: those that it names, or all."""
+        return [row for row in self.rows if not query.models or row.entry in query.models]
 
 
 def _footnotes(view: View, part: Slice, rows: Sequence[Row]) -> tuple[list[Note], dict[tuple[str, str], int]]:
@@ -479,7 +361,7 @@ def board_table(state: State, query: BoardQuery) -> tuple[str, BoardTable]:
     if query.models and not query.table:
         wanted = [board.by_entry[entry] for entry in query.models if entry in board.by_entry]
         name = next((table for table, part in names.items() if any(map(part.keep, wanted))), name)
-    return name, board.get_or_make(("table", name), lambda: BoardTable(view, names[name], board, query.standard, state))
+    return name, board.get_or_make(("table", name), lambda: BoardTable(view, names[name], board, state))
 
 
 def slug(name: str) -> str:

@@ -10,7 +10,6 @@ from fairspace.leaderboard_space.boards.words import shortened
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.three_numbers import lacking
 from fairspace.submissions.values import Value, number_of
 
 
@@ -79,13 +78,6 @@ class Column:
     def number(self, row: Row) -> float | None:
         """The number for sorting and display."""
         return number_of(row.scores if self.score in row.scores else row.values, self.score)
-
-    def text(self, row: Row) -> str:
-        """The text of the cell: the number, or the state in words."""
-        value = self.of(row)
-        if value is None or value.value is None:
-            return lacking(value, row.provenance == "published")
-        return self.show(self.number(row))
 
     def show(self, shown: float | None) -> str:
         """A number as text; without decimals from 10 000 on."""

@@ -1,4 +1,4 @@
-"""The gate before Gradio: passes the requests of its two pages and clients, and adds this site's header and footer.
+"""The gate before Gradio: passes the requests of its page, and adds this site's header and footer.
 
 Gradio's import takes longer than the rest of the start, so it is loaded on first use or once the boards are there.
 """
@@ -29,17 +29,17 @@ from fairspace.leaderboard_space.web.identity import current_user
 from fairspace.leaderboard_space.web.refusals import note, refuse, unknown
 
 if TYPE_CHECKING:
-    from fairspace.leaderboard_space.gradio_pages.blocks import Gradio
+    from fairspace.leaderboard_space.gradio_pages.submit import Gradio
 
 UPLOAD = "/gradio_api/upload"
-PAGES = {"/submit": "Submit", "/maintain": "Maintain"}
+PAGE = "/submit"
 _NAME = r"[A-Za-z0-9_-]{1,64}"
 NEEDED = {
     "GET": re.compile(
         r"/(config|theme\.css|favicon\.ico|manifest\.json|(assets|static|svelte)/[A-Za-z0-9_./-]{1,200}"
-        rf"|gradio_api/(info|app_id|startup-events|queue/data|upload_progress|heartbeat/{_NAME}|call/{_NAME}/{_NAME}))"
+        rf"|gradio_api/(app_id|startup-events|queue/data|upload_progress|heartbeat/{_NAME}))"
     ),
-    "POST": re.compile(rf"/gradio_api/(upload|queue/join|call/{_NAME})"),
+    "POST": re.compile(r"/gradio_api/(upload|queue/join)"),
 }
 """Method -> addresses. The rest of Gradio (its proxy, files, monitor, ...) is blocked."""
 POLICY = (
@@ -101,13 +101,13 @@ class Gate:
             return
         request, path = Request(scope, receive), scope["path"]
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        if method == "GET" and path in PAGES and "deep_link" not in request.query_params:
+        if method == "GET" and path == PAGE and "deep_link" not in request.query_params:
             await (await self.load()).app({**scope, "method": "GET"}, receive, _Framed(request, send))
             return
         needed = NEEDED.get(method)
         if needed is None or not needed.fullmatch(path) or ".." in path or "deep_link" in request.query_params:
             error = unknown(request)
-            if path in PAGES and method != "GET":
+            if path == PAGE and method != "GET":
                 error = SpaceError("WRONG_METHOD", path, method, "GET, HEAD", "submit with the API; see /api")
             await refuse(request, error)(scope, receive, send)
             return
@@ -126,7 +126,7 @@ class Gate:
 
 
 def _load(space: Space) -> Gradio:
-    gradio: Gradio = import_module("fairspace.leaderboard_space.gradio_pages.blocks").load(space)
+    gradio: Gradio = import_module("fairspace.leaderboard_space.gradio_pages.submit").load(space)
     return gradio
 
 
@@ -186,7 +186,7 @@ class _Framed:
 def framed(text: str, request: Request) -> str:
     """A page of Gradio with header and footer, without Gradio's social-media cards."""
     path = request.url.path
-    values = {"user": current_user(request), "path": path, "name": PAGES[path]}
+    values = {"user": current_user(request), "path": path, "name": "Submit"}
     head, top, bottom = (
         ENVIRONMENT.get_template(f"parts/frame_{part}.html.jinja").render(values) for part in ("head", "top", "bottom")
     )

@@ -1,34 +1,133 @@
-"""`/submit`, `/maintain` and the endpoints for `gradio_client.Client("owner/space").predict(...)`.
-
-The endpoints have the answers of `/api/v1`. A refusal reaches the client as an error whose text begins with its code.
-"""
+"""`/submit` as Gradio's Blocks, and the check of its calls. Every event checks its user: it may be called by hand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import asyncio
+import os
+import shutil
+import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
-from urllib.parse import urlencode
+from typing import Any
 
 import gradio as gr
-from gradio.events import api
-from starlette.datastructures import QueryParams
+import orjson
+from fastapi import FastAPI
 from starlette.requests import Request
+from starlette.routing import Mount
+from starlette.types import Message, Receive
 
-from fairspace.leaderboard_space import maintaining
-from fairspace.leaderboard_space.api import data
-from fairspace.leaderboard_space.boards.views import BoardQuery, chosen_standard, chosen_view
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
 from fairspace.leaderboard_space.pages.submission import standing
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.storage import StorageError
-from fairspace.leaderboard_space.web.identity import LOGIN, LOGOUT, current_user, maintains, required_user, signs_in
+from fairspace.leaderboard_space.web.guard import ENVELOPE_BYTES
+from fairspace.leaderboard_space.web.identity import LOGIN, LOGOUT, current_user, required_user, signs_in
 from fairspace.leaderboard_space.web.refusals import as_space_error, note
 from fairspace.leaderboard_space.web.tokens import DAYS, revoke_all, revoke_token, token_id
-from fairspace.submissions.errors import UsageError
+
+KEPT_SECONDS = 3600
+"""Lifetime of an uploaded file that nobody submitted."""
+SESSIONS = 200
+"""Sessions whose page state Gradio remembers."""
+THEME = gr.themes.Base(
+    primary_hue="blue",
+    neutral_hue="slate",
+    font=("system-ui", "sans-serif"),
+    font_mono=("ui-monospace", "monospace"),
+)
+
+
+@dataclass(frozen=True)
+class Gradio:
+    """Gradio over one Space: its application, a host whose lifespan starts and stops it, and its folder of uploads."""
+
+    host: FastAPI
+    app: FastAPI
+    blocks: gr.Blocks
+    uploads: Path
+
+    async def check(self, request: Request) -> Receive:
+        """The body of a call: an event of the page with its number of texts and uploaded files.
+
+        SpaceError BAD_PARAMETER, UPLOAD_MISSING.
+        """
+        try:
+            call = orjson.loads(await request.body())
+            event, data = self.blocks.fns[call["fn_index"]], call["data"]
+            call["data"] = [self._value(value) for value in data]
+            body = [orjson.dumps(call)]
+        except (ValueError, TypeError, KeyError) as error:  # also what is nested deeper than it writes
+            raise _bad("no call of an event of this page") from error
+        if len(data) != len(event.inputs):
+            raise _bad(f"{len(data)} values for {len(event.inputs)} inputs")
+
+        async def receive() -> Message:
+            if not body:
+                return await request.receive()
+            return {"type": "http.request", "body": body.pop(), "more_body": False}
+
+        return receive
+
+    def _value(self, value: Any) -> str | dict[str, Any] | None:
+        if value is None or isinstance(value, str):
+            return value
+        path = Path(value["path"]).resolve()
+        if not path.is_relative_to(self.uploads) or path == self.uploads:
+            raise _bad(repr(value)[:100])
+        if not os.path.isfile(path):  # noqa: PTH113 Path.is_file raises for names that are too long
+            raise SpaceError("UPLOAD_MISSING", "path", "no such file", "one that was uploaded", "upload it again")
+        name = str(value.get("orig_name") or path.name)
+        return {"path": str(path), "orig_name": name, "meta": {"_type": "gradio.FileData"}}
+
+
+def _bad(problem: str) -> SpaceError:
+    return SpaceError("BAD_PARAMETER", "the call", problem, "what the page sends", "submit with the API; see /api")
+
+
+def load(space: Space) -> Gradio:
+    """Gradio over a Space. Call it outside of an event loop: within one, Gradio leaves its own loops open."""
+    return asyncio.run(_load(space))
+
+
+async def _load(space: Space) -> Gradio:
+    uploads = Path(space.settings.work).resolve() / "gradio"
+    shutil.rmtree(uploads, ignore_errors=True)  # of an earlier process
+    uploads.mkdir(parents=True)
+    os.environ["GRADIO_TEMP_DIR"] = str(uploads)  # Gradio knows no other way to be told
+    with gr.Blocks(title="fairspace", analytics_enabled=False, delete_cache=(600, KEPT_SECONDS)) as blocks:
+        pass
+    with blocks.route("Submit", "/submit", show_in_navbar=False):
+        build_submit(blocks, space)
+    blocks.state_session_capacity = SESSIONS  # before it is mounted, which reads it
+    blocks.queue(max_size=100, default_concurrency_limit=4, api_open=False)
+    host = FastAPI()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "SSR mode", UserWarning)  # told although it is not asked for
+        gr.mount_gradio_app(
+            host,
+            blocks,
+            "/",
+            footer_links=[],
+            run_history=False,
+            show_error=False,
+            max_file_size=space.settings.upload_bytes + ENVELOPE_BYTES,  # what is larger, `Guard` refuses
+            ssr_mode=False,
+            enable_monitoring=False,
+            pwa=False,
+            mcp_server=False,
+            theme=THEME,
+        )
+    (mount,) = (route for route in host.routes if isinstance(route, Mount))
+    app = mount.app
+    assert isinstance(app, FastAPI)
+    app.state.space = space
+    return Gradio(host, app, blocks, uploads)
+
 
 OWN = 20
 """Number of the user's last submissions in the list."""
@@ -80,10 +179,9 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
         return [listed, gr.Timer(active=waits)]
 
     def hand_in(sent: Any, name: Any, request: gr.Request) -> list[Any]:
-        path = sent.get("path") if isinstance(sent, dict) else None  # within `uploads`, by `gradio_calls`
         try:
             user = asker(request)
-            with handed_in(path) as file:
+            with handed_in(sent) as file:
                 message = _accept(space, file, user, str(name or ""))
             listed, waits = _own(space, user)
         except (SpaceError, StorageError) as error:
@@ -112,7 +210,7 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
             return refused(request, error)
         return html("parts/revoked.html.jinja", event=event)
 
-    shared: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+    shared: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "preprocess": False}
     blocks.load(load, None, [who, form, organisation, submissions, tokens, timer], **shared)
     timer.tick(look, None, [submissions, timer], **shared)
     button.click(
@@ -152,103 +250,18 @@ def _usage(space: Space, user: User | None) -> dict[str, int]:
     return {"waiting": len(used.waiting), "scored": len(used.scored), "faulty": len(used.faulty)}
 
 
-ROWS = 50
-"""Maximum rows in the list: the last matches of the search."""
-EVENTS = 30
-ACTIONS = {
-    "Withdraw the row": maintaining.withdraw,
-    "Restore the row": maintaining.restore,
-    "Release the row: let it have a rank": maintaining.release,
-    "Mark as rerun by maintainers": maintaining.verify,
-    "Take the verification back": maintaining.unverify,
-}
-
-
-def build_maintain(blocks: gr.Blocks, space: Space) -> None:
-    """Fill the page and connect its events."""
-    part("parts/maintain_about.html.jinja")
-    who = part("parts/loading.html.jinja", elem_id="who")
-    with gr.Column(visible=False, elem_id="maintaining") as form:
-        entry = gr.Textbox(
-            label="Entry", info="16 characters, from the list below or the address of a row", max_length=40
-        )
-        action = gr.Radio(list(ACTIONS), value=next(iter(ACTIONS)), label="Action", elem_id="action")
-        reason = gr.Textbox(label="Reason", info="public and permanent", lines=2, max_length=maintaining.LONGEST)
-        button = gr.Button("Apply", variant="primary", elem_id="act")
-        outcome = part("", elem_id="outcome")
-        words = gr.Textbox(label="Search the rows", info="searches entry, model, organisation and user", max_length=80)
-        listed = part("", elem_id="rows")
-        log = part("", elem_id="log")
-
-    def shown(text: str) -> list[str]:
-        return [_rows(space, text), _log(space)]
-
-    def load(request: gr.Request) -> list[Any]:
-        user = current_user(http(request))
-        about = html("parts/maintain_who.html.jinja", user=user, maintains=user is not None and maintains(space, user))
-        if user is None or not maintains(space, user):
-            return [about, gr.Column(visible=False), "", ""]
-        return [about, gr.Column(visible=True), *shown("")]
-
-    def search(text: Any, request: gr.Request) -> str:
-        try:
-            _maintainer(space, request)
-            return _rows(space, str(text or ""))
-        except (SpaceError, StorageError) as error:
-            return refused(request, error)
-
-    def act(name: Any, what: Any, why: Any, text: Any, request: gr.Request) -> list[Any]:
-        try:
-            user = _maintainer(space, request)
-            if str(what) not in ACTIONS:
-                raise SpaceError("BAD_PARAMETER", "action", repr(what)[:80], " or ".join(ACTIONS), "choose one")
-            event = ACTIONS[what](space.state, str(name or "").strip(), user, str(why or ""))
-        except (SpaceError, StorageError) as error:
-            return [refused(request, error), gr.skip(), gr.skip()]
-        return [html("parts/done.html.jinja", event=event), *shown(str(text or ""))]
-
-    hidden: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "preprocess": False}
-    blocks.load(load, None, [who, form, listed, log], **hidden)
-    words.submit(search, words, listed, **hidden)
-    button.click(act, [entry, action, reason, words], [outcome, listed, log], **hidden)
-
-
-def _maintainer(space: Space, request: gr.Request) -> User:
-    user = asker(request)
-    if not maintains(space, user):
-        raise SpaceError("NOT_A_MAINTAINER", "maintaining", user.name, "a maintainer", "ask one of the maintainers")
-    return user
-
-
-def _rows(space: Space, text: str) -> str:
-    space.state.refresh()
-    wanted = (text or "").casefold().split()
-    listed = []
-    for entry in reversed(space.state.entries()):
-        meta = entry.result.meta
-        about = f"{entry.entry} {meta.get('model', '')} {meta.get('organisation', '')} {entry.user}".casefold()
-        if all(word in about for word in wanted):
-            listed.append(entry)
-    return html("parts/maintain_rows.html.jinja", entries=listed[:ROWS], total=len(listed))
-
-
-def _log(space: Space) -> str:
-    events = list(space.storage.events(max(0, space.state.refresh() - EVENTS)))
-    return html("parts/maintain_log.html.jinja", events=events[::-1])
-
-
 def asker(request: gr.Request) -> User:
     """The signed-in user. SpaceError SIGN_IN_REQUIRED."""
     return required_user(http(request))
 
 
 @contextmanager
-def handed_in(path: str | None) -> Iterator[Path | None]:
-    """The submitted file, if it exists; it is deleted afterwards. Check the user first."""
-    file = None if path is None else Path(path)
-    if file is None or not file.is_file():
+def handed_in(sent: Any) -> Iterator[Path | None]:
+    """The uploaded file that a checked call names, deleted afterwards; None without one. Check the user first."""
+    if not isinstance(sent, dict):
         yield None
         return
+    file = Path(sent["path"])
     try:
         yield file
     finally:
@@ -280,77 +293,3 @@ def refused(request: gr.Request, error: Exception) -> str:
     refusal = as_space_error(http(request), error)
     note(http(request), refusal)
     return html("parts/refused.html.jinja", error=refusal)
-
-
-PAGE_ROWS = 100
-Found = TypeVar("Found")
-
-
-def add_endpoints(space: Space) -> None:
-    """Add the endpoints to the Blocks that are being built."""
-
-    def boards(request: gr.Request) -> list[dict[str, Any]]:
-        """Every board with its standards and number of rows."""
-        return _told(request, lambda: data.boards(space))
-
-    def board(
-        benchmark: str,
-        request: gr.Request,
-        standard: str = "",
-        q: str = "",
-        sort: str = "",
-        page: int = 1,
-        filters: str = "",
-    ) -> dict[str, Any]:
-        """A page of a board's rows. `filters` are further parameters, such as `provenance=rerun&ranked=1`."""
-
-        def read() -> dict[str, Any]:
-            parameters = {"standard": standard, "q": q, "sort": sort, "page": str(page)}
-            query = BoardQuery.read(QueryParams(f"{urlencode(parameters)}&{filters}"), benchmark)
-            return data.board(space, query, PAGE_ROWS)
-
-        return _told(request, read)
-
-    def row(benchmark: str, entry: str, request: gr.Request, standard: str = "") -> dict[str, Any]:
-        """One row with all its raw values, under a standard (its default if left out)."""
-
-        def read() -> dict[str, Any]:
-            name = chosen_view(benchmark).benchmark
-            return data.full_row(space, name, entry, chosen_standard(name, standard))
-
-        return _told(request, read)
-
-    def submission(name: str, request: gr.Request) -> dict[str, Any]:
-        """The state of a submission by its id."""
-        return _told(request, lambda: data.find_submission(space, name))
-
-    def queue(request: gr.Request) -> dict[str, Any]:
-        """The waiting submissions, the next one first."""
-        return _told(request, lambda: data.queue(space, current_user(http(request))))
-
-    def submit(file: str | None, organisation: str | None, request: gr.Request) -> dict[str, Any]:
-        """Submit a .zip with `handle_file`; the client sends a token in the header X-Fairspace-Token."""
-
-        def accept() -> dict[str, Any]:
-            user = asker(request)
-            with handed_in(file) as path:
-                if path is None:
-                    raise SpaceError("UPLOAD_MISSING", "file", "no file", "a .zip", "pass it with handle_file")
-                return data.submission(space, space.intake.accept(path, user, organisation or ""))
-
-        return _told(request, accept)
-
-    for endpoint in (boards, board, row, submission, queue):
-        api(endpoint, api_name=endpoint.__name__)
-    sent = gr.File(label="file", visible=False)
-    name = gr.Textbox(label="organisation", visible=False)
-    gr.Button(visible=False).click(submit, [sent, name], gr.JSON(visible=False), api_name="submit")
-
-
-def _told(request: gr.Request, ask: Callable[[], Found]) -> Found:
-    try:
-        return ask()
-    except (SpaceError, StorageError, UsageError) as error:
-        refusal = as_space_error(http(request), error)
-        note(http(request), refusal)
-        raise gr.Error(str(refusal), print_exception=False) from error

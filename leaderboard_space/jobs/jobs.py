@@ -1,4 +1,4 @@
-"""The jobs of a Space: accepted submissions, queued by the log, are prechecked, then scored, refused or failed."""
+"""The jobs of a Space: accepted submissions, queued by the log, are scored, refused or failed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,11 @@ from typing import Literal
 
 from fairspace.leaderboard_space.intake import add_result
 from fairspace.leaderboard_space.jobs.attempt import (
-    PRECHECKING,
     TROUBLE,
     Attempt,
     HaltedError,
     Job,
-    Tries,
-    look,
-    pause,
+    Record,
     waiting,
 )
 from fairspace.leaderboard_space.jobs.child import limits, read_outcome, run_child, scoring_settings, scratch
@@ -62,7 +59,7 @@ class Timing:
 
 
 class Jobs:
-    """The waiting submissions and workers of a Space, with the modules that score and precheck ('' for none)."""
+    """The waiting submissions and workers of a Space, with the module that scores."""
 
     def __init__(
         self,
@@ -70,17 +67,16 @@ class Jobs:
         settings: Settings,
         *,
         module: str = SCORING,
-        prechecking: str = PRECHECKING,
         timing: Timing | None = None,
     ) -> None:
-        self.state, self.settings, self.module, self.prechecking = state, settings, module, prechecking
+        self.state, self.settings, self.module = state, settings, module
         self.timing = timing or Timing()
-        self.tries = Tries(settings.work)
+        self.records: dict[Job, Record] = {}
+        """Tries of the waiting and running jobs."""
         self._stopping, self._told = threading.Event(), 0.0
         self._running: dict[Job, threading.Event] = {}
         """Running job -> event that ends its try."""
         self._taking = threading.Lock()
-        self._interrupted: dict[tuple[Job, int], float] = {}
         self._threads: list[threading.Thread] = []
         self._shipped, self._broken = False, set[tuple[str, str]]()
         """Whether the shipped results were added, and the baselines that could not be scored."""
@@ -93,8 +89,6 @@ class Jobs:
         if self.settings.workers:
             for number in range(self.settings.workers):
                 self._begin(f"worker-{number}", partial(self._repeat, self._work, self.timing.poll))
-            if self.prechecking:
-                self._begin("prechecks", partial(self._repeat, self._precheck, self.timing.poll))
             if self.settings.baselines:
                 self._begin("baselines", partial(self._repeat, self._score_baseline, self.timing.poll))
 
@@ -103,9 +97,8 @@ class Jobs:
         if not self._stopping.is_set():
             self._told = time.monotonic()
         self._stopping.set()
-        for job, halt in list(self._running.items()):
-            if job == BASELINES or job.id.startswith("check-"):
-                halt.set()
+        if (halt := self._running.get(BASELINES)) is not None:
+            halt.set()
 
     def stop(self, seconds: float = 20.0) -> None:
         """Take no further job and wait for running ones, for `seconds` after `take_no_more`. The next start resumes."""
@@ -121,22 +114,18 @@ class Jobs:
         if submission.outcome != "waiting":
             return Progress("ended", tries=submission.tries, since=submission.ended)
         job = Job(submission.id, submission.attempt)
-        record = self.tries.of(job)
+        record = self.records.get(job, Record())
         if job in self._running:
             return Progress("running", 0, record.tries, record.since)
         order = self.waiting()
         position = order.index(job.id) + 1 if job.id in order else len(order) + 1
-        if record.tries or record.interrupted:
+        if record.tries:
             return Progress("retried", position, record.tries, record.since)
         return Progress("queued", position, 0, submission.accepted)
 
     def waiting(self) -> list[str]:
         """Ids of the waiting submissions that do not run, the next one first."""
         return [job.id for job in self._jobs() if job not in self._running]
-
-    def held_up(self) -> set[str]:
-        """Ids of the submissions that wait because of an error of this Space."""
-        return {job.id for job in self.tries.kept() if self.tries.of(job).interrupted and waiting(self.state, job)}
 
     def running(self) -> int:
         """Number of running jobs."""
@@ -172,17 +161,10 @@ class Jobs:
                 self._stopping.wait(self.timing.sweep)
 
     def _follow(self) -> bool:
-        running = set(self._running)
-        kept = self.tries.kept() - running
         self.state.refresh()
-        if ended := [job for job in kept if self._has_ended(job)]:
-            self.tries.forget(ended)
+        for job in set(self.records) - set(self._running) - set(self._jobs()):
+            self.records.pop(job, None)  # another process has ended it
         return False
-
-    def _has_ended(self, job: Job) -> bool:
-        """Whether the log has the outcome of a job; an unknown job may have been accepted just now."""
-        submission = self.state.submission(job.id)
-        return submission is not None and (submission.attempt > job.attempt or submission.outcome != "waiting")
 
     def _work(self) -> bool:
         self.state.refresh()
@@ -191,7 +173,7 @@ class Jobs:
             return False
         halt = self._running[job]
         try:
-            Attempt(self.state, self.settings, self.tries, job, self.module, halt).run()
+            Attempt(self.state, self.settings, self.records, job, self.module, halt).run()
         except HaltedError:
             _LOG.info("a job was halted", extra={"id": job.id, "attempt": job.attempt})
         finally:
@@ -201,35 +183,10 @@ class Jobs:
     def _take_next(self) -> Job | None:
         with self._taking:
             for job in self._jobs():
-                checked = not self.prechecking or self.tries.of(job).checked
-                if checked and job not in self._running and not self._pauses(job):
+                if job not in self._running:
                     self._running[job] = threading.Event()
                     return job
             return None
-
-    def _pauses(self, job: Job) -> bool:
-        """Whether a job pauses after an interruption, by this worker's clock since it first saw it."""
-        interrupted = self.tries.of(job).interrupted
-        if not interrupted:
-            return False
-        since = self._interrupted.setdefault((job, interrupted), time.monotonic())
-        return time.monotonic() - since < pause(interrupted)
-
-    def _precheck(self) -> bool:
-        for job in self._jobs():
-            if self.tries.of(job).checked:
-                continue
-            of_look = Job(f"check-{job.id}", job.attempt)
-            halt = self._running[of_look] = threading.Event()
-            try:
-                if self._stopping.is_set():
-                    break
-                self.state.refresh()
-                if waiting(self.state, job) and look(self.state, self.settings, self.prechecking, job, halt):
-                    self.tries.note(job, replace(self.tries.of(job), checked=True))
-            finally:
-                del self._running[of_look]
-        return False
 
     def _score_baseline(self) -> bool:
         """Score the next missing baseline while no submission waits; False if there is nothing to do."""
@@ -268,37 +225,14 @@ def _join(threads: list[threading.Thread], seconds: float) -> None:
 
 
 def fair_order(submissions: Iterable[Submission]) -> list[Submission]:
-    """The waiting submissions, the next one first: fair between accounts, in order within one.
-
-    Fair queueing (Demers, Keshav and Shenker 1989) with jobs of equal cost. The round of a submission is one after that
-    of the account's previous submission, and not before the round served at its acceptance. A round ends when as many
-    jobs have ended as accounts took part. So several submissions of one account take turns with others', and a stream
-    of new accounts starves nobody.
-    """
-    everything = list(submissions)
-    waiting = [submission for submission in everything if submission.outcome == "waiting"]
-    first = min((submission.accepted for submission in waiting), default="")
-    moments: list[tuple[str, bool, int, Submission]] = []
-    for place, submission in enumerate(everything):
-        if submission.outcome == "waiting" or submission.ended >= first:
-            moments.append((submission.accepted, False, place, submission))
-            if submission.ended:
-                moments.append((submission.ended, True, place, submission))
-    served = 0.0
-    rounds: dict[str, float] = {}
-    latest: dict[str, float] = {}
-    unfinished: Counter[str] = Counter()
-    places: dict[str, int] = {}
-    for _, ended, _, submission in sorted(moments, key=lambda moment: moment[:3]):
-        account = submission.user.casefold()
-        if not ended:
-            rounds[submission.id] = latest[account] = max(served, latest.get(account, -1) + 1)
-            places[submission.id] = len(places)
-            unfinished[account] += 1
-        else:
-            served += 1 / max(1, sum(count > 0 for count in unfinished.values()))
-            unfinished[account] -= 1
-    return sorted(waiting, key=lambda submission: (rounds[submission.id], places[submission.id]))
+    """The waiting submissions, the next one first: accounts take turns, and each is served in its order."""
+    turns: Counter[str] = Counter()
+    order: list[tuple[int, int, Submission]] = []
+    waiting = (submission for submission in submissions if submission.outcome == "waiting")
+    for place, submission in enumerate(sorted(waiting, key=lambda submission: submission.accepted)):
+        turns[submission.user.casefold()] += 1
+        order.append((turns[submission.user.casefold()], place, submission))
+    return [submission for *_, submission in sorted(order, key=lambda one: one[:2])]
 
 
 def missing(state: State) -> list[tuple[str, str]]:

@@ -1,17 +1,18 @@
-"""The board of a benchmark, at `/`: leaders of all boards, the rows of the query, links to compare and download."""
+"""The board of a benchmark, at `/`: leaders of all boards, and the rows, which `board.js` searches and sorts."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, takewhile
+from itertools import groupby
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.datastructures import QueryParams
 
 from fairspace.leaderboard_space.boards.table import (
     FAR,
-    BoardColumn,
     BoardTable,
     Scale,
     board_table,
@@ -20,9 +21,9 @@ from fairspace.leaderboard_space.boards.table import (
     slug,
 )
 from fairspace.leaderboard_space.boards.view import View, total_of
-from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery
+from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery, chosen_standard
 from fairspace.leaderboard_space.boards.words import EVIDENCE, is_computed, provenance_of
-from fairspace.leaderboard_space.pages.figures import place_figures
+from fairspace.leaderboard_space.pages.figures import place_figures, split_models
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.web.identity import space_of
@@ -38,15 +39,6 @@ PAGE = 100
 GONE = 50
 """Maximum withdrawn rows in the list, the newest."""
 FORMATS = ("csv", "parquet", "json")
-
-
-@dataclass(frozen=True)
-class Header:
-    """Heading of a column, with its sort address; `sorted` is `ascending`, `descending`, or '' for another column."""
-
-    column: BoardColumn
-    address: str
-    sorted: str
 
 
 @dataclass(frozen=True)
@@ -73,53 +65,45 @@ def board(request: Request) -> Response:
     withdrawn = check_models(state, query)
     view = VIEWS[query.benchmark]
     selected = table.select(query)
-    count = len(selected) - sum(
-        1 for _ in takewhile(_is_baseline, reversed(selected))
-    )  # they stand last in every order
-    pages = max(1, -(-count // PAGE))
+    models = [row for row in selected if row.row_class != "baseline"]
+    pages = max(1, -(-len(models) // PAGE))
     number = min(query.page, pages)
-    first, last = PAGE * (number - 1), min(PAGE * number, count)
-    baselines = selected[count:][:PAGE] if number == 1 else []
-    shown = with_errors([*selected[first:last], *baselines], query.standard)
-    models, baselines = shown[: last - first], shown[last - first :]
-    columns = table.choice.chosen(query.columns)
-    entries, keys = {row.entry for row in shown}, {column.key for column in columns}
-    parts = _parts(models, view.cohort, in_order=query.sort in ("", "rank"))
+    begin = PAGE * (number - 1)
+    shown = with_errors(models[begin : begin + PAGE], query.standard)
+    baselines = [row for row in selected if row.row_class == "baseline"][:PAGE] if number == 1 else []
+    entries = {row.entry for row in (*shown, *baselines)}
+    columns = table.columns.shown(query.wide)
+    keys = {column.key for column in columns}
+    parts = _parts(shown, view.cohort)
     marked = {note for (entry, key), note in table.numbers.items() if entry in entries and key in keys}
+    about = find_benchmark(query.benchmark)
     return page(
         request,
         "board.html.jinja",
         view=view,
         fronts=fronts(state),
         query=query,
-        about=find_benchmark(query.benchmark),
-        standard=find_benchmark(query.benchmark).standards[query.standard],
-        table=table,
+        about=about,
+        standard=about.standards[query.standard],
         name=name,
         tables={title: slug(title) for title in view.slices},
-        orders=_orders(table, columns, query.sort),
-        front=_headers(query, table, table.front),
-        heads=_headers(query, table, columns),
+        front=table.front,
         columns=columns,
         protocols=table.protocols,
         parts=[part for part in parts if part.row_class != "handed in"],
         submitted=[part for part in parts if part.row_class == "handed in"],
-        baselines=_parts(baselines, "", in_order=False),
+        baselines=_parts(with_errors(baselines, query.standard), ""),
         classes=CLASSES,
         none_verified=none_verified(table.classes),
-        count=count,
-        total=len(table.rows) - table.classes["baseline"],
-        first=first + 1,
-        last=last,
+        count=len(models),
+        first=begin + 1,
+        last=begin + len(shown),
         number=number,
         pages=pages,
         notes=[note for note in table.notes if note.number in marked],
         withdrawn=withdrawn,
         gone=state.withdrawn(query.benchmark)[:GONE],
-        licences=[(text, text) for text in table.licences],
-        architectures=[(text, text) for text in table.architectures],
-        tasks=[(task, task.replace("_", " ")) for task in find_benchmark(query.benchmark).task_names()],
-        default_standard=find_benchmark(query.benchmark).default,
+        default_standard=about.default,
         elsewhere=_elsewhere(view, query, table),
         figures=place_figures(state, query.benchmark, query.standard, "board", table=name),
         provenances=EVIDENCE,
@@ -127,15 +111,23 @@ def board(request: Request) -> Response:
     )
 
 
-def _is_baseline(row: Row) -> bool:
-    return row.row_class == "baseline"
+@router.get("/compare")
+def compare(request: Request, benchmark: str = "", standard: str = "") -> Response:
+    """Former addresses of comparisons: the named rows on their board."""
+    models = split_models(",".join(request.query_params.getlist("models")))
+    query = BoardQuery.read(QueryParams(benchmark=benchmark, standard=standard, models=",".join(models)))
+    return RedirectResponse(query.address(), 308)
 
 
-def _parts(rows: Sequence[Row], cohorts: str, *, in_order: bool) -> list[Part]:
+@router.get("/fairness-space")
+def fairness_space(standard: str = "") -> Response:
+    """Former address of the maps that stand below the board of IRIS."""
+    return RedirectResponse(BoardQuery("iris", chosen_standard("iris", standard)).address(), 308)
+
+
+def _parts(rows: Sequence[Row], cohorts: str) -> list[Part]:
     def key(row: Row) -> tuple[RowClass, bool, str, str]:
-        ranked = row.rank is not None or not in_order
-        within = (row.cohort, row.group) if ranked and in_order else ("", "")
-        return row.row_class, ranked, *within
+        return row.row_class, row.rank is not None, *((row.cohort, row.group) if row.rank is not None else ("", ""))
 
     grouped = [(about, list(members)) for about, members in groupby(rows, key)]
     groups = Counter(row_class for row_class, _, group in {(key[0], key[1], key[3]) for key, _ in grouped} if group)
@@ -151,26 +143,6 @@ def _parts(rows: Sequence[Row], cohorts: str, *, in_order: bool) -> list[Part]:
         means = about.means if place == 0 or grouped[place - 1][0][0] != row_class else ""
         parts.append(Part(title, means, members, row_class))
     return parts
-
-
-def _orders(table: BoardTable, columns: tuple[BoardColumn, ...], sort: str) -> list[tuple[str, str]]:
-    by = {f"-{column.key}" if column.falling else column.key: column for column in (*table.front[1:], *columns)}
-    now, _ = table.column(sort)
-    orders = {key: f"by {column.header}" for key, column in by.items()}
-    return list(({sort: f"by {now.header}, the other way round"} | orders if sort else orders).items())
-
-
-def _headers(query: BoardQuery, table: BoardTable, columns: tuple[BoardColumn, ...]) -> list[Header]:
-    now, falling = table.column(query.sort)
-    heads = []
-    for column in columns:
-        if column.key == now.key:
-            other = column.key if falling else f"-{column.key}"
-            heads.append(Header(column, query.address(sort=other, page=1), "descending" if falling else "ascending"))
-        else:
-            sort = f"-{column.key}" if column.falling else column.key
-            heads.append(Header(column, query.address(sort=sort, page=1), ""))
-    return heads
 
 
 def _elsewhere(view: View, query: BoardQuery, table: BoardTable) -> int:

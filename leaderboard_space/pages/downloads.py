@@ -1,4 +1,4 @@
-"""The rows of a board as CSV, Parquet and JSON, with the same filters and order as its page.
+"""The rows of a board's table as CSV, Parquet and JSON, by rank.
 
 Numbers are unrounded, in the unit of the scorer (shares from 0 to 1). All text has gone through `plain`. In CSV, text
 that a spreadsheet could take for a formula gets an apostrophe first; the file is UTF-8 with a byte order mark.
@@ -156,7 +156,7 @@ PACKED = 4
 
 @router.get("/download/{benchmark}/{standard}.{suffix}")
 def download(request: Request, benchmark: str, standard: str, suffix: str) -> Response:
-    """All rows that match the parameters of a board's page. SpaceError BAD_PARAMETER."""
+    """All rows of a table, or the named ones. SpaceError BAD_PARAMETER."""
     media_type, export = FORMATS[check_choice("the end of the address", suffix, FORMATS)]
     state = space_of(request).state
     version = state.version(benchmark)

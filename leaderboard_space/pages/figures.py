@@ -1,26 +1,21 @@
-"""Figures as SVG images of a requested width, and IRIS' fairness space, at `/fairness-space`."""
+"""Figures as SVG images of a requested width."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 
 from fairspace.leaderboard_space.boards.figures import TIERS, Drawing, Figure, Place, Source, note
-from fairspace.leaderboard_space.boards.iris import Profile, by_archetype, caution, letters, space_rows, tau
 from fairspace.leaderboard_space.boards.table import slug
 from fairspace.leaderboard_space.boards.view import View
-from fairspace.leaderboard_space.boards.views import VIEWS, check_choice, chosen_standard
+from fairspace.leaderboard_space.boards.views import VIEWS, check_choice
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.state import Board, State
 from fairspace.leaderboard_space.web.identity import site_of, space_of
-from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results.row import Row
 
 MOST_CHOSEN = 4
@@ -161,46 +156,3 @@ def figure(
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     return Response(content, headers=headers, media_type="image/svg+xml")
-
-
-SHOWN = 60
-"""Models named under a profile."""
-
-
-@router.get("/fairness-space")
-def fairness_space(
-    request: Request,
-    standard: str = "",
-    models: list[str] = Query([]),  # noqa: B008 how FastAPI reads a repeated parameter
-) -> Response:
-    """The space of one standard, with up to four models named in it."""
-    state = space_of(request).state
-    standard = chosen_standard("iris", standard)
-    rows = board_of(state, "iris", standard)
-    chosen, missing = chosen_rows(rows, split_models(",".join(models)))
-    entries = [row.entry for row in chosen]
-    choices, _ = space_rows(Source(state, "iris", standard, rows, chosen))
-    maps = place_figures(state, "iris", standard, "space", entries)
-
-    def address(standard: str) -> str:
-        return "/fairness-space?" + urlencode(
-            {"standard": standard} | ({"models": ",".join(entries)} if entries else {}), safe=","
-        )
-
-    return page(
-        request,
-        "fairness_space.html.jinja",
-        standard=standard,
-        standards={name: address(name) for name in find_benchmark("iris").standards},
-        tau=tau(standard),
-        maps=maps,
-        chosen=chosen,
-        missing=missing,
-        choices=choices,
-        profiles=[
-            (Profile("", code), those[:SHOWN], len(those)) for code, those in by_archetype(rows, standard).items()
-        ],
-        names=ARCHETYPES,
-        letters=letters(standard),
-        caution=caution(standard),
-    )

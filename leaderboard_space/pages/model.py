@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
@@ -119,9 +118,7 @@ def _evidence(request: Request, benchmark: str, entry: str, name: str, standard:
     if value is None:
         raise SpaceError("UNKNOWN_PAGE", "the value", repr(name[:60]), "a value of this row", "see the row's page")
     lines = value_lines([value], row, benchmark)
-    return page(
-        request, "evidence.html.jinja", view=view, row=row, standard=standard, value=value, lines=lines, grid=grid
-    )
+    return page(request, "evidence.html.jinja", view=view, row=row, standard=standard, value=value, lines=lines)
 
 
 def without_error(rows: Sequence[Row], row: Row) -> str:
@@ -352,32 +349,3 @@ def _show(value: Value) -> Show:
         return number(shown_number, 1 if value.value is not None and abs(value.value) >= 1000 else DIGITS)
 
     return show
-
-
-MOST_COLUMNS = 12
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table of parts: name of a part -> its numbers; columns of nested parts have a dot."""
-
-    columns: tuple[str, ...]
-    rows: Mapping[str, tuple[Any, ...]]
-
-
-def grid(data: Any) -> Grid | None:
-    """JSON data as a grid; None if its parts are no objects or differ in shape."""
-    if not isinstance(data, Mapping) or len(data) < 2 or not all(isinstance(part, Mapping) for part in data.values()):
-        return None
-    flat = {name: _flat(part) for name, part in data.items()}
-    columns = next(iter(flat.values())).keys()
-    if not 0 < len(columns) <= MOST_COLUMNS or any(part.keys() != columns for part in flat.values()):
-        return None
-    return Grid(tuple(columns), {name: tuple(part[column] for column in columns) for name, part in flat.items()})
-
-
-def _flat(part: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in part.items():
-        flat.update(_flat(value, f"{before}{name}.") if isinstance(value, Mapping) else {f"{before}{name}": value})
-    return flat

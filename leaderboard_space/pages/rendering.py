@@ -12,12 +12,13 @@ from fastapi import Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from fairspace.leaderboard_space.boards.table import Cell, Strip
-from fairspace.leaderboard_space.boards.views import decimal, draft_of, named_standard
+from fairspace.leaderboard_space.boards.table import BoardColumn, Cell, Strip
+from fairspace.leaderboard_space.boards.views import draft_of, named_standard
 from fairspace.leaderboard_space.boards.words import EVIDENCE, coverage, prose, provenance_of, shown, visibility
-from fairspace.leaderboard_space.web.identity import current_user, is_maintainer
+from fairspace.leaderboard_space.web.identity import current_user
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
+from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.three_numbers import SENTENCES, Fact, ThreeNumbers
 
 _TERMS = {name: f"<dt>{escape(name)}</dt>" for name in SENTENCES}
@@ -73,6 +74,28 @@ def _span(name: str, text: str) -> Markup:
     return Markup(f'<span class="{escape(name)}">{escape(text)}</span>')  # noqa: S704 escaped
 
 
+def searched(row: Row) -> Markup:
+    """The properties of a row that `board.js` filters by, as attributes."""
+    facts = row.facts
+    fields = {
+        "q": f"{plain(row.model)} {plain(row.organisation)}".casefold(),
+        "provenance": provenance_of(row),
+        "licence": plain(facts.licence).strip(),
+        "architecture": plain(facts.architecture).strip(),
+        "open_weights": {True: "yes", False: "no", None: ""}[facts.open_weights],
+        "task": " ".join(facts.tasks),
+        "size": "" if facts.parameters is None else f"{facts.parameters:g}",
+        "ranked": "" if row.rank is None else "1",
+    }
+    return Markup("").join(Markup(' data-{}="{}"').format(name, text) for name, text in fields.items() if text)
+
+
+def sort_key(column: BoardColumn, row: Row) -> Markup:
+    """The key of a cell by which `board.js` sorts; none where a row stands last."""
+    key = column.sort_by(row)
+    return Markup("") if key is None else Markup(' data-key="{}"').format(key)
+
+
 HERE = Path(__file__).resolve().parents[1]
 ASSETS = HERE / "assets"
 ENVIRONMENT = Environment(
@@ -84,9 +107,9 @@ ENVIRONMENT = Environment(
     auto_reload=False,  # a template that changes under a running Space does not fit its code
 )
 ENVIRONMENT.globals.update(draft_of=draft_of, named_standard=named_standard)
-ENVIRONMENT.globals.update(fold=fold, measured=measured, chance=chance, cell_content=cell_content)
+ENVIRONMENT.globals.update(fold=fold, measured=measured, chance=chance, cell_content=cell_content, sort_key=sort_key)
 ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage, shown=shown, prose=prose)
-ENVIRONMENT.filters.update(visibility=visibility, decimal=decimal, evidence_mark=provenance_of)
+ENVIRONMENT.filters.update(visibility=visibility, searched=searched, evidence_mark=provenance_of)
 ENVIRONMENT.globals["fact_sentences"] = SENTENCES
 HUB = "'self' https://huggingface.co"
 """Frame ancestors: the Hub shows every Space in a frame; other sites may not."""
@@ -130,7 +153,7 @@ def page(
 def render(request: Request, template: str, **values: Any) -> bytes:
     """A template with its values; arguments as for `page`."""
     user = current_user(request)
-    shared = {"user": user, "maintainer": user is not None and is_maintainer(request, user), "path": request.url.path}
+    shared = {"user": user, "path": request.url.path}
     return ENVIRONMENT.get_template(template).render(shared | values).encode()
 
 

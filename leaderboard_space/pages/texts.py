@@ -150,15 +150,6 @@ EXAMPLES = {"benchmark": "iris", "entry": "p-01", "name": "0f1e2d3c4b5a69788796"
 """Example values of parts of an address."""
 SCORED = "f0e1d2c3b4a59687"
 """Example entry of a row that was scored here, if this Space has none yet."""
-GRADIO = (
-    ("boards", 'client.predict(api_name="/boards")'),
-    ("board", 'client.predict("iris", standard="algorithm_1", q="bagel", api_name="/board")'),
-    ("row", 'client.predict("iris", "p-01", api_name="/row")'),
-    ("queue", 'client.predict(api_name="/queue")'),
-    ("submit", 'client.predict(handle_file("my-submission.zip"), "", api_name="/submit")'),
-    ("submission", 'client.predict("0f1e2d3c4b5a69788796", api_name="/submission")'),
-)
-"""Endpoints of Gradio's clients, with the answers of plain HTTP."""
 
 
 class Call(NamedTuple):
@@ -182,7 +173,6 @@ def api_page(request: Request) -> Response:
         max_age=300,
         calls=calls(request.app.openapi(), address, scored),
         address=address,
-        gradio=GRADIO,
         codes=sorted((status, code, meaning) for code, (status, meaning) in REFUSALS.items()),
         days=DAYS,
     )

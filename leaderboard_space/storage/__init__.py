@@ -30,7 +30,6 @@ CODES: dict[str, str] = {
     "STORE_MISSING": "there is no such file in the store",
     "STORE_PRUNED": "the file of this refused or failed submission was removed to make room",
     "STORE_UNAVAILABLE": "the Hub did not answer, or kept failing, or other writers kept coming first",
-    "STORE_AWAY": "the Hub has not answered since the start: the last copy is shown, and nothing can be written",
     "STORE_REFUSED": "the Hub refused, and asking again would not help",
     "STORE_FAULT": "this software went wrong at it; its log says where",
 }

@@ -5,11 +5,9 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
 
 from fairspace.leaderboard_space.events import START, Draft, Event, clock, digest, digests, follow, sealed
 from fairspace.leaderboard_space.log_state import Submission
@@ -19,14 +17,13 @@ from fairspace.leaderboard_space.storage.local import (
     LOG,
     PARTS,
     LocalStorage,
-    make_folder,
     place,
     put_aside,
     read_count,
     tidy,
     write_count,
+    write_part,
 )
-from fairspace.leaderboard_space.storage.log import Log, similar
 from fairspace.submissions.errors import UsageError
 
 
@@ -92,12 +89,6 @@ def _check_submission(state: State, submission: Submission) -> None:
             raise StorageError("STORE_CORRUPT", path, "other content than its name says", "what was handed in", mend)
 
 
-# A line with the hash of its content proves itself. A line of an earlier version has none: it is sound unless the line
-# after it follows from another one. Sound events keep order and numbers in a new log; each other one is replaced by an
-# event that says that it is lost, and a last event reports the repair. Lines behind a change carry the hash of the line
-# that is now before them.
-
-
 @dataclass(frozen=True)
 class Mended:
     """Result of a repair: events in the log now, numbers of lost events, and places of the broken lines."""
@@ -108,93 +99,61 @@ class Mended:
 
 
 def mend(root: Path) -> Mended:
-    """Mend the log of a folder. UsageError: no log there.
+    """Mend the log of a folder: broken lines are put aside, and all others kept. UsageError: no log there.
 
-    Nothing else may use the store: a process that had read the log refuses the mended one.
+    A missing number becomes an event `lost`, and a last event names them. Nothing else may use the store: a process
+    that had read the log refuses the mended one.
     """
     if not (root / LOG).is_file():
         raise UsageError(f"{root} holds no {LOG}; name the folder of a store.")
     with (root / LOG).open("r+b") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
-        log = Log(str(root / LOG), "")
-        try:
-            log.catch_up(stream)
-            is_sound = read_count(root) <= len(log)
-        except StorageError as error:
-            if error.code != "STORE_CORRUPT":
-                raise
-            is_sound = False
-        if not is_sound:
-            mended = _mend(root, stream)
-            write_count(root, mended.events)
-        else:
-            stream.seek(log.end)
-            rest = stream.read()
-            mended = Mended(len(log), aside=(put_aside(root, rest),) if rest else ())
-            stream.truncate(log.end)
+        lines = stream.readlines()
+        torn = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""  # nobody was told of it
+        sound: dict[int, Event] = {}
+        broken = []
+        events = [_event(line) for line in lines]
+        previous = {event.number: event.previous for event in events if event is not None}
+        for line, event in zip(lines, events, strict=True):
+            if event is None or (not event.sha256 and previous.get(event.number + 1) not in (None, digest(line))):
+                broken.append(line)
+            else:
+                sound.setdefault(event.number, event)
+        length = max([read_count(root), *sound])
+        kept = [event.line() for event in _numbered(sound, length)]
+        aside = tuple(put_aside(root, line) for line in (*broken, torn) if line)
+        lost = tuple(number for number in range(1, length + 1) if number not in sound)
+        if kept == lines:
+            stream.truncate(sum(map(len, lines)))
             os.fsync(stream.fileno())
-        tidy(root)
-    return mended
-
-
-def _mend(root: Path, stream: IO[bytes]) -> Mended:
-    stream.seek(0)
-    lines = stream.readlines()
-    events = [_event(line) for line in lines]
-    previous = {event.number: event.previous for event in events if event is not None}
-    sound: dict[int, bytes] = {}
-    broken: list[bytes] = []
-    number = length = 0
-    for line, event in zip(lines, events, strict=True):
-        if event is not None and _is_sound(event, line, number + 1, previous.get(event.number + 1)):
-            number = event.number
-            sound.setdefault(number, line)
         else:
-            number += line.endswith(b"\n")  # nobody was told of a torn end
-            broken.append(line)
-        length = max(length, number)
-    length = max(length, read_count(root))
-    lost = [number for number in range(1, length + 1) if number not in sound]
-    aside = [put_aside(root, line) for line in broken]
-    make_folder(root / PARTS)
-    handle, part = tempfile.mkstemp(dir=root / PARTS)
-    with os.fdopen(handle, "wb") as file:
-        last, before = None, START
-        for last in _events(sound, length):
-            line = last.line()
-            before = digest(line)
-            file.write(line)
-        about = {"lost": lost, "aside": [path.name for path in aside]}
-        end = follow(Draft("mended", f"mended:{length + 1}", about), last, before)
-        file.write(end.line())
-        file.flush()
-        os.fsync(file.fileno())
-    place(Path(part), root / LOG)
-    return Mended(end.number, tuple(lost), tuple(aside))
+            last = Event.of_line(kept[-1]) if kept else None
+            about = {"lost": list(lost), "aside": [path.name for path in aside]}
+            draft = Draft("mended", f"mended:{length + 1}", about)
+            kept.append(follow(draft, last, digest(kept[-1]) if kept else START).line())
+            place(write_part(root / PARTS, b"".join(kept)), root / LOG)
+            write_count(root, len(kept))
+        tidy(root)
+    return Mended(len(kept), lost, aside)
 
 
 def _event(line: bytes) -> Event | None:
+    """The event of a line whose hash is right; None for another. Of an earlier version's the next line has the hash."""
     try:
         event = Event.of_line(line)
     except ValueError:
         return None
-    return replace(event, body={}) if event.line() == line else None
+    return event if event.line() == line and event.sha256 in ("", digests(line)[1]) else None
 
 
-def _is_sound(event: Event, line: bytes, expected: int, following: str | None) -> bool:
-    """Whether a line is as appended; `following` is the hash that the next line carries, None without one."""
-    if event.sha256:
-        return event.sha256 == digests(line)[1]
-    return event.number == expected if following is None else similar(following, digest(line))
-
-
-def _events(sound: Mapping[int, bytes], length: int) -> Iterator[Event]:
-    previous, time = START, Event.of_line(sound[min(sound)]).time if sound else clock()
+def _numbered(sound: Mapping[int, Event], length: int) -> Iterator[Event]:
+    """Events with all numbers, each with the hash of the line before it."""
+    previous, time = START, sound[min(sound)].time if sound else clock()
     for number in range(1, length + 1):
-        if number in sound:
-            event = Event.of_line(sound[number])
-            event = event if event.previous == previous else sealed(replace(event, previous=previous))
-        else:
+        event = sound.get(number)
+        if event is None:
             event = sealed(Event(number, time, "lost", f"lost:{number}", previous, {}))
+        elif event.previous != previous:
+            event = sealed(replace(event, previous=previous))
         previous, time = digest(event.line()), event.time
         yield event

@@ -6,10 +6,9 @@ An append is one commit on top of the last commit read (`parent_commit`), so two
 overwrite each other: the second reads the other's events, drops what exists, renumbers the rest and tries again, also
 if the outcome of a commit is unknown. All waiting appends share one commit, within the Hub's hourly limit.
 
-Reads use a local copy of the log (`mirror`); a thread polls the head while somebody reads. If the Hub fails, appends
-fail after many tries and reads are old; if it fails from the start, a copy of an earlier process is read and appends
-fail at once. Files are fetched on first use with few tries, because a waiting reader holds a thread; copies that
-contradict the log are fetched again.
+Reads use a copy of the log, which every process makes anew (`mirror`); a thread polls the head while somebody reads. If
+the Hub fails, appends fail after many tries and reads are old. Files are fetched on first use with few tries, because a
+waiting reader holds a thread; copies that contradict the log are fetched again.
 """
 
 from __future__ import annotations
@@ -104,7 +103,6 @@ class HubStorage:
         self._heads: dict[str, float] = {}
         self._sizes: list[int] = []
         self._checked: set[tuple[str, str]] = set()
-        self._given = 0
         self._whole: dict[str, tuple[int, int]] = {}
         self._asked = time.monotonic()
         self._waiting: deque[_Waiting] = deque()
@@ -114,8 +112,6 @@ class HubStorage:
     def append(self, drafts: Sequence[Draft], files: Mapping[str, Path | bytes] | None = None) -> list[Event]:
         """See `Storage.append`."""
         waiting = _Waiting(drafts, files or {})
-        if self._head is None and (trouble := self._recent_trouble("STORE_AWAY")) is not None:
-            raise trouble
         if self._closing.is_set():
             what, mend = "the store is closed", "do it again after the restart"
             raise StorageError("STORE_UNAVAILABLE", f"datasets/{self.repo_id}", what, "an open one", mend)
@@ -146,29 +142,11 @@ class HubStorage:
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """See `Storage.events`; events of other writers appear after some seconds, or at once after `sync`."""
-        if self._head is None and self._recent_trouble("STORE_AWAY") is None:
-            self._reach()
+        if self._head is None:
+            self.sync()
         elif time.monotonic() - self._asked > self._every and self._polling.acquire(blocking=False):
             threading.Thread(target=self._poll, name="hub-storage", daemon=True).start()
-        for event in self._mirror.events(after):
-            self._given = max(self._given, event.number)
-            yield event
-
-    def _reach(self) -> None:
-        """Read the log for the first time. With a copy of an earlier process, an unreachable Hub is no error."""
-        try:
-            self.sync(_READ_TRIES if len(self._mirror.log) else FAILURES)
-        except StorageError as error:
-            if error.code != "STORE_AWAY":
-                raise
-            self._asked = time.monotonic()
-            log.error("the last copy of the store is shown: %s", error, extra={"code": error.code})
-
-    def _recent_trouble(self, *codes: str) -> StorageError | None:
-        last = self.trouble
-        if last is None or last.code not in codes:
-            return None
-        return StorageError(last.code, last.where, last.what, last.expected, last.mend)
+        yield from self._mirror.events(after)
 
     def sync(self, tries: int = FAILURES) -> None:
         """Read events of other writers. Errors: StorageError."""
@@ -217,10 +195,10 @@ class HubStorage:
     def _fetch(self, path: str) -> None:
         """Copy a file from the Hub. StorageError; at once if the Hub has just failed to answer."""
         with self._trying:
-            trouble, now = self._recent_trouble("STORE_UNAVAILABLE", "STORE_AWAY"), time.monotonic()
-            if trouble is not None:
+            last, now = self.trouble, time.monotonic()
+            if last is not None and last.code == "STORE_UNAVAILABLE":
                 if now - self._since < _QUIET:
-                    raise trouble
+                    raise StorageError(last.code, last.where, last.what, last.expected, last.mend)
                 self._since = now
         if self._head is None:
             self.sync(_READ_TRIES)
@@ -336,7 +314,7 @@ class HubStorage:
             return  # nothing new, or an answer from before what was read last
         segments = requests.ask(partial(self._repository.segments, head))
         if sum(there.size for there in segments) < self._mirror.log.end:
-            self._forget("has become shorter")
+            self._damaged("the log has become shorter since it was read")
         begin = 0
         for there in segments:
             mine = self._mirror.content(begin, min(self._mirror.log.end, begin + there.size))
@@ -345,20 +323,11 @@ class HubStorage:
                 if len(content) != there.size or not content.endswith(b"\n"):
                     self._damaged(f"{there.path} has {len(content)} of {there.size} bytes, or ends within a line")
                 if not content.startswith(mine):
-                    self._forget(f"has another {there.path}")
-                    self._catch_up(requests)
-                    return
+                    self._damaged(f"the log has another {there.path} since it was read")
                 self._mirror.add(content[len(mine) :].splitlines(keepends=True))
             begin += there.size
         self._checked = {(there.path, there.blob_id) for there in segments}
         self._remember_head(head, [there.size for there in segments])
-
-    def _forget(self, what: str) -> None:
-        """Start a new copy if this one is of another repository. STORE_CORRUPT if it was read already."""
-        if self._given:
-            self._damaged(f"the log {what} since it was read")
-        self._checked = set()
-        self._mirror.clear()
 
     def _damaged(self, what: str) -> None:
         where, mend = f"datasets/{self.repo_id}", "put the repository back to a commit that holds the whole log"
@@ -376,10 +345,7 @@ class HubStorage:
         try:
             result = action()
         except BuildError as error:
-            code, mend = _CODES[error.code], error.mend
-            if code == "STORE_UNAVAILABLE" and self._head is None and len(self._mirror.log):
-                code, mend = "STORE_AWAY", "wait: it is tried again by itself, and what was accepted is safe"
-            self.trouble = StorageError(code, error.where, error.what, error.expected, mend)
+            self.trouble = StorageError(_CODES[error.code], error.where, error.what, error.expected, error.mend)
             self._since = time.monotonic()
             raise self.trouble from error
         except OSError as error:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
+import secrets
 import shutil
 import stat
 import threading
@@ -11,10 +11,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import count
 from pathlib import Path
 from tempfile import mkstemp
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from fairspace.leaderboard_space.events import Draft, Event
@@ -200,24 +199,14 @@ class Repository:
 
 
 class Mirror:
-    """The copy of the log, one per process. Safe for several threads. `where` and `mend` (remedy) are for errors."""
+    """A process' copy of the log. Safe for several threads. `where` and `mend` (remedy) are for errors."""
 
     def __init__(self, folder: Path, where: str, mend: str) -> None:
         self._lock = threading.RLock()
-        self._about = where, mend
-        self._claim, self._stream = _claim(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self._stream = (folder / f"{secrets.token_hex(8)}.jsonl").open("a+b")
+        Path(self._stream.name).unlink()  # gone with the process
         self.log = Log(where, mend)
-        try:
-            self.log.catch_up(self._stream)
-        except StorageError:  # of the copy of an earlier process: what it is of will tell
-            self.clear()
-        self._stream.truncate(self.log.end)
-
-    def clear(self) -> None:
-        """Forget everything."""
-        with self._lock:
-            self._stream.truncate(0)
-            self.log = Log(*self._about)
 
     def add(self, lines: Sequence[bytes]) -> None:
         """Add the lines that follow. StorageError STORE_CORRUPT for the first wrong one; those before it stay.
@@ -260,20 +249,5 @@ class Mirror:
             return self._stream.read(end - begin)
 
     def close(self) -> None:
-        """Release the copy for the next process."""
+        """Release the copy."""
         self._stream.close()
-        self._claim.close()
-
-
-def _claim(folder: Path) -> tuple[IO[bytes], IO[bytes]]:
-    for number in count(1):
-        place = folder / f"copy-{number}"
-        place.mkdir(parents=True, exist_ok=True)
-        claim = (place / "lock").open("wb")
-        try:
-            fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            claim.close()
-            continue
-        return claim, (place / "events.jsonl").open("a+b")
-    raise AssertionError("there are more numbers than processes")

@@ -1,15 +1,10 @@
-"""Pages of the boards: cached until a board changes, and computed one at a time per client.
-
-A client has a budget of computing seconds in two minutes; cached answers are free.
-"""
+"""Pages of the boards, made once and cached until a board changes."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-import time
 from collections.abc import Hashable
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakValueDictionary
@@ -19,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.web.identity import Rate, client, current_user, site_of
+from fairspace.leaderboard_space.web.identity import current_user, site_of
 from fairspace.leaderboard_space.web.refusals import refuse
 
 BYTES = 64 << 20
@@ -27,13 +22,11 @@ BYTES = 64 << 20
 OVERHEAD = 2048
 """Maximum bytes of an answer beyond its content and address."""
 MAKERS = 4
-"""Answers computed at a time, each for a different client."""
+"""Answers computed at a time."""
 DOWNLOADS = 1
 """Whole tables computed at a time, beside those answers: pages do not wait for them."""
-MAKING_SECONDS, MAKING_WITHIN = 30.0, 120.0
-"""Seconds of computing that a client may use at once, and seconds until they are restored."""
 _BOARDS = re.compile(
-    r"/|/(compare|fairness-space|standards|api/v1/(boards|standards))"
+    r"/|/(standards|api/v1/(boards|standards))"
     r"|/(download|figures|model|standard|api/v1/boards|api/v1/standards)/.*"
 )
 """Addresses whose answers follow from the boards alone: not the queue, a submission, a user."""
@@ -68,18 +61,16 @@ class Answer:
 class Answers:
     """Middleware within `Guard`: a cache of visitors' answers with status 200, of at most `most` bytes.
 
-    Signed-in requests and those with a token bypass it. Without a limit on requests, computing has none either.
+    Signed-in requests and those with a token bypass it.
     """
 
     def __init__(self, app: ASGIApp, space: Space, most: int = BYTES) -> None:
         self.app, self.state, self.most = app, space.state, most
         self.size, self._version = 0, -1
         self._cached: dict[Hashable, Answer] = {}
-        self._limited = bool(space.settings.requests_a_minute)
-        self._seconds = Rate(MAKING_SECONDS if self._limited else 0, MAKING_WITHIN)
         self._places = {"page": asyncio.Semaphore(MAKERS), "download": asyncio.Semaphore(DOWNLOADS)}
-        self._clients: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
-        """Client and kind of answer -> the lock held by the client's one request that waits for a place."""
+        self._making: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
+        """Key of an answer -> the lock of the one request that makes it."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -98,24 +89,13 @@ class Answers:
         await answer.send(scope, send)
 
     async def _make(self, request: Request, receive: Receive, key: Hashable) -> Answer:
-        """An answer computed in its client's turn and at its cost. SpaceError TOO_MANY_REQUESTS."""
-        who, scope = client(request), request.scope
-        if self._limited and self._seconds.left(who) <= 0:
-            problem = f"answers that took more than {MAKING_SECONDS:g} seconds to make"
-            mend = "wait a while; pages that others look at, too, are answered at once"
-            raise SpaceError("TOO_MANY_REQUESTS", "the client", problem, "fewer", mend)
-        kind = "download" if scope["path"].startswith("/download/") else "page"
-        turn: AbstractAsyncContextManager[None] = nullcontext()
-        if self._limited:
-            turn = self._clients.setdefault((who, kind), asyncio.Lock())
-        async with turn, self._places[kind]:
+        kind = "download" if request.scope["path"].startswith("/download/") else "page"
+        alone = asyncio.Lock() if key is None else self._making.setdefault(key, asyncio.Lock())
+        async with alone, self._places[kind]:
             if (answer := self._find(key)) is not None:  # made meanwhile
                 return answer
-            version, began = self.state.version(), time.monotonic()
-            try:
-                answer = await self._made(scope, receive)
-            finally:
-                self._seconds.spend(who, time.monotonic() - began)
+            version = self.state.version()
+            answer = await self._made(request.scope, receive)
             self._keep(key, answer, version)
             return answer
 

@@ -147,11 +147,7 @@ def required_user(request: HTTPConnection) -> User:
 
 def is_maintainer(request: HTTPConnection, user: User) -> bool:
     """Whether a user may withdraw rows."""
-    return maintains(space_of(request), user)
-
-
-def maintains(space: Space, user: User) -> bool:
-    """Whether a user may withdraw rows."""
+    space = space_of(request)
     return user.name in space.settings.admins or (space.settings.insecure_local and user == LOCAL)
 
 

@@ -23,7 +23,6 @@ RETRY_AFTER = {
     "QUEUE_FULL": 60,
     "STORE_FAILED": 30,
     "WORK_FULL": 60,
-    "STORE_AWAY": 30,
     "TOO_MANY_REQUESTS": 10,
     "TOO_MANY_WAITING": 60,
 }

@@ -24,7 +24,7 @@ from fairspace.submissions.checking.names import check_names, names_taken
 from fairspace.submissions.checking.rows import TASKS_OF, RowCheck
 from fairspace.submissions.errors import did_you_mean
 from fairspace.submissions.format.collector import Collector, RefusedError, show
-from fairspace.submissions.format.faults import CODES, Fault, SubmissionError
+from fairspace.submissions.format.faults import Fault, SubmissionError
 from fairspace.submissions.format.schema import ANNOTATIONS, SCHEMAS, Submission, SubmissionMeta
 from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.containers import READ_ERRORS, Member, open_container
@@ -339,35 +339,6 @@ def _notes(submission: Submission, bench: Benchmark, covered: list[TaskCoverage]
             f"{submission.images.num_rows:,} images, not labelled yet: fairspace score --ares MODEL labels them"
         )
     return notes
-
-
-SMALL = 16 << 20
-"""Bytes after decompression below which a faulty submission is checked whole, so that all faults are told at once."""
-
-
-def check_structure(path: Path, limits: Limits = LIMITS) -> tuple[Fault, ...]:
-    """The faults of the zip at `path` that its structure shows; all faults of a small one that has any."""
-    faults = Collector(limits.faults)
-    limits = limits.of_zip(path.stat().st_size)
-    with open_container(path, limits, faults) as members:
-        files = sort_files(members, faults)
-        read_meta(files.meta, bool(members), limits, faults)
-        check_manifest(files.manifest, limits, faults)
-        headers = HeaderBudget(limits.header_values)
-        for table, shards in files.tables.items():
-            for member in shards:
-                if table in SCHEMAS and member.name.endswith(".parquet"):
-                    _check_parquet(member, table, limits, faults, headers)
-        size = sum(member.size for member in members)
-    if not faults.all() or size > SMALL:
-        return faults.all()
-    return check_submission(path, allow_baseline=False).faults or faults.all()
-
-
-def too_costly(seconds: int) -> Fault:
-    """The fault of a file whose structure takes too many seconds of the processor."""
-    what = f"its structure alone took more than {seconds} seconds of the processor"
-    return Fault("CHECK_TOO_COSTLY", "the file", what, "a second or two", CODES["CHECK_TOO_COSTLY"].mend)
 
 
 def _check_parquet(member: Member, table: str, limits: Limits, faults: Collector, headers: HeaderBudget) -> None:

@@ -28,14 +28,9 @@ ADA = User("ada", ("lab", "school"))
 PAUSE_SECONDS = 0.2
 
 
-class Waiting:
-    def held_up(self) -> set[str]:
-        return set()
-
-
 def opened(folder: Path, kind: type[Intake] = Intake, **settings: Any) -> Intake:
     about = replace(Settings(store=str(folder / "store"), work=folder / "work"), **settings)
-    return kind(State(LocalStorage(folder / "store")), Waiting(), about)
+    return kind(State(LocalStorage(folder / "store")), about)
 
 
 def hand_in(intake: Intake, folder: Path, text: str, user: User = ADA, organisation: str = "") -> Submission:

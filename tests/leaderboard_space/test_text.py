@@ -2,6 +2,7 @@ import unicodedata
 
 import pytest
 
+from fairspace.leaderboard_space.boards.table import numbers_of
 from fairspace.leaderboard_space.boards.view import Column, remarks
 from fairspace.leaderboard_space.boards.words import coverage, prose, shown
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
@@ -65,13 +66,14 @@ def test_a_value_is_shown_as_printed_or_as_a_number(value: Value, text: str) -> 
     assert shown(value) == text
 
 
+COLUMNS = (Column("a", "A", digits=3), Column("b", "B"), Column("nothing", "N"), Column("c", "C", 1, signed=True))
+
+
 def test_a_column_shows_states_as_words_and_numbers_in_the_unit_of_the_scorer() -> None:
     scores = {"a": measured("a", 0.125), "b": undefined("b", "no faces"), "c": measured("c", 0.5)}
     row = Row("p-01", "m", "o", "published", "s", scores)
-    assert Column("a", "A", digits=3).text(row) == "0.125"
-    assert Column("b", "B").text(row) == "undefined"
-    assert Column("nothing", "N").text(row) == "not printed"
-    assert Column("c", "C", 1, signed=True).text(row) == "+0.5"
+    texts = {column.score: numbers_of(column, row).value_text for column in COLUMNS}
+    assert texts == {"a": "0.125", "b": "undefined", "nothing": "not printed", "c": "+0.5"}
     assert Column("b", "B").number(row) is None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -72,15 +72,9 @@ def refused(folder: Path) -> list[Draft]:
 
 
 @pytest.fixture
-def walk(browser: Browser, space: Running, request: pytest.FixtureRequest) -> Iterator[Walk]:
-    window: tuple[ViewportSize, Scheme] = getattr(request, "param", WINDOWS[0])
-    with walking(browser, space, *window) as found:
+def walk(browser: Browser, space: Running) -> Iterator[Walk]:
+    with walking(browser, space, *WINDOWS[0]) as found:
         yield found
-
-
-def windows(count: int) -> pytest.MarkDecorator:
-    names = [f"{size['width']}-{scheme}" for size, scheme in WINDOWS[:count]]
-    return pytest.mark.parametrize("walk", WINDOWS[:count], indirect=True, ids=names)
 
 
 def entry_of(space: Running, model: str) -> str:
@@ -90,62 +84,56 @@ def entry_of(space: Running, model: str) -> str:
     raise AssertionError(f"no row of {model}")
 
 
-@windows(2)
-def test_a_visitor_finds_rows_and_the_address_keeps_what_is_shown(walk: Walk, browser: Browser, space: Running) -> None:
+def test_a_visitor_finds_rows_the_address_keeps_them_and_a_number_is_traced(
+    walk: Walk, browser: Browser, space: Running
+) -> None:
     page = walk.page
-    walk.to(BOARD)
-    count = page.locator(".count")
-    expect(count).to_contain_text("of")
-    page.evaluate("window.kept = true")
-    page.get_by_role("link", name="Next").click()
-    expect(page.locator(".pages [aria-current=page]")).to_have_text("Page 2")
+    walk.to(f"{BOARD}&columns=all&page=2")
+    count = page.locator("[data-count]")
     page.get_by_label("Search model or organisation").fill("twin-01")
-    expect(count).to_contain_text("10 of")
+    expect(count).to_have_text("10")  # of both pages
     assert set(walk.column("Model")) == {f"twin-01{n}" for n in range(10)}
     page.get_by_text("Filter", exact=True).click()
     page.locator("#f-provenance").select_option("baseline")
-    expect(page.get_by_text("No row matches the filters.")).to_be_visible()
+    expect(count).to_have_text("0")
     page.get_by_label("Search model or organisation").fill("")
     page.locator("#f-provenance").select_option("published")
     expect(page.locator("table.board .chip-published").first).to_be_visible()
-    page.get_by_text("Columns, order", exact=True).click()
-    page.get_by_role("group", name="Parts of the score").get_by_label("Fact race").check()
-    expect(page.get_by_label("Order", exact=True)).to_contain_text("by Fact race")
-    page.get_by_label("Order", exact=True).select_option("-llm_factuality_race")
-    expect(page.locator("#rows thead [aria-sort=descending]")).to_have_count(1)
+    page.locator("#rows thead").get_by_role("button", name="Fact race", exact=True).first.click()
+    expect(page.locator("#rows thead [aria-sort=descending]").first).to_be_visible()
     shown = [float(text) for text in walk.column("Fact race") if text[0].isdigit()]
     assert len(shown) >= 6
     assert shown == sorted(shown, reverse=True)
-    assert page.evaluate("window.kept")
-    before = page.locator("#rows tbody").first.inner_text()
-    address = page.get_by_role("link", name="Link to this view").get_attribute("href")
-    assert address is not None
-    assert dict(parse_qsl(urlsplit(page.url).query)) == dict(parse_qsl(urlsplit(address).query))
+    before = page.locator("#rows tbody:visible").first.inner_text()
     with walking(browser, space, walk.size, walk.scheme) as other:
-        other.to(address)
-        assert other.page.locator("#rows tbody").first.inner_text() == before
-    page.go_back()
-    expect(page.get_by_label("Order", exact=True)).to_have_value("")
+        other.to(page.url.removeprefix(space.address))
+        expect(other.page.locator("[data-count]")).to_have_text(count.inner_text())
+        assert other.page.locator("#rows tbody:visible").first.inner_text() == before
+    boxes = page.locator("#rows tbody tr:visible").get_by_role("checkbox")
+    boxes.nth(0).check()
+    boxes.nth(1).check()
+    page.get_by_role("button", name="Show only selected").click()
+    expect(count).to_have_text("2")
+    walk.open(page.locator("#rows .model a").first)
+    page.locator("[data-figure]").first.scroll_into_view_if_needed()
+    expect(page.locator("[data-figure][data-drawn]").first).to_be_visible()
+    walk.open(page.locator("table.values tbody a").first)
+    expect(page.get_by_role("heading", name="What it was computed from")).to_be_visible()
 
 
-def test_the_board_works_without_scripts(browser: Browser, space: Running) -> None:
+def test_the_board_is_a_plain_table_without_scripts(browser: Browser, space: Running) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(f"{space.address}{BOARD}&q=twin-01")
-    page.locator("#rows thead").get_by_role("link", name="Model", exact=True).click()
-    assert "sort=model" in page.url
-    page.get_by_label("Search model or organisation").fill("twin-02")
-    page.get_by_text("Columns, order", exact=True).click()
-    page.get_by_role("checkbox", name="Licence").check()
-    page.get_by_role("button", name="Apply").click()
-    expect(page.locator(".count")).to_contain_text("10 of")
+    page.goto(f"{space.address}{BOARD}")
+    expect(page.get_by_label("Search model or organisation")).to_be_hidden()
+    page.get_by_role("link", name="Next").click()
+    expect(page.locator(".pages [aria-current=page]")).to_have_text("Page 2")
+    page.get_by_role("link", name="All columns").click()
     expect(page.locator("#rows thead").first).to_contain_text("Licence")
     context.close()
     with space.client() as client:
-        assert (
-            "This page needs scripts"
-            in client.get("/submit").text.partition("<noscript>")[2].partition("</noscript>")[0]
-        )
+        text = client.get("/submit").text
+    assert "This page needs scripts" in text.partition("<noscript>")[2].partition("</noscript>")[0]
 
 
 FIRST = """() => {
@@ -174,49 +162,6 @@ def test_the_first_screen_shows_who_leads_where_to_hand_in_and_the_first_row(wal
             first = page.evaluate(FIRST)
             assert first.pop("wide") <= width
             assert all(first.values()), (benchmark, width, first)
-
-
-def test_rank_and_model_stay_while_the_table_is_scrolled_sideways(walk: Walk) -> None:
-    page = walk.page
-    walk.to("/?benchmark=iris&columns=about,parts,coverage")
-    left = page.evaluate("""() => {
-      const region = document.querySelector("#rows .scroll");
-      region.scrollLeft = 600;
-      const row = region.querySelector("tbody tr:not(.part)");
-      const [rank, model] = [".rank", ".model"].map((part) => row.querySelector(part).getBoundingClientRect());
-      const [at, edge] = [region.getBoundingClientRect().left, region.scrollLeft];
-      return { scrolled: edge, rank: rank.left - at, model: model.left - rank.right };
-    }""")
-    assert left["scrolled"] > 300
-    assert abs(left["rank"]) <= 2
-    assert abs(left["model"]) <= 1
-
-
-@windows(2)
-def test_a_visitor_compares_models_and_traces_a_number(walk: Walk) -> None:
-    page = walk.page
-    walk.to(BOARD)
-    boxes = page.locator("#rows table.board").first.get_by_role("checkbox")
-    for number in range(4):
-        boxes.nth(number).check()
-    expect(boxes.nth(4)).to_be_disabled()  # four at most
-    boxes.nth(3).uncheck()
-    page.get_by_role("button", name="Compare selected").click()
-    expect(page.get_by_role("list", name="Chosen models").get_by_role("listitem")).to_have_count(3)
-    walk.fits()
-    page.get_by_role("link", name="Remove ", exact=False).first.click()
-    expect(page.get_by_role("list", name="Chosen models").get_by_role("listitem")).to_have_count(2)
-    page.locator("[data-figure]").first.scroll_into_view_if_needed()
-    expect(page.locator("[data-figure][data-drawn]").first).to_be_visible()
-    walk.open(page.get_by_role("list", name="Chosen models").get_by_role("link").first)
-    walk.open(page.locator("table.values tbody a").first)
-    expect(page.get_by_role("heading", name="What it was computed from")).to_be_visible()
-    walk.open(page.get_by_role("link", name="FACT-OR-FAIR").first)
-    page.get_by_text("Standard: shuffled", exact=True).click()
-    walk.open(page.get_by_role("link", name="What shuffled defines"))
-    expect(page.get_by_role("heading", level=1)).to_contain_text("shuffled")
-    walk.follow("Errata")
-    expect(page.get_by_text("E-IRIS-02").first).to_be_visible()
 
 
 def test_the_theme_is_the_systems_until_it_is_switched_and_is_kept(walk: Walk) -> None:
@@ -261,7 +206,7 @@ def test_a_visitor_with_a_keyboard_alone_reads_filters_and_opens(walk: Walk) -> 
         assert order[-1]["seen"], order[-1]
         assert len(order) < 60
     texts = [found["text"] for found in order]
-    places = [texts.index(text) for text in ("Hand in a model", "IRIS", "Filter", "Columns, order", "Model", "Bagel")]
+    places = [texts.index(text) for text in ("Hand in a model", "IRIS", "Filter", "All columns", "Model", "Bagel")]
     assert places == sorted(places)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Bagel")
@@ -303,7 +248,6 @@ def hand_in(page: Page, path: Path) -> None:
     page.get_by_role("button", name="Submit").click()
 
 
-@windows(2)
 def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Running, tmp_path: Path) -> None:
     page, model = walk.page, f"Walked {walk.size['width']}"
     user = f"sue-{walk.size['width']}"
@@ -341,79 +285,25 @@ def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Run
     expect(fold).to_contain_text(model)
     expect(fold).to_contain_text("copy of stereotyped; ")
     expect(fold).to_contain_text(f"claimed by {user}")
-    page.locator("table.board").get_by_role("checkbox").check()
-    page.get_by_role("button", name="Compare selected").click()
-    expect(page.get_by_role("list", name="Chosen models")).to_contain_text(model)
-    walk.to("/maintain")
-    expect(page.locator("#who")).to_contain_text("This page is for maintainers")
-    expect(page.get_by_role("button", name="Apply")).to_be_hidden()
-
-
-@windows(2)
-def test_a_token_of_a_user_speaks_for_them_and_signing_out_ends_the_page(walk: Walk, space: Running) -> None:
-    page = walk.page
-    walk.sign_in("tess", "lab")
+    walk.to("/submit")
     page.get_by_role("button", name="Create a token").click()
     field = page.locator("#token").locator("input, textarea")
     expect(field).to_have_value(re.compile("^fairspace_"))
     with space.client(**{"X-Fairspace-Token": field.input_value()}) as program:
-        answer = program.post("/api/v1/submissions", content=b"")
-    assert answer.json()["code"] == "UPLOAD_MISSING"  # and not SIGN_IN_REQUIRED
+        assert program.post("/api/v1/submissions", content=b"").json()["code"] == "UPLOAD_MISSING"
     page.get_by_role("link", name="Sign out").click()
-    expect(page.get_by_role("link", name="Sign in with Hugging Face")).to_be_visible()
     expect(page.get_by_role("button", name="Create a token")).to_be_hidden()
-
-
-@windows(2)
-def test_a_maintainer_withdraws_a_row_restores_it_and_marks_it_as_rerun(walk: Walk, space: Running) -> None:
-    page, model = walk.page, f"twin-{walk.size['width'] % 100:03}"
-    entry = entry_of(space, model)
-    walk.sign_in("the-maintainer")
-
-    def act(what: str, reason: str) -> None:
-        walk.to("/maintain")
-        expect(page.locator("#who")).to_contain_text("a maintainer")
-        page.get_by_role("textbox", name="Entry 16 characters").fill(entry)
-        page.get_by_label(what).check()
-        page.get_by_label("Reason").fill(reason)
-        page.get_by_role("button", name="Apply").click()
-
-    act("Withdraw the row", " ")
-    expect(page.locator("#outcome")).to_contain_text("BAD_PARAMETER")
-    act("Withdraw the row", "the answers were of <b>another</b> model")
-    expect(page.locator("#outcome")).to_contain_text("Done: withdrawn")
-    expect(page.locator("#log")).to_contain_text("the answers were of <b>another</b> model")
-    page.get_by_label("Search the rows").fill(entry)
-    page.get_by_label("Search the rows").press("Enter")
-    expect(page.locator("#rows tbody tr")).to_have_count(1)
-    expect(page.locator("#rows")).to_contain_text("withdrawn by the-maintainer")
-    walk.fits()
-    walk.to(f"{BOARD}&q={model}")
-    expect(page.get_by_text("No row matches the filters.")).to_be_visible()
-    walk.to(f"/model/fact_or_fair/{entry}")
-    expect(page.get_by_text("This row was withdrawn")).to_be_visible()
-    expect(page.locator("main")).to_contain_text("the answers were of <b>another</b> model")
-    assert page.locator("table").count() == 0  # no figures of a withdrawn row
-    act("Restore the row", "they were of this model")
-    expect(page.locator("#outcome")).to_contain_text("Done: restored")
-    act("Mark as rerun by maintainers", "with the submitter's command")
-    expect(page.locator("#outcome")).to_contain_text("Done: verified")
-    walk.to(f"{BOARD}&q={model}")
-    expect(page.locator("#rows .chip")).to_have_text("rerun")
-    walk.to(f"/model/fact_or_fair/{entry}")
-    expect(page.locator("main")).to_contain_text("with the submitter's command")
 
 
 FEWER_ROWS = "document.querySelectorAll('tbody').forEach(body => [...body.rows].slice(10).forEach(row => row.remove()))"
 """Removes further rows of a table, which look like the first."""
 IN_ALL_WINDOWS = ("board", "own row")
-"""Colour depends on the scheme alone, layout on the width: two windows cover the others."""
+"""Kinds whose colours and layout stand for the others."""
 
 
 def kinds(space: Running) -> dict[str, str]:
     entry = entry_of(space, HOSTILE)
     model = f"/model/fact_or_fair/{entry}"
-    pair = "/compare?benchmark=iris&models=p-01,p-03"
     empty = io.BytesIO()
     zipfile.ZipFile(empty, "w").close()
     with space.program("ann") as program:
@@ -421,11 +311,8 @@ def kinds(space: Running) -> dict[str, str]:
     return {
         "board": "/?benchmark=iris",
         "board with colours": "/?benchmark=genres",
-        "board with all columns": "/?benchmark=stereotypical_bias&columns=parts,coverage,about",
+        "board with all columns": "/?benchmark=stereotypical_bias&columns=all",
         "board without rows": f"{BOARD}&q=nothing",
-        "compare": pair,
-        "nothing to compare": "/compare",
-        "fairness space": "/fairness-space",
         "printed row": "/model/iris/p-01",
         "own row": model,
         "row with errors": f"/model/stereotypical_bias/{entry_of(space, 'sure')}",
@@ -441,7 +328,6 @@ def kinds(space: Running) -> dict[str, str]:
         "submission that waits": f"/submission/{waiting}",
         "refused submission": f"/submission/{REFUSED}",
         "submit": "/submit",
-        "maintain": "/maintain",
     }
 
 
@@ -464,13 +350,13 @@ def test_axe_finds_no_fault_on_any_kind_of_page_in_any_window(browser: Browser, 
         faults: dict[tuple[str, int, Scheme], list[str]] = {}
         for kind, address in kinds(space).items():
             walk.to(address)
-            if kind in ("submit", "maintain"):
-                expect(walk.page.locator("#submit, #act")).to_be_visible()
+            if kind == "submit":
+                expect(walk.page.locator("#submit")).to_be_visible()
             walk.page.evaluate(FEWER_ROWS)
-            for size, scheme in WINDOWS if kind in IN_ALL_WINDOWS else WINDOWS[:2]:
+            for size, scheme in WINDOWS if kind in IN_ALL_WINDOWS else WINDOWS[1:2]:
                 walk.page.set_viewport_size(size)
                 walk.page.emulate_media(color_scheme=scheme)
                 walk.fits()
-                if found := faults_by_axe(walk.page, kind in ("submit", "maintain")):
+                if found := faults_by_axe(walk.page, kind == "submit"):
                     faults[kind, size["width"], scheme] = found
         assert faults == {}

@@ -61,8 +61,10 @@ class Walk:
 
     def column(self, header: str) -> list[str]:
         heads = self.page.locator("#rows table.board").first.locator("thead th")
-        names = heads.evaluate_all("heads => heads.map(head => head.querySelector('a')?.firstChild.textContent)")
-        cells = self.page.locator(f"#rows table.board tbody tr > :nth-child({names.index(header) + 1})")
+        names = heads.evaluate_all("heads => heads.map(head => head.querySelector('button, span')?.textContent)")
+        cells = self.page.locator(
+            f"#rows table.board tbody:not([hidden]) tr:not([hidden]) > :nth-child({names.index(header) + 1})"
+        )
         return [text.strip().split("\n")[0] for text in cells.all_inner_texts()]
 
     def sign_in(self, name: str, *organisations: str) -> None:

@@ -42,7 +42,7 @@ def opened(root: Path, results: tuple[Result, ...] = (), **settings: object) -> 
     told = Settings(store=str(root / "store"), work=root / "work", **{"resamples": 0, "board_seconds": 0, **settings})  # type: ignore[arg-type]
     with_jobs = Space.open(told)
     jobs = KeptJobs(with_jobs.state, told)
-    space = replace(with_jobs, jobs=jobs, intake=Intake(with_jobs.state, jobs, told))
+    space = replace(with_jobs, jobs=jobs, intake=Intake(with_jobs.state, told))
     for result in results:
         draft, files = result_draft(result, own=True)
         space.storage.append([draft], files)

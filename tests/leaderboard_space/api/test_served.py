@@ -1,4 +1,4 @@
-"""A Space as it is served: handing in by command and through Gradio's client, its log, its end."""
+"""A Space as it is served: handing in by command, its log, its end."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from typing import Any
 
 import httpx
 import pytest
-from gradio_client import Client, handle_file
-from gradio_client.exceptions import AppError
 
 from fairspace.submissions.commands.shared.space_client import pack
 from tests.leaderboard_space.factory import bad_zip, good_zip
@@ -80,13 +78,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         process.wait(60)
 
 
-@pytest.fixture(scope="module")
-def gradio(served: Served) -> Iterator[Client]:
-    client = Client(served.address, verbose=False, analytics_enabled=False)
-    yield client
-    client.close()
-
-
 def test_a_submission_is_handed_in_scored_and_shown(run: Run, served: Served, tmp_path: Path) -> None:
     file = good_zip(tmp_path / "mine.zip", "mine")
     code, out, err = run("submit", file, "--space", served.address, "--wait")
@@ -124,25 +115,6 @@ def test_a_folder_is_the_same_submission_whenever_it_is_packed(tmp_path: Path) -
     os.utime(folder / "submission.json", (1, 1))
     assert pack(folder, tmp_path / "2.zip").read_bytes() == first
     assert b"unread" not in first
-
-
-def test_gradios_client_is_told_what_http_tells(served: Served, gradio: Client, tmp_path: Path) -> None:
-    for name, arguments, address in (
-        ("boards", (), "boards"),
-        ("board", ("iris", "algorithm_1", "e", "-model"), "boards/iris?standard=algorithm_1&q=e&sort=-model"),
-        ("row", ("iris", "p-02"), "boards/iris/rows/p-02"),
-    ):
-        told = gradio.predict(*arguments, api_name=f"/{name}")
-        assert told == httpx.get(f"{served.address}/api/v1/{address}").json()
-    found = gradio.predict(handle_file(str(good_zip(tmp_path / "mine.zip", "theirs"))), "", api_name="/submit")
-    assert found["outcome"] == "waiting"
-    assert gradio.predict(found["id"], api_name="/submission")["id"] == found["id"]
-    assert gradio.predict(api_name="/queue")["length"] <= 1
-
-
-def test_gradios_client_is_refused_with_the_code(gradio: Client) -> None:
-    with pytest.raises(AppError, match="BAD_PARAMETER at benchmark: 'irs'"):
-        gradio.predict("irs", api_name="/board")
 
 
 def test_every_request_leaves_one_line_without_its_query(served: Served) -> None:

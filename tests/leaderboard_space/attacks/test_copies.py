@@ -252,7 +252,6 @@ def codes_of(name: Baseline, seed: int, benchmark: str, revision: str, share: fl
         ("fact_or_fair", "v2-core"),
         pytest.param("genres", "v1", marks=pytest.mark.slow),
         pytest.param("iris", "v2", marks=pytest.mark.slow),
-        pytest.param("stereotypical_bias", "v2", marks=pytest.mark.slow),
     ],
 )
 def test_a_baseline_is_recognised_from_another_seed_and_the_even_one_with_half_of_its_answers_drawn(

@@ -13,7 +13,6 @@ from typing import Any
 
 import httpx
 import pytest
-from gradio_client import Client
 from itsdangerous import TimestampSigner, URLSafeTimedSerializer
 from playwright.sync_api import expect
 
@@ -29,7 +28,7 @@ pytestmark = pytest.mark.process
 
 SUBMIT = "/api/v1/submissions"
 NOT_A_ZIP = b"no zip at all"
-EVENTS = ("look", "hand_in", "make_token", "search", "act")
+EVENTS = ("look", "hand_in", "make_token")
 
 
 @pytest.fixture(scope="module")
@@ -212,32 +211,17 @@ def test_gradios_private_events_called_by_hand_do_no_more_than_their_page(space:
         "look": [],
         "hand_in": [None, ""],
         "make_token": [],
-        "search": ["secret"],
-        "act": ["0" * 16, "Withdraw the row", "because", ""],
     }
     allowed = () if who == "visitor" else ("look", "make_token")
-    code = "SIGN_IN_REQUIRED" if who == "visitor" else "NOT_A_MAINTAINER"
     for name in EVENTS:
         told = call(client, events[name], data[name])
-        wanted = "UPLOAD_MISSING" if (who, name) == ("user", "hand_in") else code
+        wanted = "UPLOAD_MISSING" if (who, name) == ("user", "hand_in") else "SIGN_IN_REQUIRED"
         assert (wanted in told) == (name not in allowed), (name, told)
     clients = {"127.0.0.1"} if who == "visitor" else {"mallory"}
     lines = [line for line in space.lines(logger="fairspace.refused") if line["client"] in clients]
     by_hand = [line for line in lines if line["path"] == "/gradio_api/queue/join" and line["code"] != "FORM_FORGED"]
     assert len(by_hand) == len(EVENTS) - len(allowed)
     assert len(space.events()) == before
-
-
-def test_the_client_of_gradio_reaches_no_private_event(space: Running) -> None:
-    client = Client(space.address, verbose=False)
-    named = client.view_api(return_format="dict", print_info=False)["named_endpoints"]
-    assert not {f"/{name}" for name in EVENTS} & set(named)
-    for name in EVENTS:
-        with pytest.raises(ValueError, match=r"Cannot find a function|api_name"):
-            client.predict(api_name=f"/{name}")
-    with pytest.raises(Exception, match=r"SIGN_IN_REQUIRED|401"):
-        client.predict(None, "", api_name="/submit")
-    client.close()
 
 
 def test_gradio_takes_no_file_but_an_uploaded_one_and_fetches_none(space: Running) -> None:
@@ -257,52 +241,30 @@ def test_gradio_takes_no_file_but_an_uploaded_one_and_fetches_none(space: Runnin
         {"path": f"{space.provider.address}/ssrf"},
         {"path": "../../../etc/passwd", "url": "file:///etc/passwd"},
     ):
-        for name in ("hand_in", "submit"):
-            told = call(client, events[name], [file | {"meta": {"_type": "gradio.FileData"}, "orig_name": "a.zip"}, ""])
+        for more in ({"meta": {"_type": "gradio.FileData"}, "orig_name": "a.zip"}, {}):
+            told = call(client, events["hand_in"], [file | more, ""])
             assert "root:" not in told
             assert "BAD_PARAMETER" in told or "UPLOAD_MISSING" in told, (file, told)
-        answer = client.post("/gradio_api/call/submit", json={"data": [file, ""]})
-        assert answer.status_code == 400, answer.text
+    (look,) = (event["id"] for name, event in events.items() if name == "look")
+    calls: tuple[Any, ...] = ([], "[", {"fn_index": 999, "data": []}, {"fn_index": [], "data": {}})
+    for wrong in (*calls, {"fn_index": look, "data": [1]}, {"fn_index": look, "data": ["more"]}):
+        answer = client.post("/gradio_api/queue/join", json=wrong)
+        assert (answer.status_code, "BAD_PARAMETER" in answer.text) == (400, True), answer.text
     assert Path("/etc/passwd").exists()
     assert (space.root / "store" / "events.jsonl").exists()
     assert space.provider.requests == before
     assert not [one for one in space.events() if one["body"].get("user") == "fetcher"]
     stranger = space.client()
     assert "SIGN_IN_REQUIRED" in call(stranger, events["hand_in"], [{"path": uploaded}, ""])
-    assert "SIGN_IN_REQUIRED" in call(stranger, events["submit"], [{"path": uploaded}, ""])
     assert Path(uploaded).is_file()
-
-
-def test_a_call_with_wrong_arguments_is_refused_before_gradio_sees_it(space: Running) -> None:
-    client = space.program("caller")
-    board = ["iris", "", "", "", 1, ""]
-    deep: Any = []
-    for _ in range(300):
-        deep = [deep]
-    for name, data in (
-        ("board", board[:1]),
-        ("board", [*board, ""]),
-        ("board", [["iris"], *board[1:]]),
-        ("board", [*board[:4], "1", ""]),
-        ("board", [*board[:4], True, ""]),
-        ("row", ["iris", {"a": 1}, ""]),
-        ("row", ["iris", None, ""]),
-        ("submission", [deep]),
-        ("submit", ["a.zip", ""]),
-        ("submit", [[{"path": "a.zip"}], ""]),
-        ("submit", [None, 5]),
-        ("look", []),
-        ("nothing", []),
-    ):
-        space.refused(client.post(f"/gradio_api/call/{name}", json={"data": data}), "BAD_PARAMETER")
-    space.refused(client.post("/gradio_api/call/queue", json={"data": [], "more": deep}), "BAD_PARAMETER")
-    assert client.post("/gradio_api/call/board", json={"data": board}).status_code == 200
 
 
 def test_calls_have_a_rate_of_their_own(space: Running) -> None:
     client = space.program("eager")
     count = 0
-    while (answer := client.post("/gradio_api/call/queue", json={"data": []})).status_code == 200:
+    look = next(event["id"] for event in client.get("/config").json()["dependencies"] if event["api_name"] == "look")
+    body = {"fn_index": look, "data": [], "session_hash": "eager"}
+    while (answer := client.post("/gradio_api/queue/join", json=body)).status_code == 200:
         count += 1
         assert count < 120
     space.refused(answer, "TOO_MANY_REQUESTS")
@@ -431,7 +393,6 @@ def test_no_path_leads_out_and_no_header_is_injected(space: Running) -> None:
             f"/api/v1/boards/{text}/rows/{text}",
             f"/api/v1/submissions/{text}",
             f"/?benchmark={text}&standard={text}",
-            f"/compare?benchmark=iris&models={text}",
         )
     ]
     with bare(space) as ask:

@@ -73,19 +73,13 @@ def named_line(root: Path) -> int:
     return int(number)
 
 
-@pytest.mark.parametrize("earlier", [False, True], ids=["today", "earlier version"])
-def test_a_flipped_bit_is_an_error_of_its_line_and_costs_no_other(tmp_path: Path, earlier: bool) -> None:
+def test_a_flipped_bit_is_an_error_of_its_line_and_costs_no_other(tmp_path: Path) -> None:
     filled(tmp_path)
     before = rows(tmp_path)
     lines = (tmp_path / LOG).read_bytes().splitlines(keepends=True)
-    lines = of_an_earlier_version(lines) if earlier else lines
-    (tmp_path / LOG).write_bytes(b"".join(lines))
-    assert rows(tmp_path) == before, "a log of either version opens"
     keys = [Event.of_line(line).key for line in lines]
     draw = random.Random(0)
     for number, line in enumerate(lines, 1):
-        if earlier and number == len(lines):
-            continue  # no other line depends on it, and its content has no hash
         tail = line.index(b',"previous":"')
         place = draw.randrange(tail) if number % 2 else draw.randrange(tail, len(line) - 1)
         damaged = [*lines[: number - 1], flipped(line, place, draw.randrange(7)), *lines[number:]]
@@ -153,6 +147,8 @@ def test_all_lines_but_the_broken_ones_stay(
     lines = (tmp_path / LOG).read_bytes().splitlines(keepends=True)
     lines = of_an_earlier_version(lines) if earlier else lines
     keys = [Event.of_line(line).key for line in lines]
+    (tmp_path / LOG).write_bytes(b"".join(lines))
+    assert len(rows(tmp_path)) > 1, "a log of either version opens"
     damage(lines)
     (tmp_path / LOG).write_bytes(b"".join(lines))
     mended = mend(tmp_path)

@@ -23,20 +23,12 @@ from tests.leaderboard_space.jobs.children import ZIP_END
 ADA = User("ada")
 
 
-class Waiting:
-    def put(self, submission: Submission) -> None:
-        """Take a submission."""
-
-    def held_up(self) -> set[str]:
-        return set()
-
-
 class Store:
     def __init__(self, root: Path) -> None:
         self.storage = LocalStorage(root / "store")
         self.state = State(self.storage)
         self.root = root
-        self.intake = Intake(self.state, Waiting(), Settings(faulty_a_day=10_000, failed_a_day=10_000))
+        self.intake = Intake(self.state, Settings(faulty_a_day=10_000, failed_a_day=10_000))
 
     def hand_in(self, number: int) -> Submission:
         file = self.root / "file"

@@ -9,15 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from fairspace.leaderboard_space.events import Draft, Event
-from fairspace.leaderboard_space.jobs.attempt import Tries
 from fairspace.leaderboard_space.jobs.jobs import Jobs
 from fairspace.leaderboard_space.storage.local import LocalStorage
-from tests.leaderboard_space.jobs.spaces import CHILDREN, USER, settings, space, until
+from tests.leaderboard_space.jobs.spaces import USER, settings, space, until
 
-LOOKS = ("looking", "checked")
-TRANSITIONS = ("accepted", *LOOKS, "waiting", "taken", "noted", "running", "scored", "torn", "appended", "ended")
-append, take, note, forget = LocalStorage.append, Jobs._take_next, Tries.note, Tries.forget
-look = Jobs._precheck
+TRANSITIONS = ("accepted", "waiting", "taken", "running", "scored", "torn", "appended")
+append, take = LocalStorage.append, Jobs._take_next
 
 
 def kill() -> None:
@@ -62,23 +59,15 @@ def main() -> None:
     folder, at, file = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
     if at == "accepted":
         Jobs.start = first(Jobs.start)  # type: ignore[method-assign]
-    elif at == "looking":
-        Jobs._precheck = first(look)  # type: ignore[method-assign]
-    elif at == "checked":
-        Jobs._precheck = then(look)  # type: ignore[method-assign]
     elif at == "waiting":
         Jobs._take_next = first(take)  # type: ignore[method-assign]
     elif at == "taken":
         Jobs._take_next = then(take)  # type: ignore[method-assign]
-    elif at == "noted":
-        Tries.note = then(note)  # type: ignore[method-assign]
-    elif at == "ended":
-        Tries.forget = first(forget)  # type: ignore[method-assign]
     elif at in ("scored", "torn", "appended"):
         LocalStorage.append = lambda *about: append_and_die(at, *about)  # type: ignore[method-assign]
     else:
         threading.Thread(target=kill_when_running, args=[folder]).start()
-    opened = space(settings(folder), prechecking=CHILDREN if at in LOOKS else "")
+    opened = space(settings(folder))
     opened.intake.accept(file, USER)
     opened.jobs.start()
     threading.Event().wait()

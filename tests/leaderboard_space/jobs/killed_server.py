@@ -65,7 +65,7 @@ def serve(folder: Path, port: int) -> None:
     for stream in (1, 2):
         os.dup2(log, stream)
     timing = Timing(sweep=0.2, poll=0.05)
-    space.Jobs = partial(Jobs, module=CHILDREN, prechecking="", timing=timing)  # type: ignore[attr-defined, assignment]
+    space.Jobs = partial(Jobs, module=CHILDREN, timing=timing)  # type: ignore[attr-defined, assignment]
     app.serve(about(folder), port=port)
 
 

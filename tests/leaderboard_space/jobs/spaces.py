@@ -28,11 +28,11 @@ def settings(folder: Path, **others: object) -> Settings:
     return replace(about, **others)  # type: ignore[arg-type]
 
 
-def space(about: Settings, module: str = CHILDREN, timing: Timing = FAST, prechecking: str = "") -> Space:
-    """A Space whose children follow the submitted file; `prechecking` '' skips the first check."""
+def space(about: Settings, module: str = CHILDREN, timing: Timing = FAST) -> Space:
+    """A Space whose children follow the submitted file."""
     opened = Space.open(about)
-    jobs = Jobs(opened.state, about, module=module, prechecking=prechecking, timing=timing)
-    return replace(opened, jobs=jobs, intake=Intake(opened.state, jobs, about))
+    jobs = Jobs(opened.state, about, module=module, timing=timing)
+    return replace(opened, jobs=jobs, intake=Intake(opened.state, about))
 
 
 def hand_in(space: Space, folder: Path, text: str, user: User = USER) -> Submission:

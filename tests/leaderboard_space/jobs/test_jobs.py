@@ -9,7 +9,7 @@ import pytest
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import Usage, User, result_draft
-from fairspace.leaderboard_space.jobs.attempt import INTERRUPTIONS, PRECHECKING, Attempt, Job, Record, pause
+from fairspace.leaderboard_space.jobs.attempt import Attempt, Job, Record
 from fairspace.leaderboard_space.jobs.child import Ended
 from fairspace.leaderboard_space.jobs.jobs import SCORING
 from fairspace.leaderboard_space.settings import Settings
@@ -106,7 +106,7 @@ def test_a_job_waits_again_between_tries_and_others_come_first(tmp_path: Path) -
     assert opened.jobs.waiting() == [one.id, two.id, three.id]
     assert [opened.jobs.progress(each).position for each in (one, two, three)] == [1, 2, 3]
     job = Job(two.id, 1)
-    opened.jobs.tries.note(job, Record(1, "2026-01-31T12:00:00.000Z", "died"))
+    opened.jobs.records[job] = Record(1, "2026-01-31T12:00:00.000Z", "died")
     retried = opened.jobs.progress(two)
     assert (retried.stage, retried.position, retried.tries, retried.since[:4]) == ("retried", 2, 1, "2026")
     opened.jobs._running[Job(one.id, 1)] = threading.Event()
@@ -115,88 +115,32 @@ def test_a_job_waits_again_between_tries_and_others_come_first(tmp_path: Path) -
     assert opened.jobs.progress(two).position == 1
 
 
-def test_an_error_of_ours_costs_no_try_and_no_quota(
+def test_an_error_of_ours_is_tried_again_and_costs_no_quota(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    about = settings(tmp_path, tries=1, waiting=1, valid_a_day=1)
+    about = settings(tmp_path, attempts=1, waiting=1, valid_a_day=1, failed_a_day=1)
     opened = space(about)
-    handed_in = hand_in(opened, tmp_path, f"wait\n{good()}")
+    handed_in = hand_in(opened, tmp_path, good())
     errors = [ValueError("filedescriptor out of range in select()"), OSError(24, "Too many open files")]
-    killed = Ended("died with signal 9 (SIGKILL)", "", False, 0.0, killed=True)
-    job, tries = Job(handed_in.id, 1), opened.jobs.tries
 
     def broken(*_: object) -> Ended:
         if errors:
             raise errors.pop()
-        return killed
+        return Ended("died with signal 9 (SIGKILL)", "", False, 0.0, killed=True)
 
-    with monkeypatch.context() as patch:
-        patch.setattr("fairspace.leaderboard_space.jobs.attempt.run_child", broken)
-        for times in (1, 2, 3):
-            Attempt(opened.state, about, tries, job, CHILDREN, threading.Event()).run()
-            record = tries.of(job)
-            assert (record.tries, record.interrupted, record.reason != "") == (0, times, True)
-    lines = [line for line in caplog.records if line.levelname == "ERROR"]
-    assert [vars(line)["code"] for line in lines] == ["OUR_FAULT"] * 3
-    assert opened.jobs.progress(handed_in).stage == "retried"
-    assert opened.intake.usage(USER) == Usage([], [], [], [])
-    assert hand_in(opened, tmp_path, good("another")).outcome == "waiting"
-
-
-def test_a_job_is_tried_again_after_growing_pauses_and_given_up_at_no_cost(tmp_path: Path) -> None:
-    assert [pause(times) for times in (0, 1, 2, 3, 4, 9)] == [0, 0, 3, 15, 63, 3600]
-    about = settings(tmp_path, failed_a_day=1, attempts=1)
-    opened = space(about)
-    handed_in = hand_in(opened, tmp_path, "die")
-    job = Job(handed_in.id, 1)
-    opened.jobs.tries.note(job, Record(0, "", "was interrupted", 2))
-    assert opened.jobs._pauses(job)
-    assert not opened.jobs._work()
-    assert opened.jobs.tries.of(job).tries == 0
-    opened.jobs.tries.note(job, Record(0, "", "was interrupted", INTERRUPTIONS))
-    Attempt(opened.state, about, opened.jobs.tries, job, CHILDREN, threading.Event()).run()
+    monkeypatch.setattr("fairspace.leaderboard_space.jobs.attempt.run_child", broken)
+    job, records = Job(handed_in.id, 1), opened.jobs.records
+    for tries in (1, 2, 3):
+        Attempt(opened.state, about, records, job, CHILDREN, threading.Event()).run()
+        assert records.get(job, Record()).tries == (tries if tries < 3 else 0)
+    broke = [vars(line)["code"] for line in caplog.records if line.exc_info]
+    assert broke == ["OUR_FAULT"] * 3
     ended = opened.state.submission(handed_in.id)
     assert ended is not None
-    assert (ended.outcome, ended.ours) == ("failed", True)
-    again = hand_in(opened, tmp_path, "die")
+    assert (ended.outcome, ended.ours, ended.tries) == ("failed", True, 3)
+    assert opened.intake.usage(USER) == Usage([], [], [], [])
+    again = hand_in(opened, tmp_path, good())
     assert (again.attempt, again.failed) == (2, ())
-
-
-def test_a_file_is_looked_at_before_it_takes_a_place_in_the_queue(tmp_path: Path) -> None:
-    about = settings(tmp_path, check_cpu_seconds=1)
-    opened = space(about, prechecking=CHILDREN)
-    costly, fine = hand_in(opened, tmp_path, "processor"), hand_in(opened, tmp_path, good(), User("grace"))
-    assert opened.jobs._take_next() is None
-    assert len(opened.jobs.waiting()) == 2
-    work_off(opened)
-    assert kinds(about) == {"accepted": 2, "refused": 1, "result": 1, "scored": 1}
-    refused = opened.state.submission(costly.id)
-    assert refused is not None
-    assert [fault.code for fault in refused.faults] == ["CHECK_TOO_COSTLY"]
-    ended = opened.state.submission(fine.id)
-    assert ended is not None
-    assert ended.outcome == "scored"
-
-
-def test_a_file_that_was_refused_meanwhile_is_not_looked_at_again(tmp_path: Path) -> None:
-    about = settings(tmp_path, check_cpu_seconds=1)
-    opened, other = space(about, prechecking=CHILDREN), space(about, prechecking=CHILDREN)
-    hand_in(opened, tmp_path, "processor")
-    other.state.refresh()
-    opened.jobs._precheck()
-    other.jobs._precheck()
-    assert kinds(about) == {"accepted": 1, "refused": 1}
-    assert other.jobs.tries.kept() == set()
-
-
-@pytest.mark.process
-def test_a_zip_without_a_submission_is_refused_without_being_scored(tmp_path: Path) -> None:
-    about = settings(tmp_path)
-    opened = space(about, "no.such.module", prechecking=PRECHECKING)
-    bad, codes = bad_zip(tmp_path / "bad.zip")
-    opened.intake.accept(bad, USER)
-    work_off(opened)
-    assert {fault["code"] for fault in log(about)[-1].body["faults"]} == codes
 
 
 def test_a_job_that_goes_beyond_a_limit_is_failed_at_once(tmp_path: Path) -> None:
@@ -228,25 +172,9 @@ def test_an_attempt_that_somebody_else_ended_puts_no_row_on_the_board(tmp_path: 
     body = {"id": handed_in.id, "attempt": 1, "reason": "It was ended elsewhere."}
     opened.storage.append([Draft("failed", f"ended:{handed_in.id}:1", body)])
     next(tmp_path.glob("work/scoring/*/waits")).with_name("go").touch()
-    until(lambda: not opened.jobs.tries.kept())
+    until(lambda: not opened.jobs.records)
     opened.jobs.stop()
     assert kinds(about) == {"accepted": 1, "failed": 1}
-
-
-def test_what_is_kept_of_a_job_that_the_log_does_not_speak_of_yet_stays(tmp_path: Path) -> None:
-    about = settings(tmp_path, workers=0)
-    opened = space(about)
-    ended, running = (hand_in(opened, tmp_path, way) for way in ("ended", "running"))
-    for one in (ended, running):
-        opened.storage.append(
-            [Draft("failed", f"ended:{one.id}:1", {"id": one.id, "attempt": 1, "reason": "It died."})]
-        )
-    unknown, tries = Job("0" * 20, 1), opened.jobs.tries
-    for job in (unknown, Job(ended.id, 1), Job(running.id, 1)):
-        tries.note(job, Record(1))
-    opened.jobs._running[Job(running.id, 1)] = threading.Event()
-    opened.jobs._follow()
-    assert tries.kept() == {unknown, Job(running.id, 1)}
 
 
 def test_stopping_lets_the_running_job_end_and_leaves_the_others(tmp_path: Path) -> None:
@@ -309,30 +237,6 @@ def test_a_file_that_the_store_has_lost_fails_and_says_so(tmp_path: Path) -> Non
     next(tmp_path.glob("store/submissions/*/*.zip")).unlink()
     work_off(opened)
     assert "It could not be read: no file submissions/" in log(about)[-1].body["reason"]
-
-
-@pytest.mark.parametrize("left", [None, b"", b"no records", b"[1]", b'{"x": {}}', b'{"x:1": {"more": 1}}'])
-def test_records_of_tries_that_were_lost_or_damaged_lose_no_job(tmp_path: Path, left: bytes | None) -> None:
-    about = settings(tmp_path)
-    opened = space(about)
-    handed_in = hand_in(opened, tmp_path, good())
-    opened.jobs.tries.note(Job(handed_in.id, 1), Record(1, "2026-11-20T10:00:00Z", "it ended"))
-    assert space(about).jobs.progress(handed_in).stage == "retried"
-    (about.work / "tries.json").unlink()
-    if left is not None:
-        (about.work / "tries.json").write_bytes(left)
-    work_off(space(about))
-    assert kinds(about) == {"accepted": 1, "result": 1, "scored": 1}
-
-
-def test_records_that_cannot_be_written_keep_nobody_from_reading_and_no_job_from_its_end(tmp_path: Path) -> None:
-    about = settings(tmp_path)
-    (about.work / "tries.json").mkdir(parents=True)
-    opened = space(about)
-    handed_in = hand_in(opened, tmp_path, good())
-    assert (opened.jobs.waiting(), opened.jobs.progress(handed_in).position) == ([handed_in.id], 1)
-    work_off(opened)
-    assert kinds(about) == {"accepted": 1, "result": 1, "scored": 1}
 
 
 class Clock(datetime):

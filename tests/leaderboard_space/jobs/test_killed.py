@@ -29,7 +29,7 @@ def test_a_kill_at_a_transition_loses_and_doubles_nothing(tmp_path: Path, at: st
     again = space(about)
     again.jobs.start()
     until_ended(again)
-    until(lambda: not again.jobs.tries.kept())
+    until(lambda: not again.jobs.records)
     again.jobs.stop()
     assert kinds(about) == {"accepted": 1, "result": 1, "scored": 1}
     assert [event.body.get("same") for event in log(about)] == [None, None, False]
@@ -44,9 +44,7 @@ def test_the_end_of_a_worker_costs_its_job_no_try_and_leaves_no_child(tmp_path: 
     until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
     again = space(about)
     again.jobs.start()
-    (job,) = again.jobs.tries.kept()
-    until(lambda: again.jobs.tries.of(job).tries)
-    record = again.jobs.tries.of(job)
-    assert (record.tries, record.interrupted) == (1, 1)
+    until(lambda: again.jobs.records)
+    assert [record.tries for record in again.jobs.records.values()] == [1]
     again.jobs.stop(0)
     assert kinds(about) == {"accepted": 1}

@@ -129,9 +129,9 @@ def test_evidence_that_is_not_there_is_told_as_not_printed(drawn: Opened) -> Non
         assert drawing.draw is None
         assert "the paper does not print" in drawing.note
         assert "LLaVA-v1.5" in drawing.note
-    relations = draw_figure(state, "genres", "inaugural", "relations", ("p-01",))
-    assert "Not printed by relational model: Qwen-3B" in relations.note
-    assert {cell for row in relations.table.rows for cell in row[4:]} == {"not printed"}
+    singles = draw_figure(state, "genres", "inaugural", "singles", ("p-01",))
+    assert "Not printed for one character alone: Qwen-3B" in singles.note
+    assert {cell for row in singles.table.rows for cell in row[4:]} == {"not printed"}
 
 
 def test_labour_statistics_stand_beside_what_the_answers_say(drawn: Opened) -> None:
@@ -201,15 +201,15 @@ def test_what_is_computed_from_printed_values_is_not_called_published(drawn: Ope
     assert line[:4] == ["Bagel", "computed here from the paper's tables", "68.98", "not available"]
     line = draw_figure(state, "iris", "inaugural", "sectors", ("p-01",)).table.rows[0]
     assert line[:4] == ["Bagel", "printed in a paper", "71.46", "69.81"]
-    board = drawn.client.get("/?benchmark=iris&standard=algorithm_1&columns=parts").text
+    board = drawn.client.get("/?benchmark=iris&standard=algorithm_1&columns=all").text
     assert '68.98<span class="below">computed here; 71.46 printed</span>' in board
     assert "not available" in board
 
 
 def test_rewarded_drift_is_told_once_on_every_page_that_shows_it_and_only_under_its_standard(drawn: Opened) -> None:
-    for page in ("/model/iris/p-01?", "/compare?benchmark=iris&models=p-01,p-02&", "/fairness-space?"):
-        assert drawn.client.get(f"{page}standard=inaugural").text.count("rewards a larger drift") == 1
-        assert "rewards a larger drift" not in drawn.client.get(f"{page}standard=algorithm_1").text
+    page = "/model/iris/p-01?standard="
+    assert drawn.client.get(f"{page}inaugural").text.count("rewards a larger drift") == 1
+    assert "rewards a larger drift" not in drawn.client.get(f"{page}algorithm_1").text
 
 
 def test_one_far_score_does_not_hide_the_others(drawn: Opened) -> None:

@@ -1,7 +1,6 @@
 import re
 
 from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.pages.model import Grid, grid
 from tests.leaderboard_space.api.spaces import Opened
 from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, entry_of, page
 
@@ -92,13 +91,6 @@ def test_unknown_rows_benchmarks_and_rows_of_other_benchmarks_are_not_found(site
         page(site, address, 404)
 
 
-def test_parts_that_are_alike_are_lines_of_one_table() -> None:
-    found = grid({"pilot": {"wins": {"a": 1, "b": 2}, "n": 3}, "nurse": {"wins": {"a": 4, "b": 5}, "n": 6}})
-    assert found == Grid(("wins.a", "wins.b", "n"), {"pilot": (1, 2, 3), "nurse": (4, 5, 6)})
-    for other in ({"a": {"x": 1}, "b": {"y": 1}}, {"a": 1, "b": 2}, {"a": {"x": 1}}, [1], "text"):
-        assert grid(other) is None
-
-
 def test_names_of_values_have_their_meaning_beside_them(site: Opened) -> None:
     address = f"/model/{BENCHMARK}/{entry_of(site, 'Aurora')}"
     meaning = "uneven choices: gender, occupations"
@@ -111,7 +103,7 @@ def test_a_row_says_how_its_values_were_measured_and_whom_it_is_ranked_with(site
     text = page(site, f"/model/{BENCHMARK}/{entry_of(site, 'Aurora')}")
     assert "Protocol <strong>v2</strong>: " in text
     assert "Ranked among rows of the same protocol." in text
-    board = page(site, f"/?benchmark={BENCHMARK}&columns=about")
+    board = page(site, f"/?benchmark={BENCHMARK}&columns=all")
     assert ">Protocol<" in board
     assert "Rows that were measured otherwise have ranks of their own" in board
 

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from fairspace.leaderboard_space.pages.standards import moves, parameters
 from fairspace.metrics.iris_score.granular import Granular
 from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, INAUGURAL, STANDARDS
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.results.board import published_rows
 from fairspace.submissions.standards.documents import digest, document
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import HOSTILE
@@ -58,13 +60,12 @@ def test_a_page_shows_where_a_standard_comes_from_and_its_hashes(space: Opened, 
 
 
 def test_a_further_sector_has_its_column_and_what_lacks_its_values_is_unranked(space: Opened) -> None:
-    board = page(space, "/?benchmark=iris&standard=procedural_page&columns=parts")
+    board = page(space, "/?benchmark=iris&standard=procedural_page&columns=all")
     assert "PFS Und" in board
     assert "77.88" in board  # 100 exp(-0.25)
-    assert "PFS Und" not in page(space, "/?benchmark=iris&standard=inaugural&columns=parts")
+    assert "PFS Und" not in page(space, "/?benchmark=iris&standard=inaugural&columns=all")
     for row in space.space.state.board("iris", "procedural_page")[:3]:
         page(space, f"/model/iris/{row.entry}?standard=procedural_page")
-        page(space, f"/compare?benchmark=iris&standard=procedural_page&models={row.entry}")
     about = _text(page(space, "/standard/iris/procedural_page"))
     assert "61 in 7 sectors" in about
     assert "The 61 values" in about
@@ -75,10 +76,26 @@ def test_a_further_sector_has_its_column_and_what_lacks_its_values_is_unranked(s
 
 def test_a_draft_says_so_wherever_it_ranks(site: Opened) -> None:
     chosen = "standard=algorithm_1"
-    for address in ("/model/iris/p-01", "/compare?benchmark=iris", "/fairness-space", "/"):
+    for address in ("/model/iris/p-01", "/"):
         assert "algorithm_1 (draft)" in page(site, f"{address}{'&' if '?' in address else '?'}{chosen}"), address
     for address in ("/api/v1/boards/iris", "/api/v1/boards/iris/rows/p-01", "/download/iris/algorithm_1.json"):
         assert site.client.get(f"{address}?{chosen}").json()["draft"].startswith("IFS_Und"), address
     assert site.client.get("/api/v1/boards/iris").json()["draft"] == ""
     said = site.client.get("/download/iris/algorithm_1.csv").headers["Content-Disposition"]
     assert "algorithm_1-draft" in said
+
+
+def test_changed_parameters_are_told_with_what_they_were() -> None:
+    found = {one.name: one for one in parameters(ALGORITHM_1, INAUGURAL)}
+    assert found["scale.IFS_Gen"].value == "58124.6"
+    assert found["scale.IFS_Gen"].before == "58000"
+    assert found["tau"].before is None
+    assert found["sector_divisor.answer_consistency_difference"].before == "–"
+    assert not any(one.before for one in parameters(INAUGURAL))
+
+
+def test_moves_say_who_won_and_lost_places() -> None:
+    one, two = (replace(row, rank=place) for place, row in enumerate(published_rows("iris", "inaugural")[:2], 1))
+    turned = [replace(two, rank=1), replace(one, rank=2)]
+    assert [move.change for move in moves(turned, [one, two])] == ["up 1", "down 1"]
+    assert [move.change for move in moves([replace(one, rank=None)], [one])] == ["no rank here"]

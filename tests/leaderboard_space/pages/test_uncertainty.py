@@ -47,7 +47,7 @@ def interval(sure: Opened, model: str) -> str:
 
 
 def cells(text: str) -> dict[str, list[str]]:
-    lines = re.findall(r"<tr role=\"row\">\s*<td role=\"cell\" class=\"pick\">(.*?)</tr>", text, re.DOTALL)
+    lines = re.findall(r"<tr role=\"row\"[^>]*>\s*<td role=\"cell\" class=\"pick\">(.*?)</tr>", text, re.DOTALL)
     found = {}
     for line in lines:
         parts = [re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", cell)).strip() for cell in line.split("</td>")]
@@ -89,14 +89,6 @@ def test_a_row_shows_its_three_numbers_and_the_error_of_the_instrument(sure: Ope
     assert "Lower estimate" not in text.removesuffix(labels)
     assert re.search(r"0\.3000.*?>0\.2871<.*?>0\.2644<", labels, re.DOTALL)
     assert "0.3000 to" not in labels.partition("</table>")[0]
-
-
-def test_the_comparison_has_the_intervals_of_raw_values(sure: Opened) -> None:
-    text = page(sure, f"/compare?benchmark={BENCH}&models={entry(sure, 'far')}")
-    line = re.search(r"<code>gender_occupation_na_rate</code>(.*?)</tr>", text, re.DOTALL)
-    assert line
-    assert ">0.2800 to 0.3200<" in line[1]
-    assert "standard error" in line[1]
 
 
 def test_a_range_of_ranks_says_who_has_no_error(sure: Opened) -> None:

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -92,51 +91,6 @@ def test_what_is_appended_is_there_for_another_space_and_after_a_restart(
     assert found.dumps() == renamed(scored, "m0").dumps()
     with pytest.raises(StorageError, match="STORE_MISSING"):
         one.read("results/iris/00/nothing.json")
-
-
-def test_a_restart_fetches_only_what_is_new(hub: Hub, opened: Open) -> None:
-    store = opened()
-    for number in range(40):
-        store.append([draft(number)])
-    store.close()
-    hub.log(clear=True)
-    again = opened()
-    assert keys(again) == [f"key-{number}" for number in range(40)]
-    assert not [entry for entry in hub.log() if "/resolve/" in entry["path"]]
-    opened("other").append([draft(40)])
-    hub.log(clear=True)
-    again.sync()
-    fetched = [entry["path"] for entry in hub.log() if "/resolve/" in entry["path"]]
-    assert len(fetched) == 1
-    assert not fetched[0].endswith(segment_path(1))
-    hub.log(clear=True)
-    again.sync()
-    assert len(hub.log()) == 1, "nothing new costs one request"
-    assert list(again.events(40)) == [again.find("key-40")]
-
-
-def test_a_copy_of_another_repository_or_a_damaged_one_is_thrown_away(opened: Open, tmp_path: Path) -> None:
-    truth = opened("truth")
-    truth.append([draft(number) for number in range(30)])
-    (copy,) = (tmp_path / "truth").rglob("copy-1/events.jsonl")
-    content = copy.read_bytes()
-    other = opened("other")
-    other.close()
-    (place,) = (tmp_path / "other").rglob("copy-1/events.jsonl")
-    half = content[: len(content) // 2]
-    for wrong in (
-        half,
-        b"{}\n" + content,
-        content.replace(b'"number":3}', b'"number":4}'),
-        content[:-1],
-        content + content[:300],
-        content.replace(b"key-29", b"key-77"),
-    ):
-        place.write_bytes(wrong)
-        store = opened("other")
-        assert keys(store) == keys(truth)
-        store.close()
-        assert place.read_bytes() == content
 
 
 def test_a_log_that_was_changed_on_the_hub_is_told_and_not_believed(hub: Hub, opened: Open) -> None:
@@ -319,7 +273,7 @@ def test_submissions_that_come_at_once_are_one_commit_and_count_for_the_quota(
     store.append([draft(0)])
     state = State(store)
     state._folded.number = 1  # the draft is no event of a board
-    intake = Intake(state, SimpleNamespace(held_up=frozenset), Settings(waiting=2))
+    intake = Intake(state, Settings(waiting=2))
     held = Held(store)
     refused: list[str] = []
 
@@ -519,36 +473,6 @@ def test_a_head_of_a_moment_ago_is_no_damage(opened: Open, monkeypatch: pytest.M
     monkeypatch.setattr("fairspace.leaderboard_space.storage.hub._STALE", 0.0)
     with pytest.raises(StorageError, match="STORE_CORRUPT"):
         store.sync()
-
-
-def test_a_space_starts_from_its_last_copy_while_the_hub_is_down_and_catches_up(
-    hub: Hub, opened: Open, scored: Result, tmp_path: Path
-) -> None:
-    store = opened()
-    add_result(store, scored)
-    snapshot = state_of(store).snapshot()
-    store.close()
-    store._mirror.close()
-    opened("other").append([Draft("lost", "meanwhile")])
-    hub.inject(Fault("GET", "/api/datasets/", 503, times=10_000))
-    again = opened(every=0.0)
-    state = State(again)
-    assert state.refresh() == 1
-    assert state.snapshot() == snapshot
-    assert again.trouble is not None
-    assert again.trouble.code == "STORE_AWAY"
-    intake = Intake(state, SimpleNamespace(put=lambda submission: None, held_up=frozenset), Settings())
-    (tmp_path / "file").write_bytes(b"content" + ZIP_END)
-    asked = len(hub.log())
-    with pytest.raises(SpaceError, match=r"STORE_AWAY.*submit it again later"):
-        intake.accept(tmp_path / "file", User("ada"))
-    assert len(hub.log()) - asked < 8, "the submitter waits for no tries, though a thread may make some meanwhile"
-    with pytest.raises(StorageError, match="STORE_UNAVAILABLE"):
-        opened("without-a-copy").sync()
-    hub.heal()
-    until(lambda: state.refresh() == 2 and again.trouble is None)
-    assert intake.accept(tmp_path / "file", User("ada")).outcome == "waiting"
-    assert keys(again) == keys(opened("from-nothing"))
 
 
 def test_a_torn_copy_of_a_file_is_fetched_again(hub: Hub, opened: Open, scored: Result, tmp_path: Path) -> None:

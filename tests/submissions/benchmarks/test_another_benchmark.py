@@ -181,5 +181,4 @@ for address in sys.argv[1:]:
 @pytest.mark.slow
 @pytest.mark.process
 def test_the_space_shows_its_pages(run: Run) -> None:
-    model = f"benchmark={NEW}&models=p-01,p-02"
-    run("-c", PAGES, f"/?benchmark={NEW}", f"/standard/{NEW}/inaugural", f"/compare?{model}", f"/model/{NEW}/p-01")
+    run("-c", PAGES, f"/?benchmark={NEW}", f"/standard/{NEW}/inaugural", f"/model/{NEW}/p-01")
