@@ -181,8 +181,10 @@ def _write(settings: RunSettings, work: Path, state: Made) -> None:
             former.rename(settings.out)
     if new.exists():
         shutil.rmtree(new)
-    if any(settings.out.glob("judgements*")):
-        state.notes.append("judgements are removed: judge again; a narrative that did not change is not asked again")
+    for file in settings.out.glob("judgements*"):
+        shutil.copy2(file, work / file.name)
+        note = "judge again; a narrative that did not change is not asked again"
+        state.notes.append(f"{file.name} went to {work}: {note}")
     write_submission(new, submission_meta(settings, state), state.tables)
     write_manifest(new, Manifest(stages=state.stages))
     for number, shard in enumerate(state.images):

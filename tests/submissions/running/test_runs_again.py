@@ -89,14 +89,15 @@ def test_a_run_that_was_killed_while_it_replaced_its_submission_goes_on(mine: Mi
     assert check_submission(mine.out).ok
 
 
-def test_a_run_that_writes_again_says_that_judgements_are_gone(mine: Mine) -> None:
+def test_a_run_that_writes_again_puts_judgements_aside(mine: Mine) -> None:
     mine.run("genres", 2)
     meta, judge = settings(mine.out, "submission.json"), {"name": "j", "version": "1", "settings": {}}
     (mine.out / "submission.json").write_text(json.dumps({**meta, "judge": judge}))
-    (mine.out / "judgements.jsonl").write_text("")
+    (mine.out / "judgements.jsonl").write_text("{}")
     outcome = mine.run("genres", 3)
-    assert [note for note in outcome.notes if note.startswith("judgements are removed: judge again")]
+    assert [note for note in outcome.notes if note.startswith("judgements.jsonl went to")]
     assert not (mine.out / "judgements.jsonl").exists()
+    assert (mine.out.with_name("out.run") / "judgements.jsonl").read_text() == "{}"
     assert "judge" not in settings(mine.out, "submission.json")
 
 
