@@ -17,17 +17,33 @@ from fairspace.submissions.format.schema import VOCABULARY, Attribute, LabelErro
 from fairspace.submissions.reading.canonical import matched
 from fairspace.submissions.uncertainty import misclassification as powered
 from fairspace.submissions.uncertainty.design import Floats, Integers
-from fairspace.submissions.uncertainty.misclassification import correct, debiased, fault, posterior_intervals
+from fairspace.submissions.uncertainty.misclassification import (
+    CHAINS,
+    correct,
+    debiased,
+    fault,
+    posterior_intervals,
+    worse,
+)
 from fairspace.submissions.uncertainty.uncertainty import Kind, Variant
 
 _CORRECTED = (
     "The mean of the posterior, without the bias of shares at this number of samples. Assumed: the labeller errs here "
-    "as it did where it was measured, in every occupation or question alike, in one attribute whatever it does in "
-    "another, and images without a label are like those with one."
+    "as it did where it was measured, in one attribute whatever it does in another, and images without a label are "
+    "like those with one."
+)
+TRANSPORTED = (
+    "What the values would be if the labeller recognised each group less often here than where it was tested, and its "
+    "further errors fell as its errors in the test did. Neither this nor the correction covers a labeller that errs "
+    "more for one group, or more in one occupation or question, than in another."
 )
 _POWERED = "Less the bias of shares at this number of samples. Assumed: people labelled images drawn at random."
-Estimate = tuple[float, tuple[float, float]]
-"""A value and its 95 % interval."""
+WORSE = (5, 10)
+"""Points by which a labeller's recalls may be lower here than in its test."""
+TRANSPORT_CHAINS = CHAINS // 4
+"""Chains of these variants, which have no intervals."""
+Estimate = tuple[float, tuple[float, float] | None]
+"""A value and its 95 % interval, if it has one."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +86,7 @@ class Shares:
 def label_variants(
     checks: LabelChecks, values: Values, measured: Sequence[Shares], held: Mapping[Kind, str]
 ) -> Iterator[Variant]:
-    """Variants by the confusion matrix, and by people's labels, where these were handed in.
+    """Variants by the confusion matrix, by worse matrices, and by people's labels, where these were handed in.
 
     A value that cannot be corrected is left out, and the variant's note says why. `held`: measured coverage in words.
     """
@@ -79,6 +95,9 @@ def label_variants(
         note = f"{_CORRECTED} {held['labels_corrected']}"
         estimates = [(shares, _by_matrix(error, shares)) for shares in measured]
         yield _variant("labels_corrected", error.source, note, values, estimates)
+        for points in WORSE:
+            estimates = [(shares, _transported(error, shares, points / 100)) for shares in measured]
+            yield _variant("labels_transported", f"{points} points worse", TRANSPORTED, values, estimates)
     if checks.people is not None:
         estimates = [(shares, _powered(shares)) for shares in measured]
         note = f"{_POWERED} {held['human_labels']}"
@@ -91,6 +110,17 @@ def _by_matrix(error: LabelError, shares: Shares) -> Sequence[Estimate | None] |
         return why
     corrected = correct(shares.counts.sum(axis=1), confusion, shares.key)
     return posterior_intervals(corrected, shares.statistic, shares.limits)
+
+
+def _transported(error: LabelError, shares: Shares, points: float) -> Sequence[Estimate | None] | str:
+    confusion, why = matrices(error, shares.columns)
+    lowered = {column: worse(counts, points) for column, counts in confusion.items()}
+    why = why or next((f"{column}: {text}" for column, counts in lowered.items() if (text := fault(counts))), "")
+    if why:
+        return why
+    corrected = correct(shares.counts.sum(axis=1), lowered, shares.key, TRANSPORT_CHAINS)
+    columns = [column[~np.isnan(column)] for column in shares.statistic(corrected.draws).T]
+    return [(float(column.mean()), None) if len(column) else None for column in columns]
 
 
 def _powered(shares: Shares) -> Sequence[Estimate | None] | str:
@@ -122,7 +152,9 @@ def _variant(
             continue
         for place in measured:
             if (estimate := estimated[place]) is not None:
-                numbers[shares.names[place]], intervals[shares.names[place]] = estimate
+                numbers[shares.names[place]], interval = estimate
+                if interval is not None:
+                    intervals[shares.names[place]] = interval
     return Variant(kind, name, numbers, intervals, " ".join(notes))
 
 

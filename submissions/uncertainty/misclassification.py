@@ -62,6 +62,21 @@ def fault(counts: Floats) -> str:
     return ""
 
 
+def worse(counts: Floats, points: float) -> Floats:
+    """(k, k) counts of a labeller whose recalls are lower by `points`, 0 at least, with the same images in each row.
+
+    The lost part goes to the wrong answers in a row's own proportions, or evenly where it has none.
+    """
+    rates = _rates(counts)
+    k = len(rates)
+    right = np.eye(k, dtype=np.bool_)
+    errors = np.where(right, 0.0, rates)
+    spread = np.where(errors.sum(axis=1, keepdims=True) > 0, errors, ~right)
+    recall = np.maximum(np.diagonal(rates) - points, 0.0)
+    lost = (1 - recall)[:, None] * spread / spread.sum(axis=1, keepdims=True)
+    return np.asarray(np.where(right, recall[:, None], lost) * counts.sum(axis=1, keepdims=True))
+
+
 def correct(
     counts: Floats, matrices: Mapping[str, Floats], key: str, chains: int = CHAINS, seed: int = SEED
 ) -> Corrected:

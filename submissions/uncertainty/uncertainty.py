@@ -100,7 +100,7 @@ Kind = Literal[
 - reading_errors: misread raw answers.
 - authors_reading: answers read and counted as in the paper or its code.
 - labels_corrected: image labels corrected by the labeller's confusion matrix.
-- labels_transported: of earlier results alone, image labels corrected for a labeller that is worse than in its test.
+- labels_transported: image labels corrected as if the labeller were worse here than in its test.
 - human_labels: image labels corrected by a subset that people labelled (prediction-powered inference).
 """
 KINDS: tuple[Kind, ...] = get_args(Kind)

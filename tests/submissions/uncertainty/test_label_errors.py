@@ -103,12 +103,20 @@ def test_a_variant_of_many_images_is_the_value_by_hand() -> None:
 
     shares = Shares("hand", ("gender",), counts, ("RD", "JSD"), statistic, ((0.0, 1.0), (0.0, 1.0)))
     raw: dict[str, Value] = {name: measured(name, 0.38) for name in ("RD", "JSD")}
-    (variant,) = label_variants(checks, raw, [shares], HELD)
+    variant, five, ten = label_variants(checks, raw, [shares], HELD)
     assert variant.values["RD"] == pytest.approx(0.4, abs=2e-3)
     assert variant.values["JSD"] == pytest.approx(float(divergence(np.array([0.7, 0.3]), half)), abs=1e-3)
     assert variant.intervals["RD"][0] < 0.4 < variant.intervals["RD"][1]
+    # 0.85 x + 0.25 (1 - x) = 0.69 where x = 0.7333, and 0.8 x + 0.3 (1 - x) = 0.69 where x = 0.78
+    assert [(v.kind, v.name) for v in (five, ten)] == [
+        ("labels_transported", "5 points worse"),
+        ("labels_transported", "10 points worse"),
+    ]
+    assert five.values["RD"] == pytest.approx(2 * 0.44 / 0.6 - 1, abs=3e-3)
+    assert ten.values["RD"] == pytest.approx(2 * 0.39 / 0.5 - 1, abs=3e-3)
+    assert not five.intervals
     nothing = replace(shares, counts=np.zeros((2, 3, 2)))
-    assert [dict(variant.values) for variant in label_variants(checks, raw, [nothing], HELD)] == [{}]
+    assert [dict(variant.values) for variant in label_variants(checks, raw, [nothing], HELD)] == [{}, {}, {}]
     aged = replace(shares, columns=("age",))
     for variant in label_variants(checks, raw, [aged], HELD):
         assert not variant.values
@@ -196,8 +204,9 @@ def test_iris_shows_values_without_the_labellers_errors_beside_the_raw_ones(
     people = faces("generation_neutral", items, 160, truth).filter(pa.array(np.arange(n) % 8 == 0))
     told = META.model_copy(update={"label_error": error(**{name: paper(name) for name in ORDER})})
     found = scored(tmp_path / "s", Submission(told, {"annotations": annotations, "human_labels": people}))
-    by_matrix, by_people = found.variants
+    by_matrix, *worse, by_people = found.variants
     assert (by_matrix.kind, by_people.kind) == ("labels_corrected", "human_labels")
+    assert [variant.name for variant in worse] == ["5 points worse", "10 points worse"]
     assert len(by_matrix.values) == 12
     assert set(by_people.values) == {name for name in by_matrix.values if name.count("_") == 1 or "JSD" in name}
     assert "gender and age: people labelled 20 samples" in by_people.note
@@ -242,7 +251,7 @@ def test_image_scores_of_fact_or_fair_are_corrected_where_the_matrix_is_known(tm
         update={"benchmark": "fact_or_fair", "label_error": error(gender=np.array([[1000, 0], [300, 700]]))}
     )
     found = scored(tmp_path / "s", Submission(told, {"annotations": annotations, "human_labels": people}))
-    by_matrix, by_people = found.variants
+    by_matrix, *_, by_people = found.variants
     names = {f"{name}_t2i_subjective_gender" for name in CORRECTED}
     assert set(by_matrix.values) == set(by_people.values) == names
     assert "race: label_error has no confusion matrix of it" in by_matrix.note

@@ -10,6 +10,7 @@ from fairspace.submissions.uncertainty.misclassification import (
     first_guess,
     next_parameters,
     posterior_intervals,
+    worse,
 )
 from tests.benchmarks.label_coverage import labeller, shares_held
 
@@ -29,6 +30,15 @@ def test_a_matrix_that_cannot_be_inverted_says_why(counts: list[list[float]], sa
     found = fault(np.array(counts))
     assert says in found
     assert bool(found) == bool(says)
+
+
+def test_a_worse_labeller_errs_as_before_and_more_often() -> None:
+    """Recall .90 loses five points, half to each error of .05; a row without errors spreads them evenly."""
+    counts = np.array([[90.0, 5.0, 5.0], [0.0, 40.0, 10.0], [0.0, 0.0, 20.0]])
+    expected = np.array([[85.0, 7.5, 7.5], [0.0, 37.5, 12.5], [0.5, 0.5, 19.0]])
+    assert worse(counts, 0.05) == pytest.approx(expected)
+    assert worse(counts, 0.0) == pytest.approx(counts)
+    assert worse(counts, 0.95)[1, 1] == 0
 
 
 def test_the_interval_of_a_rare_share_holds_it() -> None:
