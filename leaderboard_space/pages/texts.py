@@ -163,7 +163,7 @@ class Call(NamedTuple):
 
 @router.get("/api")
 def api_page(request: Request) -> Response:
-    """The calls with examples for curl and gradio_client."""
+    """The calls with examples for curl."""
     address = site_of(request)
     shown = (entry for entry in space_of(request).state.entries() if entry.withdrawn is None)
     scored = next(((entry.benchmark, entry.entry) for entry in shown), (EXAMPLES["benchmark"], SCORED))
