@@ -119,7 +119,7 @@ def mend(root: Path) -> Mended:
                 broken.append(line)
             else:
                 sound.setdefault(event.number, event)
-        length = max([read_count(root), *sound])
+        length = max([read_count(root) or len(lines), *sound])
         kept = [event.line() for event in _numbered(sound, length)]
         aside = tuple(put_aside(root, line) for line in (*broken, torn) if line)
         lost = tuple(number for number in range(1, length + 1) if number not in sound)

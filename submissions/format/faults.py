@@ -40,7 +40,6 @@ CODES: dict[str, Code] = {
     ),
     "MIXED_FORMATS": Code("one table comes as .jsonl and as .parquet", "keep one of them"),
     "SHARDS_INCOMPLETE": Code("the shards of a table are not 0 to n - 1 of n", "hand in every shard once"),
-    "CHECK_TOO_COSTLY": Code("looking at the file took too long", "use fewer and larger row groups, pages and shards"),
     # text and JSON
     "BROKEN_UTF8": Code("text is not UTF-8", "save it as UTF-8"),
     "BYTE_ORDER_MARK": Code("the file starts with a byte order mark", "save it as UTF-8 without a mark"),
