@@ -27,6 +27,7 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import UNRANKED, Row, row_with
 from fairspace.submissions.results.row_errors import keep_errors
 from fairspace.submissions.results.tiers import tiered
+from fairspace.submissions.values import Value
 
 
 class State:
@@ -144,6 +145,13 @@ class State:
         if entry not in self.board(benchmark, standard).by_entry:
             self.snapshots.renew(benchmark)  # look again whatever it says: another thread may just have made it
         return self.board(benchmark, standard).by_entry.get(entry)
+
+    def scores(self, entry: str) -> Mapping[str, Value]:
+        """The scores of a row under its board's default standard, before a snapshot has it; none if it is withdrawn."""
+        logged = self.entry(entry)
+        if logged is None or logged.withdrawn:
+            return {}
+        return self._row(logged, find_benchmark(logged.benchmark).default).scores
 
     def find_row(self, benchmark: str, standard: str, entry: str) -> Row:
         """A row as `row` gives it. SpaceError UNKNOWN_ENTRY for an unknown or withdrawn row, with the reason."""
@@ -353,11 +361,12 @@ class Board(tuple[Row, ...]):
     def __new__(cls, rows: Iterable[Row]) -> Board:
         """The board of some rows."""
         board = super().__new__(cls, rows)
-        board._kept, board._making = {}, threading.RLock()
+        board._kept, board._making, board._lock = {}, {}, threading.Lock()
         return board
 
     _kept: dict[Hashable, Any]
-    _making: threading.RLock
+    _making: dict[Hashable, threading.RLock]
+    _lock: threading.Lock
 
     @cached_property
     def by_entry(self) -> dict[str, Row]:
@@ -365,16 +374,20 @@ class Board(tuple[Row, ...]):
         return {row.entry: row for row in self}
 
     def get_or_make(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """The value of a key, made once while other threads wait. If `make` raises, the next call tries again."""
+        """The value of a key, made once; threads that need it wait. If `make` raises, the next call tries again."""
         value = self._kept.get(key, _NOTHING)
         if value is _NOTHING:
-            with self._making:
+            with self._lock:
+                making = self._making.setdefault(key, threading.RLock())
+            with making:
                 value = self._kept.get(key, _NOTHING)
                 if value is _NOTHING:
                     value = make()
-                    if len(self._kept) >= MOST:
-                        self._kept.pop(next(iter(self._kept)))
-                    self._kept[key] = value
+                    with self._lock:
+                        if len(self._kept) >= MOST:
+                            self._kept.pop(next(iter(self._kept)))
+                        self._kept[key] = value
+                        self._making.pop(key, None)
         made: Made = value
         return made
 

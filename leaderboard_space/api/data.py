@@ -157,7 +157,7 @@ def find_submission(space: Space, name: str) -> Data:
 def submission(space: Space, stored: Submission) -> Data:
     """The state of a submission, with its faults or its scores."""
     progress = space.jobs.progress(stored)
-    row = space.state.row(stored.benchmark, benchmark(stored.benchmark).default, stored.entry) if stored.entry else None
+    scores = space.state.scores(stored.entry) if stored.entry else {}
     return {
         "id": stored.id,
         "outcome": stored.outcome,
@@ -176,8 +176,8 @@ def submission(space: Space, stored: Submission) -> Data:
         "same": stored.same,
         "benchmark": stored.benchmark,
         "entry": stored.entry,
-        "scores": _values(row.scores) if row is not None else {},
-        "row": f"/model/{stored.benchmark}/{stored.entry}" if row is not None else "",
+        "scores": _values(scores),
+        "row": f"/model/{stored.benchmark}/{stored.entry}" if scores else "",
         "address": f"/submission/{stored.id}",
     }
 
