@@ -59,7 +59,7 @@ class Design:
         fair: (generator, r) -> (r, m) values of r perfectly fair models at this n, nan for a value without such a
             model.
         notes: Name -> limitation of its interval.
-        intervals: Name -> method of its interval; BCa if absent, and percentile where BCa is undefined.
+        intervals: Name -> method; BCa if absent (percentile where undefined), but `sizes` and `shares` have their own.
         higher: Values that are better when higher: 95 % of the fair models are above their `fair_high`.
         sizes: Values that are sizes, with intervals of their own.
         shares: Shares of answers in few clusters -> most independent answers; they get exact intervals.
