@@ -63,14 +63,14 @@ class Reviews:
     """The reviews of a build's images, from its options."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        self._said = {(row[0], row[1]): row[2:] for row in json.loads(options.get(REVIEWED, "[]"))}
+        self._lists = {(row[0], row[1]): row[2:] for row in json.loads(options.get(REVIEWED, "[]"))}
         self._refused: dict[int, set[str]] = {}
         for name, seed in self.refused():
             self._refused.setdefault(seed, set()).add(name.rpartition("/")[0])
 
     def refused(self) -> list[tuple[str, int]]:
         """Id and seed of the made images that are to be made again."""
-        return [(name, seed) for (name, seed), said in self._said.items() if seed is not None and said[2]]
+        return [(name, seed) for (name, seed), lists in self._lists.items() if seed is not None and lists[2]]
 
     def refuses(self, key: str, seed: int) -> bool:
         """Whether the candidate of that key and seed is refused.
@@ -82,7 +82,7 @@ class Reviews:
 
     def columns(self, name: str, seed: int | None) -> dict[str, str | None]:
         """The three columns of a row; null if nobody reviewed the image with this seed."""
-        said = self._said.get((name, seed))
-        if said is None:
+        lists = self._lists.get((name, seed))
+        if lists is None:
             return dict.fromkeys(COLUMNS)
-        return {column: ", ".join(columns) for column, columns in zip(COLUMNS, said, strict=True)}
+        return {column: ", ".join(columns) for column, columns in zip(COLUMNS, lists, strict=True)}

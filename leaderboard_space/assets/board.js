@@ -9,18 +9,20 @@ let sorted = "";
 const rows = () => [...section.querySelectorAll("tr[data-q]")];
 const part = (body) => body.querySelector(".part")?.textContent;
 
-// Appends the rows of the other pages to the tables of this one.
+// Appends the rows of the other pages to the tables of this one, once all of them are there.
 let loading;
 function loadAll() {
   loading ??= (async () => {
-    const here = new URL(location.href), shown = Number(here.searchParams.get("page") ?? 1);
+    const here = new URL(location.href), shown = Number(here.searchParams.get("page") ?? 1), others = [];
     for (let page = 1; page <= Number(section.dataset.pages); page++) {
       if (page === shown) continue;
       here.searchParams.set("page", page);
       const answer = await fetch(here);
       if (!answer.ok) throw new Error(String(answer.status));
-      const next = new DOMParser().parseFromString(await answer.text(), "text/html");
-      for (const table of next.querySelectorAll("#rows > .scroll > table")) {
+      others.push(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    }
+    for (const other of others) {
+      for (const table of other.querySelectorAll("#rows > .scroll > table")) {
         const name = table.parentElement.getAttribute("aria-label");
         const mine = [...section.querySelectorAll(".scroll")].find((one) => one.getAttribute("aria-label") === name)?.firstElementChild;
         if (!mine) { section.querySelector("nav.pages").before(table.parentElement); continue; }
@@ -31,6 +33,7 @@ function loadAll() {
       }
     }
     for (const extra of section.querySelectorAll("nav.pages, [data-range]")) extra.remove();
+    fillAll();
   })();
   return loading;
 }
@@ -66,8 +69,13 @@ function sort() {
 async function apply() {
   const wanted = Object.fromEntries([...new FormData(form)].filter(([, value]) => value.trim()));
   if (section.dataset.pages > 1 && (sorted || Object.keys(wanted).length)) {
-    try { await loadAll(); } catch { return; }
+    try { await loadAll(); } catch {
+      loading = undefined;
+      section.querySelector("[data-failed]").hidden = false;
+      return;
+    }
   }
+  section.querySelector("[data-failed]").hidden = true;
   for (const row of rows()) row.hidden = !matches(row, wanted);
   for (const body of section.querySelectorAll("tbody")) body.hidden = ![...body.rows].some((row) => row.dataset.q !== undefined && !row.hidden);
   for (const table of section.querySelectorAll("table")) table.closest(".scroll").hidden = [...table.tBodies].every((body) => body.hidden);
@@ -86,21 +94,24 @@ async function apply() {
   if (address.href !== location.href) history.replaceState({}, "", address);
 }
 
+const fillAll = () => form.querySelectorAll("select:not([name=provenance])").forEach(fill);
 function fill(select) {
   const name = select.name;
   const values = rows().flatMap((row) => (name === "task" ? (row.dataset.task ?? "").split(" ") : [row.dataset[name] ?? ""]));
-  for (const value of [...new Set(values)].filter(Boolean).sort()) select.add(new Option(value.replaceAll("_", " "), value));
+  const known = [...select.options].map((option) => option.value);
+  for (const value of [...new Set(values)].filter((value) => !known.includes(value)).sort()) select.add(new Option(value.replaceAll("_", " "), value));
 }
 
 if (form && section) {
   const asked = new URLSearchParams(location.search);
   sorted = asked.get("sort") ?? "";
   form.hidden = false;
-  for (const select of form.querySelectorAll("select")) if (select.length === 1) fill(select);
+  fillAll();
   for (const name of NAMES) {
     const field = form.elements[name], value = asked.get(name);
     if (value === null) continue;
     if (field.type === "checkbox") field.checked = value === "1"; else field.value = value;
+    if (field.type === "select-one" && field.value !== value) field.add(new Option(value, value, true, true)); // of another page
   }
   let waiting;
   form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(apply, WAIT); });

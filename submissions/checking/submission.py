@@ -6,7 +6,6 @@ A submission is data: nothing in it is executed, unpickled, followed or used as 
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,15 +22,14 @@ from fairspace.submissions.checking.meta import check_manifest, read_meta
 from fairspace.submissions.checking.names import check_names, names_taken
 from fairspace.submissions.checking.rows import TASKS_OF, RowCheck
 from fairspace.submissions.errors import did_you_mean
-from fairspace.submissions.format.collector import Collector, RefusedError, show
+from fairspace.submissions.format.collector import Collector, show
 from fairspace.submissions.format.faults import Fault, SubmissionError
 from fairspace.submissions.format.schema import ANNOTATIONS, SCHEMAS, Submission, SubmissionMeta
 from fairspace.submissions.reading.canonical import digest
-from fairspace.submissions.reading.containers import READ_ERRORS, Member, open_container
+from fairspace.submissions.reading.containers import Member, open_container
 from fairspace.submissions.reading.images import read_image_keys
 from fairspace.submissions.reading.limits import LIMITS, Limits
-from fairspace.submissions.reading.parquet import HeaderBudget, check_parquet
-from fairspace.submissions.reading.tables import META, Budget, Files, Progress, Rows, read_table, sort_files, unreadable
+from fairspace.submissions.reading.tables import META, Budget, Files, Progress, Rows, read_table, sort_files
 
 _ANSWER = {"responses": "response", "judgements": "judgement"}
 
@@ -339,14 +337,3 @@ def _notes(submission: Submission, bench: Benchmark, covered: list[TaskCoverage]
             f"{submission.images.num_rows:,} images, not labelled yet: fairspace score --ares MODEL labels them"
         )
     return notes
-
-
-def _check_parquet(member: Member, table: str, limits: Limits, faults: Collector, headers: HeaderBudget) -> None:
-    try:
-        with member.open() as stream:
-            held = io.BytesIO(stream.read(limits.member_bytes + 1))
-        check_parquet(held, member.name, (table, SCHEMAS[table]), limits, faults, headers=headers)
-    except RefusedError as refused:
-        faults.refuse(refused, member.name)
-    except READ_ERRORS as error:
-        faults.refuse(unreadable(error), member.name)

@@ -174,8 +174,8 @@ def _stability(changed: str, change: float, base: Floats, part: Floats | None, p
     row = {"changed": changed, "change": change, "rho": None, "p": None, "printed": printed}
     if part is None:
         return row
-    found = stats.spearmanr(base, base + change * part)
-    return row | {"rho": float(found.statistic), "p": float(found.pvalue)}
+    test = stats.spearmanr(base, base + change * part)
+    return row | {"rho": float(test.statistic), "p": float(test.pvalue)}
 
 
 def correlations(cohort: Cohort) -> list[Row]:
@@ -185,13 +185,13 @@ def correlations(cohort: Cohort) -> list[Row]:
     distances = dict(zip(SECTORS, np.sqrt(cohort.sector_squares).T, strict=True))
     rows = []
     for first, second in combinations(SECTORS, 2):
-        found, printed = stats.pearsonr(distances[first], distances[second]), PRINTED_CORRELATIONS.get((first, second))
+        test, printed = stats.pearsonr(distances[first], distances[second]), PRINTED_CORRELATIONS.get((first, second))
         rows.append(
             {
                 "first": first,
                 "second": second,
-                "r": float(found.statistic),
-                "p": float(found.pvalue),
+                "r": float(test.statistic),
+                "p": float(test.pvalue),
                 "printed": printed,
             }
         )

@@ -121,6 +121,23 @@ def test_a_visitor_finds_rows_the_address_keeps_them_and_a_number_is_traced(
     expect(page.get_by_role("heading", name="What it was computed from")).to_be_visible()
 
 
+def test_a_search_that_could_not_load_every_page_says_so_and_works_when_asked_again(walk: Walk) -> None:
+    page = walk.page
+    walk.to(f"{BOARD}&columns=all")
+    page.route("**/*page=2*", lambda route: route.fulfill(status=429))
+    search, failed = page.get_by_label("Search model or organisation"), page.locator("[data-failed]")
+    search.fill("twin-01")
+    expect(failed).to_be_visible()
+    page.unroute("**/*page=2*")
+    search.fill("twin-09")
+    expect(page.locator("[data-count]")).to_have_text("10")
+    expect(failed).to_be_hidden()
+    assert set(walk.column("Model")) == {f"twin-09{n}" for n in range(10)}
+    [complaint] = walk.complaints
+    assert "429" in complaint
+    walk.complaints.clear()
+
+
 def test_the_board_is_a_plain_table_without_scripts(browser: Browser, space: Running) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from fairspace.ares.annotating.annotate import annotate
 from fairspace.ares.configuration_ares import SKIN_TONE
@@ -36,14 +35,6 @@ from tests.tiny_ares import tiny_model
 
 IMAGES = 72
 CLASSES = {"age": ("young", "middle", "older"), "gender": ("female", "male"), "skin_tone": ("light", "middle", "dark")}
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,6 @@ Run = Callable[..., tuple[int, str, str]]
 MODEL = ("--model", "openai-api/served/m")
 OBJECTIVE = ("run", "--benchmark", "fact_or_fair", "--tasks", "llm_objective", "--limit", 3, *MODEL)
 PLAN = ("run", "--dry-run", "--benchmark", "fact_or_fair", "--tasks", "llm_objective", "--model", "openai/m")
-PAINTED = ("run", "--benchmark", "fact_or_fair", "--images", f"python:{images_painter.FILE}:paint")
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,12 @@ import json
 import os
 import resource
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -191,12 +190,6 @@ def picture(item: str) -> bytes:
     stream = io.BytesIO()
     Image.fromarray(noise).save(stream, "PNG")
     return stream.getvalue()
-
-
-def kept_images(work: Path) -> int:
-    """Images of FACT-OR-FAIR's objective task with a fate in a run's working folder."""
-    with closing(sqlite3.connect(work / "images" / "t2i_objective" / "made.sqlite")) as db:
-        return int(db.execute("SELECT count(*) FROM image").fetchone()[0])
 
 
 def journaled(file: Path) -> list[Any]:
