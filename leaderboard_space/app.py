@@ -37,7 +37,6 @@ from fairspace.leaderboard_space.web.guard import Guard
 from fairspace.leaderboard_space.web.identity import Rate, check_local, signs_in
 from fairspace.leaderboard_space.web.refusals import add_handlers, refuse_the_rest
 from fairspace.submissions.benchmarks.registry import NAMES
-from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.version import VERSION
 
@@ -114,9 +113,6 @@ def create_app(space: Space) -> FastAPI:
 def _make_boards(space: Space) -> None:
     for name in NAMES:
         _prepare(space, name)
-    for name in NAMES:
-        for standard in find_benchmark(name).standards:
-            space.state.board(name, standard)
 
 
 def _prepare(space: Space, name: str) -> None:

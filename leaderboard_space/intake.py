@@ -10,6 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft, Event, clock
 from fairspace.leaderboard_space.log_state import Submission
@@ -57,7 +59,7 @@ def result_draft(
     content = result.dumps().encode()
     data = {name: part for name, part in result.to_json().items() if name in _KEPT}
     scored_of = set() if result.draws is None else set(result.draws.names)
-    data["values"] = [_logged(value, value["name"] in scored_of) for value in data["values"]]
+    data["values"] = _text({value["name"]: _logged(value, value["name"] in scored_of) for value in data["values"]})
     body = {
         "key": key,
         "entry": entry(result),
@@ -86,11 +88,16 @@ def _errors(result: Result) -> dict[str, Any]:
     for name, standard in find_benchmark(result.benchmark).standards.items():
         if not standard.draft:
             [row] = with_errors([logged_row(result, name)], name)
-            errors[name] = errors_of(row.scores, row.chances).to_json()
+            of = errors_of(row.scores, row.chances).to_json()
+            errors[name] = {**of, "scores": _text(of["scores"])}
     return {"errors": errors}
 
 
-_KEPT = ("benchmark", "standard", "meta", "signature", "run", "values", "draws", "variants")
+def _text(data: Mapping[str, Any]) -> str:
+    return orjson.dumps(data).decode()
+
+
+_KEPT = ("benchmark", "standard", "meta", "signature", "run", "values", "draws")
 _IN_FILES = ("evidence", "uncertainty")
 """Parts of a value in the file of its result and not in the log, except `_DECIDING` evidence and the uncertainty of
 values behind scores, which the board needs for equal intervals."""

@@ -136,47 +136,50 @@ class SameAnswers:
 
 Made = TypeVar("Made")
 _LOADED = 64
-"""Parsed texts kept in memory: values of one result are usually read together."""
+"""Results whose parts are kept in memory: values of one result are usually read together."""
 _DEFAULTS = {**vars(Value("", "value", 0.0)), "value": None}
 
 
 class Logged(Mapping[str, Made], Generic[Made]):
-    """Parts of a logged result by name, made on demand from unchecked JSON data of our own log."""
+    """Parts of a logged result by name, made on demand from unchecked JSON of our own log.
+
+    Events hold them as JSON text, which a start of the Space need not read; those of earlier versions as data.
+    """
 
     __slots__ = ("_make", "_text")
 
-    def __init__(self, data: Mapping[str, Any], make: Callable[[dict[str, Any]], Made]) -> None:
-        self._text, self._make = orjson.dumps(data), make
+    def __init__(self, data: str | Mapping[str, Any], make: Callable[[dict[str, Any]], Made]) -> None:
+        self._text, self._make = data.encode() if isinstance(data, str) else orjson.dumps(data), make
 
     def __getitem__(self, name: str) -> Made:
-        return self._make(_loaded(self._text)[name])
+        made: Made = _made(self._text, self._make)[name]
+        return made
 
     def __contains__(self, name: object) -> bool:
-        return name in _loaded(self._text)
+        return name in _made(self._text, self._make)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_loaded(self._text))
+        return iter(_made(self._text, self._make))
 
     def __len__(self) -> int:
-        return len(_loaded(self._text))
+        return len(_made(self._text, self._make))
 
 
 def logged_result(data: Mapping[str, Any]) -> Result:
     """The result in an event of `result_draft`, without evidence and scores. KeyError, TypeError or ValueError."""
-    fields = further(data)
-    values = Logged({value["name"]: value for value in data["values"]}, _value)
-    return Result(data["benchmark"], "", data["meta"], values, Scored({}, "", None), data["signature"], **fields)
+    values = data["values"]
+    made = Logged(values if isinstance(values, str) else {value["name"]: value for value in values}, _value)
+    return Result(data["benchmark"], "", data["meta"], made, Scored({}, "", None), data["signature"], **further(data))
 
 
 def logged_errors(data: Mapping[str, Any]) -> Errors:
-    """The errors that `Errors.to_json` wrote into an event."""
+    """The errors in an event of `result_draft`."""
     return Errors(Logged(data["scores"], _uncertainty), data["chances"])
 
 
 @lru_cache(_LOADED)
-def _loaded(text: bytes) -> dict[str, Any]:
-    loaded: dict[str, Any] = orjson.loads(text)
-    return loaded
+def _made(text: bytes, make: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    return {name: make(data) for name, data in orjson.loads(text).items()}
 
 
 def _value(data: dict[str, Any]) -> Value:

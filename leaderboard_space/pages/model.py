@@ -41,10 +41,8 @@ LABELS = {
 
 @dataclass(frozen=True)
 class Standing:
-    """A row under one standard: `rank` is a number or a word, `labels` are profile codes and the like."""
+    """Total of a row, three numbers, facts, and `labels`: profile codes and the like."""
 
-    standard: str
-    rank: str
     total: str
     three: ThreeNumbers
     facts: list[Fact]
@@ -67,7 +65,9 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
     [row] = with_errors([state.find_row(benchmark, standard, entry)], standard)
     full = state.full(entry) if row.result is not None else None
     values = row.values if full is None else full.values
-    measured = None if full is None or row.result is None else replace(row.result, values=full.values)
+    measured = None
+    if full is not None and row.result is not None:
+        measured = replace(row.result, values=full.values, variants=full.variants)
     ranges = {} if measured is None else variant_scores(measured, standard)
     instruments = {} if measured is None else instrument_ranges(measured, ranges)
     agreement = [value for name, value in row.values.items() if name.startswith("agreement_")]
@@ -89,8 +89,8 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
         without_error=without_error(state.board(benchmark, standard), row),
         instrument=[] if measured is None else instrument(measured, ranges),
         agreement=value_lines(agreement, row, benchmark),
-        standings=[standing(state, view, name, row) for name in find_benchmark(benchmark).standards],
-        standing=standing(state, view, standard, row),
+        standing=standing(view, row),
+        standards=find_benchmark(benchmark).standards,
         label_names=LABELS,
         archetypes=ARCHETYPES,
         provenance=provenance_of(row),
@@ -135,19 +135,11 @@ def without_error(rows: Sequence[Row], row: Row) -> str:
     return "1 row has no error" if len(without) == 1 else f"{len(without)} rows have no error"
 
 
-def standing(state: State, view: View, standard: str, row: Row) -> Standing:
-    """Rank, three numbers and labels of a row under a standard."""
-    [ranked] = with_errors([state.find_row(view.benchmark, standard, row.entry)], standard)
-    total = total_of(view, ranked)
-    rank = "a baseline, not ranked" if ranked.provenance == "baseline" else number(ranked.rank, 0)
-    return Standing(
-        standard,
-        "not ranked" if rank == "–" else rank,
-        total.header,
-        numbers_of(total, ranked, ranked=True),
-        facts_of(total, ranked),
-        {name: ranked.labels[name] for name in LABELS if name in ranked.labels},
-    )
+def standing(view: View, row: Row) -> Standing:
+    """Total, three numbers, facts and labels of a row."""
+    total = total_of(view, row)
+    labels = {name: row.labels[name] for name in LABELS if name in row.labels}
+    return Standing(total.header, numbers_of(total, row, ranked=True), facts_of(total, row), labels)
 
 
 def view_and_standard(benchmark: str, standard: str) -> tuple[View, str]:

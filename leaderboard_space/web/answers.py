@@ -21,7 +21,7 @@ BYTES = 64 << 20
 """Size of the cache, which is emptied when full."""
 OVERHEAD = 2048
 """Maximum bytes of an answer beyond its content and address."""
-MAKERS = 4
+MAKERS = 2
 """Answers computed at a time."""
 DOWNLOADS = 1
 """Whole tables computed at a time, beside those answers: pages do not wait for them."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -122,9 +123,13 @@ class Result:
         scores = {v["name"]: Value.from_json(v) for v in data["scores"]}
         about = (data["ranking"], data["ranked"], tuple(data["unranked"]), dict(data["labels"]))
         scored = Scored(scores, *about, dict(data.get("chances", {})))
-        return cls(
+        result = cls(
             data["benchmark"], data["standard"], data["meta"], values, scored, data["signature"], **further(data)
         )
+        parts = [variant.values for variant in result.variants]
+        if not {*(() if result.draws is None else result.draws.names), *chain.from_iterable(parts)} <= {*values}:
+            raise ValueError("draws or variants of a value that the result does not have")
+        return result
 
 
 def further(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,10 +145,6 @@ def further(data: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(f"consistency: expected an object of at most {MOST_PARTS:,} tasks")
     draws = Draws.from_json(data["draws"]) if "draws" in data else None
     loaded = tuple(map(Variant.from_json, variants))
-    names = {value["name"] for value in data["values"]}
-    used = {*(draws.names if draws is not None else ()), *(name for variant in loaded for name in variant.values)}
-    if not used <= names:
-        raise ValueError("draws or variants of a value that the result does not have")
     return {
         "run": tuple(data.get("run", ())),
         "draws": draws,

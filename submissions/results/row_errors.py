@@ -37,12 +37,9 @@ def errors_of(scores: Mapping[str, Value], chances: Mapping[str, float]) -> Erro
 
 
 def keep_errors(result: Result, errors: Errors) -> None:
-    """Keep the errors of a result for `with_errors`."""
-    scores = {
-        name: replace(value, uncertainty=errors.scores.get(name, value.uncertainty))
-        for name, value in result.scored.scores.items()
-    }
-    result.derived["errors"] = {"scores": scores, "chances": errors.chances}
+    """Keep the errors of a result for `with_errors`, which joins them to its scores when these are shown."""
+    result.derived["errors"] = errors
+    result.derived.pop("shown errors", None)
 
 
 MANY = 500
@@ -55,8 +52,20 @@ def with_errors(rows: Sequence[Row], standard: str) -> list[Row]:
     results = [row.result for row in rows if row.result is not None and row.result.draws is not None]
     with _COMPUTING if len(results) > MANY else nullcontext():
         _compute([result for result in results if "errors" not in result.derived], standard)
-    kept = [{} if row.result is None else row.result.derived.get("errors", {}) for row in rows]
-    return [row_with(row, **errors) if errors else row for row, errors in zip(rows, kept, strict=True)]
+    return [_with_errors(row) for row in rows]
+
+
+def _with_errors(row: Row) -> Row:
+    errors = None if row.result is None else row.result.derived.get("errors")
+    if row.result is None or errors is None:
+        return row
+    scores = row.result.derived.get("shown errors")
+    if scores is None:
+        scores = row.result.derived["shown errors"] = {
+            name: replace(value, uncertainty=errors.scores.get(name, value.uncertainty))
+            for name, value in row.result.scored.scores.items()
+        }
+    return row_with(row, scores=scores, chances=errors.chances)
 
 
 def _compute(results: Sequence[Result], standard: str) -> None:

@@ -260,8 +260,8 @@ def main() -> None:
         root = Path(scratch)
         entries = make_store(root / "store")
         (root / "entries.json").write_text(json.dumps(entries), encoding="utf-8")
-        with running(root / "store", root / "log"):
-            pass  # the first start compiles the modules
+        with running(root / "store", root / "log") as (url, _, _):  # the first start compiles the modules, Gradio's too
+            httpx.get(f"{url}/submit", timeout=120).raise_for_status()
         with running(root / "store", root / "log") as (url, server, start):
             client = httpx.Client(base_url=url, timeout=60)
             cold = seconds_of(client, FIRST)
