@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairspace.submissions.report.figure import Difference, Score, corrected, difference, differences
+from fairspace.submissions.comparing import Difference, Score, corrected, difference, differences
 from fairspace.submissions.uncertainty.bootstrap import Z
 from tests.submissions.results.test_tiers import BENCH, board, result, waves
 
