@@ -24,7 +24,7 @@ from fairspace.submissions.commands.shared.run_options import (
     need_run,
     words,
 )
-from fairspace.submissions.commands.show.tables import OUT, cell, new_table
+from fairspace.submissions.commands.show.tables import OUT, cell, table
 from fairspace.submissions.errors import UsageError
 
 if TYPE_CHECKING:
@@ -200,16 +200,11 @@ def show_verification(outcome: Outcome) -> None:
 
 
 def _agreements(comparison: Comparison) -> None:
-    rows = {**comparison.tasks, "all": comparison.whole}
-    table = new_table("")
-    table.add_column("task")
-    for header in ("asked", "agreement, 95 %", "kappa", "again", "chance", "foreign"):
-        table.add_column(header, justify="right")
-    for name, one in rows.items():
+    rows = []
+    for name, one in {**comparison.tasks, "all": comparison.whole}.items():
         share = f"{one.agreement:.1%} ({one.low:.1%}–{one.high:.1%})"
-        foreign = f"{one.foreign_low:.0%}–{one.foreign_high:.0%}"
         kappa = f"{one.kappa[0]:.2f}" if one.kappa is not None else "–"
-        again, chance = f"{one.repeated:.0%}", f"{one.chance:.0%}"
-        cells = (name.rpartition("/")[2][:16], f"{one.requests:,}", share, kappa, again, chance, foreign)
-        table.add_row(*map(cell, cells))
-    OUT.print(table)
+        foreign = f"{one.foreign_low:.0%}–{one.foreign_high:.0%}"
+        shares = (share, kappa, f"{one.repeated:.0%}", f"{one.chance:.0%}", foreign)
+        rows.append((name.rpartition("/")[2][:16], f"{one.requests:,}", *shares))
+    table("", ("task", "asked", "agreement, 95 %", "kappa", "again", "chance", "foreign"), rows)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,16 +43,10 @@ def keep_errors(result: Result, errors: Errors) -> None:
     result.derived["errors"] = {"scores": scores, "chances": errors.chances}
 
 
-MANY = 500
-"""Rows above which requests compute one at a time; waiting ones find the errors with the results."""
-_COMPUTING = threading.Lock()
-
-
 def with_errors(rows: Sequence[Row], standard: str) -> list[Row]:
     """The rows of a board with errors and chances of their scores, where results keep draws."""
     results = [row.result for row in rows if row.result is not None and row.result.draws is not None]
-    with _COMPUTING if len(results) > MANY else nullcontext():
-        _compute([result for result in results if "errors" not in result.derived], standard)
+    _compute([result for result in results if "errors" not in result.derived], standard)
     kept = [{} if row.result is None else row.result.derived.get("errors", {}) for row in rows]
     return [row_with(row, **errors) if errors else row for row, errors in zip(rows, kept, strict=True)]
 

@@ -131,9 +131,7 @@ def test_refused_images_are_made_anew_and_counted(run: Run, tmp_path: Path) -> N
     assert [name, first[name][0]] in [row[:2] for row in json.loads(manifest.options["reviewed"])]
 
 
-def test_publish_stops_when_the_hub_says_the_same_twice(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_publish_stops_when_the_hub_gives_no_answer(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tried = []
 
     def unavailable(repo: Repo, *_: object, **__: object) -> None:
@@ -142,10 +140,7 @@ def test_publish_stops_when_the_hub_says_the_same_twice(
 
     monkeypatch.setattr("fairspace.builders.publishing.repository.publish_repo", unavailable)
     code, _, error = run("publish", "metrics", "--built", tmp_path, "--dry-run")
-    assert code == 1
-    assert len(tried) == 2
-    assert "these were not tried: association_bias" in error
-    assert "total_bias_score" in error
+    assert (code, len(tried), "HUB_UNAVAILABLE" in error) == (1, 1, True)
 
 
 def test_sources_lists_each_with_licence_and_place(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,8 @@ from fairspace.submissions.benchmarks.benchmark import SIGNED
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.commands.show.results import course_line, other_instruments, show_result, stage, tier_2_share
-from fairspace.submissions.commands.show.tables import OUT
-from fairspace.submissions.commands.show.values import WIDTH, show_board, show_values, without_number
+from fairspace.submissions.commands.show.tables import OUT, WIDTH
+from fairspace.submissions.commands.show.values import show_board, show_values, without_number
 from fairspace.submissions.format.manifest import Stage
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.row import Row
