@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from rich.text import Text
 
@@ -116,37 +116,21 @@ def show_board(name: str, standard: str, rows: Sequence[Row]) -> None:
 def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: str) -> None:
     """Print rank, model, and the three numbers of the ranking score, in 80 columns."""
     totals = [ranking_of(row, bench, standard) for row in rows]
-    shown = [
-        numbers_in_row(row, total, row.scores.get(total), digits, ranked=True)
+    numbers = [
+        (row, numbers_in_row(row, total, row.scores.get(total), digits, ranked=True))
         for row, total in zip(rows, totals, strict=True)
     ]
-    header = next(iter(dict.fromkeys(totals)), "").replace("_", " ")
-    columns = {
-        "rank": [str(row.rank or "–") for row in rows],
-        "could be": [three.ranks_text for three in shown],
-        "model": [
-            "; ".join(filter(None, (r.model, r.copy_of, r.claim, *r.remarks, s.missing_text)))
-            for r, s in zip(rows, shown, strict=True)
-        ],
-        header: [three.value_text for three in shown],
-        "95 % interval": [three.interval_text for three in shown],
-        "by chance": [chance_lines(three) for three in shown],
-    }
-    if set(columns["by chance"]) == {NOTHING}:
-        del columns["by chance"]
+    known = any(three.chance_text != NOTHING for _, three in numbers)
     table = new_table(title)
-    for name in columns:
-        table.add_column(
-            name,
-            justify="left" if name == "model" else "right",
-            overflow="fold",
-            no_wrap=name in ("rank", "could be"),
-            max_width=CHANCE if name == "by chance" else None,
-        )
-    for line in zip(*columns.values(), strict=True):
-        table.add_row(
-            *(Text(text) if name == "by chance" else cell(text) for name, text in zip(columns, line, strict=True))
-        )
+    for name in ("rank", "could be", "model", next(iter(dict.fromkeys(totals)), "").replace("_", " "), "95 % interval"):
+        justify: Literal["left", "right"] = "left" if name == "model" else "right"
+        table.add_column(name, justify=justify, overflow="fold", no_wrap=name in ("rank", "could be"))
+    if known:
+        table.add_column("by chance", justify="right", overflow="fold", max_width=CHANCE)
+    for row, three in numbers:
+        model = "; ".join(filter(None, (row.model, row.copy_of, row.claim, *row.remarks, three.missing_text)))
+        cells = (str(row.rank or NOTHING), three.ranks_text, model, three.value_text, three.interval_text)
+        table.add_row(*map(cell, cells), *([Text(chance_lines(three))] if known else []))
     OUT.print(table, width=WIDTH)
 
 
