@@ -174,11 +174,8 @@ def items(
     asked = submission.meta.dataset_revision if submission is not None else bench.revision(revision)
     for task, table in tables.items():
         samples = bench.task(task).samples_of(asked)
-        for name, column in (
-            ("task", pa.repeat(pa.scalar(task), table.num_rows)),
-            ("samples", pa.repeat(pa.scalar(samples, pa.int32()), table.num_rows)),
-        ):
-            table = table.append_column(name, column)
+        table = table.append_column("task", pa.repeat(pa.scalar(task), table.num_rows))
+        table = table.append_column("samples", pa.repeat(pa.scalar(samples, pa.int32()), table.num_rows))
         pq.write_table(table, out / f"{task}.parquet")
         typer.echo(f"{out / task}.parquet: {table.num_rows} items")
 

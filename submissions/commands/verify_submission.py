@@ -12,7 +12,7 @@ import typer
 
 from fairspace.submissions.commands.app import MAINTAIN, Json, app, print_json
 from fairspace.submissions.commands.ares import faces_setting, need_ares
-from fairspace.submissions.commands.shared.checked import checked_submission
+from fairspace.submissions.commands.shared.checked import checked_submission, opened_state
 from fairspace.submissions.commands.shared.run_options import (
     AresOption,
     DataOption,
@@ -125,13 +125,7 @@ def _submission(named: str, store: str, scratch: Path) -> Submission:
     """The submission at a path, or the file that led to a row of a store. UsageError if there is none."""
     if not store:
         return checked_submission(Path(named))
-    from fairspace.leaderboard_space.state import State
-    from fairspace.submissions.commands.shared.checked import existing_store
-
-    storage = existing_store(store)
-    try:
-        state = State(storage)
-        state.refresh()
+    with opened_state(store) as state:
         handed_in = next((item for item in state.submissions() if item.entry == named), None)
         if handed_in is None:
             raise UsageError(
@@ -139,8 +133,6 @@ def _submission(named: str, store: str, scratch: Path) -> Submission:
             )
         with state.submitted_file(handed_in) as path:
             return checked_submission(path)
-    finally:
-        storage.close()
 
 
 def _sign(where: str, entry: str, outcome: Outcome) -> None:
@@ -154,26 +146,18 @@ def _sign(where: str, entry: str, outcome: Outcome) -> None:
         typer.echo(f"Verified: event {event['number']} of {where}.")
         return
     from fairspace.leaderboard_space import maintaining
-    from fairspace.leaderboard_space.events import signing_key
     from fairspace.leaderboard_space.intake import User
     from fairspace.leaderboard_space.settings import Settings
-    from fairspace.leaderboard_space.state import State
-    from fairspace.submissions.commands.shared.checked import existing_store
 
-    key = signing_key(Settings.from_environment().secret)
-    if not key:
+    secret = Settings.from_environment().secret
+    if not secret:
         raise UsageError("FAIRSPACE_SECRET is not set; the event is signed by a key that follows from the Space's.")
-    storage = existing_store(where)
-    try:
-        state = State(storage, key)
-        state.refresh()
+    with opened_state(where, secret) as state:
         having = [row.entry for row in state.entries() if row.result.signature.get("submission") == outcome.submission]
         if not (entry or having):
             raise UsageError(f"No row of {where} was scored from this submission; hand it in first.")
         done = maintaining.verify(state, entry or having[0], User(getpass.getuser()), reason, outcome.to_json())
         typer.echo(f"Verified: event {done.number} of {where}, row {done.body['entry']}.")
-    finally:
-        storage.close()
 
 
 def _usual_reason(outcome: Outcome) -> str:

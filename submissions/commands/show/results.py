@@ -194,27 +194,15 @@ def stage(done: Stage) -> str:
 
 def course_line(done: Stage) -> str:
     """Duration and tokens of a stage, and notable shares of its answers; '' if unknown."""
-    course = done.course
-    if not course:
-        return ""
-
-    def number(name: str) -> float:
-        value = course.get(name)
-        return float(value) if isinstance(value, int | float) else 0.0
-
-    seconds, tokens = number("seconds"), number("output_tokens")
-    parts = [
-        f"{seconds / 60:,.1f} min",
-        *([f"{number('input_tokens'):,.0f} tokens of prompts"] if "input_tokens" in course else []),
-        f"{tokens:,.0f} tokens of answers",
-        *([f"{tokens / seconds:.1f} tokens/s"] if seconds and tokens else []),
-    ]
-    parts += [f"{word} {number(name):.1%}" for name, word in SHARES.items() if number(name)]
-    readable = [
-        f"{name.removeprefix('readable_')} {number(name):.1%}" for name in course if name.startswith("readable_")
-    ]
-    parts += [f"readable: {', '.join(readable)}"] if readable else []
-    return plain(f"That took {'; '.join(parts)}.")
+    course = {name: float(n) for name, n in done.course.items() if isinstance(n, int | float) and n}
+    seconds, tokens = course.get("seconds", 0.0), course.get("output_tokens", 0.0)
+    parts = [f"{seconds / 60:,.1f} min", f"{tokens:,.0f} tokens of answers"]
+    if seconds and tokens:
+        parts.append(f"{tokens / seconds:.1f} tokens/s")
+    shares = {name: word for name, word in SHARES.items() if name in course}
+    shares |= {name: name.replace("_", " ", 1) for name in course if name.startswith("readable_")}
+    parts += [f"{word} {course[name]:.1%}" for name, word in shares.items()]
+    return plain(f"That took {'; '.join(parts)}.") if course else ""
 
 
 SHARES = {"empty": "empty", "looping": "looping", "cut_off": "cut off at their greatest length"}

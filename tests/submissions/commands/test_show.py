@@ -192,7 +192,6 @@ def test_a_course_is_told_and_fields_of_older_manifests_are_passed_over() -> Non
     }
     ran = RAN.model_copy(update={"course": course})
     assert course_line(ran) == (
-        "That took 2.8 min; 1,104 tokens of prompts; 2,475 tokens of answers; 15.0 tokens/s; looping 6.2%; "
-        "readable: llm_objective 16.7%."
+        "That took 2.8 min; 2,475 tokens of answers; 15.0 tokens/s; looping 6.2%; readable llm_objective 16.7%."
     )
     assert stage(ran) == stage(RAN), "a line of its own"
