@@ -47,9 +47,11 @@ def items(benchmark: str, task: str = "", *, revision: str = "", after: Any = No
     else:
         revision = bench.revision(revision)
         tables = bench.items(revision, [task] if task else ())
-    wanted = {
-        name: table for name, table in tables.items() if name == task or (not task and _usual(bench, name, after))
-    }
+
+    def is_asked(name: str) -> bool:
+        return name == task or (not task and (after is not None or not bench.task(name).optional))
+
+    wanted = {name: table for name, table in tables.items() if is_asked(name)}
     if not wanted:
         raise UsageError(f"The prompts of {task or benchmark} follow from answers: name them with after=.")
     whole = pa.concat_tables(
@@ -59,10 +61,6 @@ def items(benchmark: str, task: str = "", *, revision: str = "", after: Any = No
         return whole.to_pandas()
     whole, pictures = _with_pictures(whole, bench, list(wanted), data, revision)
     return whole.to_pandas().assign(image=pictures)
-
-
-def _usual(bench: Benchmark, task: str, after: Any) -> bool:
-    return after is not None or not bench.task(task).optional
 
 
 def _following(bench: Benchmark, after: Any, revision: str) -> tuple[dict[str, pa.Table], str]:

@@ -69,10 +69,6 @@ class Difference:
         same = 1.0 if self.ratio else 0.0
         return "significant if their biases are alike" if self.low <= same <= self.high else "significant"
 
-    def verdict_of(self, p: float) -> Verdict:
-        """Significance by a p that is corrected for all lines of a comparison."""
-        return "not significant" if p >= SIGNIFICANT else self.verdict
-
 
 def differences(
     benchmark: str, results: Sequence[Result], standard: str, values: Collection[str] = ()
@@ -244,7 +240,7 @@ class Line:
         """Whether the two differ, at 5 % for all lines together."""
         if self.difference is None or self.p is None:
             return "not known"
-        return self.difference.verdict_of(self.p)
+        return "not significant" if self.p >= SIGNIFICANT else self.difference.verdict
 
     def to_json(self) -> dict[str, Any]:
         """JSON data of a line with a difference; infinitely many standard errors are `LARGEST`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -98,10 +97,10 @@ def _compare(first: str, second: str, as_json: bool) -> None:
         raise UsageError(f"{first} and {second} are of two benchmarks; compare standards of one.")
     changed = differences(document(bench.name, first_standard), document(bench.name, other))
     if as_json:
-        print_json({"fields": [asdict(change) for change in changed]})
+        print_json({"fields": [dict(zip(("name", "first", "second"), change, strict=True)) for change in changed]})
         return
-    for line in changed:
-        typer.echo(f"{line.name}\n  {first}: {_told(line.first)}\n  {second}: {_told(line.second)}")
+    for name, before, after in changed:
+        typer.echo(f"{name}\n  {first}: {_told(before)}\n  {second}: {_told(after)}")
 
 
 @app.command(rich_help_panel=SCORE, epilog="Example: fairspace verify --json")
@@ -141,15 +140,13 @@ def _show_validation(report: dict[str, Any]) -> None:
     show.notes([f"IRIS under inaugural: the seven models of the paper ({', '.join(report['models'])})"])
     for check, title in _CHECKS.items():
         rows = report[check]
-        moved = [row for row in rows if row.get("rho", 0) is not None and not _is_one(row.get("rho"), row["printed"])]
-        show.table(title, tuple(rows[0]), [tuple(map(_cell, row.values())) for row in moved])
-        if same := len(rows) - len(moved):
-            show.notes([f"{same} others change no rank, or their values are not printed one by one"])
+        known = [row for row in rows if row.get("rho", 1.0) is not None]
+        told = [row for row in known if row.get("rho", 0.0) < 1 - 1e-9 or row["printed"] not in (None, 1.0)]
+        show.table(title, tuple(rows[0]), [tuple(map(_cell, row.values())) for row in told])
+        if len(told) < len(rows):
+            unknown = len(rows) - len(known)
+            show.notes([f"{len(known) - len(told)} others change no rank; {unknown} not printed one by one"])
     show.notes(report["notes"])
-
-
-def _is_one(rho: float | None, printed: float | None) -> bool:
-    return rho is not None and rho >= 1 - 1e-9 and printed in (None, 1.0)
 
 
 def _cell(value: Any) -> str:
