@@ -1,17 +1,15 @@
 """The card of a dataset (`README.md`): text from `cards/datasets/`, figures from the build manifest; the Hub's rules.
 
-`cards/dataset.md.jinja` is the common frame; `cards/datasets/<name>.md.jinja` fills its blocks. The same texts become
-Croissant metadata with the fields of the responsible-AI extension (mlcommons.org/croissant).
+`cards/dataset.md.jinja` is the common frame; `cards/datasets/<name>.md.jinja` fills its blocks. The Hub makes Croissant
+metadata from the front matter and the shards.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -20,14 +18,12 @@ from fairspace.builders.errors import BuildError
 from fairspace.builders.registry import paper
 from fairspace.builders.sources import SOURCES, Source
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 # Rules for the YAML front matter are from the Hub's documentation of cards.
 
 LICENCES = ("apache-2.0", "cc-by-4.0", "cc-by-nc-4.0", "cc-by-sa-4.0", "cc0-1.0", "mit", "other")
 """Licence identifiers of the Hub that our artifacts may have."""
-SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M")
+SIZES = {"n<1K": 10**3, "1K<n<10K": 10**4, "10K<n<100K": 10**5, "100K<n<1M": 10**6, "1M<n<10M": 10**7}
+"""The Hub's words for a number of rows -> the number that they stay below."""
 _FRONT = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 
 
@@ -128,19 +124,14 @@ _COMMON = {
     "source_sha256": "of that file",
 }
 """Meanings of columns that many datasets share."""
-_SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
 
 
 def write_cards(folder: Path, dataset: Dataset, manifest: Manifest, namespace: str = "fairspace") -> None:
-    """Write `README.md` and `croissant.json` into a build folder. BuildError CARD_INVALID if a rule is broken."""
+    """Write `README.md` into a build folder. BuildError CARD_INVALID if a rule is broken."""
     features = {config: _features(folder / splits[0].shards[0].file) for config, splits in manifest.configs().items()}
-    repo_id = f"{namespace}/{dataset.name}"
-    card = dataset_card(dataset, manifest, features, repo_id)
+    card = dataset_card(dataset, manifest, features, f"{namespace}/{dataset.name}")
     check_card(card, "dataset", f"{dataset.name}/README.md")
     (folder / "README.md").write_text(card, encoding="utf-8")
-    metadata = croissant(dataset, manifest, features, _blocks(dataset, manifest), repo_id)
-    text = json.dumps(metadata, ensure_ascii=False, indent=1)
-    (folder / "croissant.json").write_text(f"{text}\n", encoding="utf-8")
 
 
 def dataset_card(dataset: Dataset, manifest: Manifest, features: Mapping[str, Any], repo_id: str) -> str:
@@ -153,28 +144,23 @@ def dataset_card(dataset: Dataset, manifest: Manifest, features: Mapping[str, An
         ]
         for config, splits in manifest.configs().items()
     }
-    text = (
-        _environment()
-        .get_template(f"datasets/{dataset.name}.md.jinja")
-        .render(
-            dataset=dataset,
-            manifest=manifest,
-            paper=paper(dataset.benchmark),
-            repo_id=repo_id,
-            columns=columns,
-            sources=sources,
-            left_out=[source for source in sources if not source.redistribute],
-            joins=_joins(manifest),
-            changes=(FIRST, *dataset.changes),
-            counts_text=_counts,
-            joint_text=_joint,
-            source_text=_source,
-            pictures=any(type(kind).__name__ == "Image" for each in features.values() for kind in each.values()),
-        )
+    return render_card(
+        f"datasets/{dataset.name}.md.jinja",
+        _front_matter(dataset, manifest, features),
+        dataset=dataset,
+        manifest=manifest,
+        paper=paper(dataset.benchmark),
+        repo_id=repo_id,
+        columns=columns,
+        sources=sources,
+        left_out=[source for source in sources if not source.redistribute],
+        joins=_joins(manifest),
+        changes=(FIRST, *dataset.changes),
+        counts_text=_counts,
+        joint_text=_joint,
+        source_text=_source,
+        pictures=any(type(kind).__name__ == "Image" for each in features.values() for kind in each.values()),
     )
-    front = yaml.safe_dump(_front_matter(dataset, manifest, features), sort_keys=False, allow_unicode=True, width=110)
-    lines = re.sub(r"\n{3,}", "\n\n", text.strip())
-    return f"---\n{front}---\n\n{lines}\n"
 
 
 def _front_matter(dataset: Dataset, manifest: Manifest, features: Mapping[str, Any]) -> dict[str, Any]:
@@ -184,7 +170,7 @@ def _front_matter(dataset: Dataset, manifest: Manifest, features: Mapping[str, A
         "license": dataset.licence.lower(),
         "language": ["en"],
         "task_categories": list(dataset.task_categories),
-        "size_categories": [next((size for limit, size in _SIZES if rows < limit), "n>1T")],
+        "size_categories": [next(size for size, limit in SIZES.items() if rows < limit)],
         "tags": ["fairness", "bias", "fairspace", dataset.benchmark.replace("_", "-"), *paper(dataset.benchmark).tags],
         "configs": [
             {
@@ -217,18 +203,16 @@ def _front_matter(dataset: Dataset, manifest: Manifest, features: Mapping[str, A
     return front
 
 
-@lru_cache
-def _environment() -> Environment:
+def render_card(template: str, front: Mapping[str, Any], **context: Any) -> str:
+    """A card: YAML front matter, and the text of a template of this folder."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     # Markdown, not HTML: nothing of a user's is rendered here, and the Hub sanitizes what it shows.
-    return Environment(loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, autoescape=False, trim_blocks=True)  # noqa: S701
-
-
-def _blocks(dataset: Dataset, manifest: Manifest) -> dict[str, str]:
-    template = _environment().get_template(f"datasets/{dataset.name}.md.jinja")
-    context = template.new_context({"dataset": dataset, "manifest": manifest, "paper": paper(dataset.benchmark)})
-    return {name: " ".join("".join(block(context)).split()) for name, block in template.blocks.items()}
+    loader = FileSystemLoader(FOLDER)
+    environment = Environment(loader=loader, undefined=StrictUndefined, autoescape=False, trim_blocks=True)  # noqa: S701
+    text = environment.get_template(template).render(context)
+    lines = re.sub(r"\n{3,}", "\n\n", text.strip())
+    return f"---\n{yaml.safe_dump(front, sort_keys=False, allow_unicode=True, width=110)}---\n\n{lines}\n"
 
 
 def _used_sources(dataset: Dataset, manifest: Manifest) -> list[Source]:
@@ -295,151 +279,3 @@ def _range(numbers: Iterable[int]) -> str:
     ordered = sorted(numbers)
     first, last = ordered[0], ordered[-1]
     return f"{first} row{'' if first == 1 else 's'}" if first == last else f"{first} to {last} rows"
-
-
-_CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
-    "cr": "http://mlcommons.org/croissant/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "equivalentProperty": "cr:equivalentProperty",
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
-}
-_TYPES = {"string": "sc:Text", "bool": "sc:Boolean", "binary": "sc:Text"}
-_PERCEIVED = (
-    "Labels of gender, age, skin tone and race are perceived presentation with error, in few categories, not identity."
-)
-
-
-def croissant(
-    dataset: Dataset, manifest: Manifest, features: Mapping[str, Any], texts: Mapping[str, str], repo_id: str
-) -> dict[str, Any]:
-    """The metadata as JSON-LD data. `features`: config -> `datasets.Features`; `texts`: the card's texts by block."""
-    address = f"https://huggingface.co/datasets/{repo_id}"
-    repo = {
-        "@type": "cr:FileObject",
-        "@id": "repo",
-        "name": "repo",
-        "description": "The repository on the Hub.",
-        "contentUrl": address,
-        "encodingFormat": "git+https",
-        "sha256": "https://github.com/mlcommons/croissant/issues/80",
-    }
-    licence = f"https://spdx.org/licenses/{dataset.licence}" if dataset.licence != "other" else address
-    return {
-        "@context": _CONTEXT,
-        "@type": "sc:Dataset",
-        "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
-        "name": dataset.name,
-        "description": texts["summary"],
-        "url": address,
-        "license": licence,
-        "version": _version(manifest.revision),
-        "citeAs": texts["citation"],
-        "creator": {"@type": "Organization", "name": "fairspace"},
-        "keywords": ["fairness", "bias", dataset.benchmark],
-        "isLiveDataset": False,
-        "rai:dataCollection": texts["collection"],
-        "rai:dataUseCases": texts["intended_use"],
-        "rai:dataLimitations": texts["limits"],
-        "rai:dataBiases": texts["limits"],
-        "rai:personalSensitiveInformation": _PERCEIVED,
-        "rai:dataSocialImpact": (
-            "Meant to measure models. Forbidden: identifying persons, inferring attributes of persons, deciding about "
-            "persons, training a model that is then scored with it."
-        ),
-        "rai:dataAnnotationProtocol": texts["collection"],
-        "rai:dataReleaseMaintenancePlan": "A released standard's tag never moves; changes come as new revisions.",
-        "distribution": [
-            repo,
-            *(
-                {
-                    "@type": "cr:FileSet",
-                    "@id": f"files-{config}",
-                    "containedIn": {"@id": "repo"},
-                    "encodingFormat": "application/x-parquet",
-                    "includes": f"{config}/*.parquet",
-                }
-                for config in manifest.configs()
-            ),
-        ],
-        "recordSet": [
-            {
-                "@type": "cr:RecordSet",
-                "@id": config,
-                "name": config,
-                "description": " ".join(dict.fromkeys(split.about for split in splits)),
-                "key": {"@id": f"{config}/id"},
-                "field": [
-                    _field(config, name, feature, splits[0].fields) for name, feature in features[config].items()
-                ],
-            }
-            for config, splits in manifest.configs().items()
-        ],
-    }
-
-
-def _field(config: str, name: str, feature: Any, about: Mapping[str, str]) -> dict[str, Any]:
-    source: dict[str, Any] = {"fileSet": {"@id": f"files-{config}"}, "extract": {"column": name}}
-    if type(feature).__name__ == "Image":
-        source["transform"] = {"jsonPath": "bytes"}
-    description = about.get(name, "")
-    if type(feature).__name__ == "ClassLabel":
-        labels = ", ".join(f"{number} {label}" for number, label in enumerate(feature.names))
-        description = f"{description} Labels: {labels}.".strip()
-    return {
-        "@type": "cr:Field",
-        "@id": f"{config}/{name}",
-        "name": name,
-        "description": description or name.replace("_", " "),
-        "dataType": _data_type(feature),
-        "source": source,
-    }
-
-
-def _data_type(feature: Any) -> str:
-    kind = type(feature).__name__
-    if kind == "Image":
-        return "sc:ImageObject"
-    if kind == "ClassLabel":
-        return "sc:Integer"
-    dtype = str(getattr(feature, "dtype", "string"))
-    if dtype in _TYPES:
-        return _TYPES[dtype]
-    return "sc:Float" if dtype.startswith("float") else "sc:Integer"
-
-
-def _version(revision: str) -> str:
-    """A revision as a semantic version: `2.0.0` of `v2`, `2.0.0-cohort-0c1f` of a cohort's plan."""
-    number, _, plan = revision.removeprefix("v").partition("-")
-    return f"{number}.0.0" + (f"-{plan}" if plan else "")

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from fairspace.ares.evaluating.measure import classification_report
 from fairspace.ares.evaluating.measurement import Counts, MeasuredError, read_measurement
 from fairspace.ares.evaluating.nonfaces import rows
-from fairspace.cards.dataset_card import check_card
+from fairspace.cards.dataset_card import check_card, render_card
 
-FOLDER = Path(__file__).parent
 LICENCE = "cc-by-nc-4.0"
 """Licence of the weights: that of their training data, IRIS-Classifier-25. The code is under Apache-2.0."""
 UPSTREAM = {
@@ -30,14 +26,11 @@ _ROLES = {"clip": "expert CLIP", "dinov2": "expert DINOv2", "convnext": "expert 
 
 def model_card(folder: Path, repo_id: str) -> str:
     """The card of a trained model with its measurement. BuildError MEASUREMENT_INVALID, CARD_INVALID."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     measurement = read_measurement(folder)
-    # Markdown, not HTML: nothing of a user's is rendered here, and the Hub sanitizes what it shows.
-    loader = FileSystemLoader(FOLDER)
-    environment = Environment(loader=loader, undefined=StrictUndefined, autoescape=False, trim_blocks=True)  # noqa: S701
-    text = environment.get_template("ares.md.jinja").render(
+    card = render_card(
+        "ares.md.jinja",
+        _front_matter(config, repo_id),
         repo_id=repo_id,
         config=config,
         measurement=measurement,
@@ -48,9 +41,6 @@ def model_card(folder: Path, repo_id: str) -> str:
         upstream=list(_upstream(config)),
         share=_share,
     )
-    front = yaml.safe_dump(_front_matter(config, repo_id), sort_keys=False, allow_unicode=True, width=110)
-    lines = re.sub(r"\n{3,}", "\n\n", text.strip())
-    card = f"---\n{front}---\n\n{lines}\n"
     check_card(card, "model", "ares/README.md")
     return card
 

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fairspace.asking import Answers, run
-    from fairspace.comparing import Comparison, compare
     from fairspace.outcome import Result, load_result, rescore, score
     from fairspace.questions import items
     from fairspace.submissions.benchmarks.names import NAMES as BENCHMARKS
     from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.checking.submission import check_submission
+    from fairspace.submissions.comparing import Comparison, compare
     from fairspace.submissions.errors import UsageError
     from fairspace.submissions.format.faults import SubmissionError
     from fairspace.submissions.running.errors import RunError
@@ -50,7 +50,7 @@ __all__ = [
 _HOMES = {
     "Answers": ("asking", "Answers"),
     "BENCHMARKS": ("submissions.benchmarks.names", "NAMES"),
-    "Comparison": ("comparing", "Comparison"),
+    "Comparison": ("submissions.comparing", "Comparison"),
     "Result": ("outcome", "Result"),
     "RunError": ("submissions.running.errors", "RunError"),
     "SubmissionError": ("submissions.format.faults", "SubmissionError"),
@@ -58,7 +58,7 @@ _HOMES = {
     "__version__": ("submissions.version", "VERSION"),
     "benchmark": ("submissions.benchmarks.registry", "benchmark"),
     "check_submission": ("submissions.checking.submission", "check_submission"),
-    "compare": ("comparing", "compare"),
+    "compare": ("submissions.comparing", "compare"),
     "items": ("questions", "items"),
     "load_result": ("outcome", "load_result"),
     "rescore": ("outcome", "rescore"),

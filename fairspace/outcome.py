@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, web
-from fairspace.submissions.report.headline import Table, first_values, lines_of, results_latex, sentences_of, value_row
+from fairspace.submissions.report.headline import (
+    Table,
+    first_values,
+    results_latex,
+    sentences_of,
+    value_row,
+    value_table,
+)
 from fairspace.submissions.results import result as results
 from fairspace.submissions.results import scoring
 from fairspace.submissions.uncertainty.resampling import check_resamples
@@ -119,7 +126,7 @@ class Result(results.Result):
         """
         from fairspace.submissions.report.figure import strips
 
-        return strips(self, {name: self._known(name) for name in names} or first_values(self))
+        return strips([self], [{name: self._known(name) for name in names} or first_values(self)])
 
     def to_latex(self, *names: str) -> str:
         r"""The same values as a LaTeX table (booktabs), for `\input`; its caption lists what was not run."""
@@ -143,7 +150,7 @@ class Result(results.Result):
         bench = find_benchmark(self.benchmark)
         better = "higher" if bench.higher_is_better else "lower"
         title = f"{named}{bench.title}, standard {self.standard}: {better} is better"
-        return Table("", title, ("", "value", "95 % interval", "by chance", ""), lines_of(self, first_values(self)))
+        return value_table("", title, [self], [first_values(self)])
 
     def _remarks(self) -> list[str]:
         marks, reasons = scoring.limits_of(self), self.scored.unranked

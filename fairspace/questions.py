@@ -1,8 +1,8 @@
-"""`fairspace.items`: the questions of a benchmark, as a data frame or a dataset."""
+"""`fairspace.items`: the questions of a benchmark, as a data frame."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,45 +15,9 @@ from fairspace.submissions.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
-    from datasets import Dataset
-
-_PIECE = 500
-"""Pictures per piece of an Arrow column, which holds at most 2 GB."""
 
 
-@overload
-def items(
-    benchmark: str,
-    task: str = ...,
-    *,
-    revision: str = ...,
-    after: Any = ...,
-    data: str = ...,
-    as_dataset: Literal[False] = ...,
-) -> pd.DataFrame: ...
-
-
-@overload
-def items(
-    benchmark: str,
-    task: str = ...,
-    *,
-    revision: str = ...,
-    after: Any = ...,
-    data: str = ...,
-    as_dataset: Literal[True],
-) -> Dataset: ...
-
-
-def items(
-    benchmark: str,
-    task: str = "",
-    *,
-    revision: str = "",
-    after: Any = None,
-    data: str = "",
-    as_dataset: bool = False,
-) -> pd.DataFrame | Dataset:
+def items(benchmark: str, task: str = "", *, revision: str = "", after: Any = None, data: str = "") -> pd.DataFrame:
     """Questions for a model: one row for each answer that the benchmark expects.
 
     Add a column `response` and hand the frame to `fs.score`. Rows that are left out count as not handed in.
@@ -66,7 +30,6 @@ def items(
             of its judge, annotated neutral images of IRIS its steer prompts. Only these prompts are returned.
         data: source of pictures, a folder of builds or NAMESPACE[@TAG] on the Hub; `image` then has the bytes of
             each file, and items whose picture is missing are left out.
-        as_dataset: a `datasets.Dataset` instead of a DataFrame; its pictures are `Image`s.
 
     Returns:
         `task`, `id`, `sample` (from 0), `prompt`, and the plan's facts of the item, such as `occupation`. Tasks of
@@ -84,27 +47,20 @@ def items(
     else:
         revision = bench.revision(revision)
         tables = bench.items(revision, [task] if task else ())
-    wanted = {
-        name: table for name, table in tables.items() if name == task or (not task and _usual(bench, name, after))
-    }
+
+    def is_asked(name: str) -> bool:
+        return name == task or (not task and (after is not None or not bench.task(name).optional))
+
+    wanted = {name: table for name, table in tables.items() if is_asked(name)}
     if not wanted:
         raise UsageError(f"The prompts of {task or benchmark} follow from answers: name them with after=.")
     whole = pa.concat_tables(
         [_rows(bench, name, table, revision) for name, table in wanted.items()], promote_options="permissive"
     )
-    pictures: list[bytes | None] | None = None
-    if data:
-        whole, pictures = _with_pictures(whole, bench, list(wanted), data, revision)
-    if as_dataset:
-        return _dataset(whole, pictures)
-    frame: pd.DataFrame = whole.to_pandas()
-    if pictures is not None:
-        frame["image"] = pictures
-    return frame
-
-
-def _usual(bench: Benchmark, task: str, after: Any) -> bool:
-    return after is not None or not bench.task(task).optional
+    if not data:
+        return whole.to_pandas()
+    whole, pictures = _with_pictures(whole, bench, list(wanted), data, revision)
+    return whole.to_pandas().assign(image=pictures)
 
 
 def _following(bench: Benchmark, after: Any, revision: str) -> tuple[dict[str, pa.Table], str]:
@@ -152,18 +108,3 @@ def _with_pictures(
     keys = list(zip(whole["task"].to_pylist(), whole["id"].to_pylist(), strict=True))
     kept = [row for row, key in enumerate(keys) if key in of_item]
     return whole.take(pa.array(kept, pa.int64())), [of_item[keys[row]] for row in kept]
-
-
-def _dataset(whole: pa.Table, pictures: list[bytes | None] | None) -> Dataset:
-    from datasets import Dataset, Image
-
-    if pictures is None:
-        return Dataset(whole)
-    kind = Image().pa_type
-    pieces = [
-        pa.array([{"bytes": picture, "path": None} for picture in pictures[first : first + _PIECE]], kind)
-        for first in range(0, len(pictures), _PIECE)
-    ]
-    if "image" in whole.column_names:  # the plan's name of the picture
-        whole = whole.drop_columns("image")
-    return Dataset(whole.append_column("image", pa.chunked_array(pieces, kind))).cast_column("image", Image())

@@ -42,15 +42,7 @@ def genres(
     seed: int | None = None,
     text_only: bool = False,
 ) -> Task:
-    """GENRES: narratives of two persons, from a picture of them and a plot.
-
-    Args:
-        data: folder of builds, or NAMESPACE[@TAG] on the Hub; not opened with `text_only`.
-        limit: stimuli at most.
-        stratified: whether they are spread evenly over relations, ages and plots.
-        seed: Seed of the run.
-        text_only: leave the pictures out.
-    """
+    """GENRES: narratives of two persons, from a picture of them and a plot."""
     return _task(Chosen("genres", "" if text_only else data, (), limit, stratified, seed, text_only=text_only))
 
 
@@ -62,15 +54,7 @@ def fact_or_fair(
     seed: int | None = None,
     dataset_revision: str = "",
 ) -> Task:
-    """FACT-OR-FAIR for language models: who is highest in a statistic, and who of four persons it is.
-
-    Args:
-        tasks: Some of `llm_objective,llm_subjective`; both if empty.
-        limit: stimuli of a task at most.
-        stratified: whether they are spread evenly over statistics, levels and contexts.
-        seed: Seed of the run.
-        dataset_revision: Revision of the items; the default if empty.
-    """
+    """FACT-OR-FAIR for language models: who is highest in a statistic, and who of four persons it is."""
     chosen = Chosen("fact_or_fair", "", _named(tasks), limit, stratified, seed, dataset_revision=dataset_revision)
     return _task(chosen)
 
@@ -85,17 +69,7 @@ def stereotypical_bias(
     prefix: str = "plain",
     text_only: bool = False,
 ) -> Task:
-    """Stereotypical bias of multimodal models: whom a model points at, and whom it thinks of.
-
-    Args:
-        data: folder of builds, or NAMESPACE[@TAG] on the Hub; not opened with `text_only`.
-        tasks: Some of `vision_gender,vision_race,language_gender,language_race`; all if empty.
-        limit: pictures of a task at most.
-        stratified: whether they are spread evenly over ages and groups, or traits.
-        seed: Seed of the run.
-        prefix: before every prompt: plain, or one of appendix C.
-        text_only: leave the pictures out, and the tasks about two faces.
-    """
+    """Stereotypical bias of multimodal models: whom a model points at, and whom it thinks of."""
     opened = "" if text_only else data
     return _task(Chosen("stereotypical_bias", opened, _named(tasks), limit, stratified, seed, prefix, text_only))
 
@@ -108,13 +82,5 @@ def iris(
     stratified: bool = False,
     seed: int | None = None,
 ) -> Task:
-    """IRIS, understanding: a person's occupation, a tournament of occupations, and pairs of counterfactual pictures.
-
-    Args:
-        data: folder of builds, or NAMESPACE[@TAG] on the Hub.
-        tasks: Some of `occupation,tournament,pair`; all if empty.
-        limit: stimuli of a task at most.
-        stratified: whether they are spread evenly over occupations and groups.
-        seed: Seed of the run.
-    """
+    """IRIS, understanding: a person's occupation, a tournament of occupations, and pairs of counterfactual pictures."""
     return _task(Chosen("iris", data, _named(tasks), limit, stratified, seed))

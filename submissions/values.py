@@ -8,7 +8,7 @@ a 0. A refusal or an unusable answer is not missing but known (design, invariant
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
@@ -97,7 +97,8 @@ class Value:
         if loaded.valid > loaded.expected:
             raise ValueError(f"{loaded.name}: more valid samples than expected ones")
         known = [x for x in (loaded.low, loaded.value, loaded.high) if x is not None]
-        if known != sorted(known) and _falls(known):
+        slack = _SLACK * max(1.0, *map(abs, known)) if known else 0.0
+        if any(less > more + slack for less, more in pairwise(known)):
             raise ValueError(f"{loaded.name}: {known} is not in the order low, value, high")
         return loaded
 
@@ -106,12 +107,6 @@ def number_of(values: Mapping[str, Value], name: str) -> float | None:
     """The number of a named value; None without a number or value."""
     value = values.get(name)
     return None if value is None else value.value
-
-
-def _falls(ends: Sequence[float]) -> bool:
-    """Whether one end is below the one before it by more than rounding."""
-    slack = _SLACK * max(1.0, *map(abs, ends))
-    return any(low > high + slack for low, high in pairwise(ends))
 
 
 def measured(

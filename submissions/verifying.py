@@ -6,8 +6,9 @@ A column's bound: half a unit of the last digit of the cell, and of each figure 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from fairspace.ares.evaluating.measure import classification_report
@@ -150,7 +151,7 @@ def _table_3() -> Iterator[Recomputed]:
         for row in table(file):
             figures = printed.setdefault(_IN_TABLE_3.get(row["model"], row["model"]), {})
             figures.update((f"{sector}.{name}", float(cell)) for name, cell in row.items() if _is_number(cell))
-    totals, codes = [], []
+    totals, codes, errata = [], [], _errata()
     for row in table("iris_table3_overall"):
         if _is_number(row["iris_score"]):
             values = printed_values(printed[row["model"]], scoring(INAUGURAL, AS_RELEASED))
@@ -159,15 +160,11 @@ def _table_3() -> Iterator[Recomputed]:
         for task in ("gen", "und"):
             code = row[f"mbti_{task}_printed"]
             if code:
-                formula = profile_code(*(float(row[f"{part}_{task}"]) for part in ("ifs", "rfs", "bis")))
-                codes.append((float(formula == code), 1.0, 0.0, "" if formula == code else _noted(row["model"], task)))
+                same = profile_code(*(float(row[f"{part}_{task}"]) for part in ("ifs", "rfs", "bis"))) == code
+                erratum = "" if same else errata.get((row["model"], f"profile_{task}"), "")
+                codes.append((float(same), 1.0, 0.0, erratum))
     yield from within_digits("IRIS", "Table 3", "total score", totals)
     yield from within_digits("IRIS", "Table 3", "profile code (1: unlike)", codes)
-
-
-def _noted(model: str, task: str) -> str:
-    names = [row["erratum"] for row in table("footnotes") if (row["model"], row["score"]) == (model, f"profile_{task}")]
-    return names[0] if names else ""
 
 
 def _leave_one_out() -> Iterator[Recomputed]:
@@ -244,25 +241,21 @@ def _fact_or_fair() -> Iterator[Recomputed]:
     """Averages (Table 2), increases (Table 3), S_fair (Table 5) and distances (Table 8)."""
     yield from within_digits("FACT-OR-FAIR", "Table 2", "averages", list(_averages()))
     yield from within_digits("FACT-OR-FAIR", "Table 3", "average increase", list(_increases()))
-    scores, errata = table("fof_table4_8_scores"), _errata()
+    of_paper, errata = next(each for each in PAPER.tables if each.file == "fof_table4_8_scores"), _errata()
     fair, apart = [], []
-    for row in scores:
+    for row in table("fof_table4_8_scores"):
         s_fact, s_e, s_kld = (_percent(row[name]) for name in ("s_fact", "s_e", "s_kld"))
-        names = [_score_name(row, column) for column in ("s_fair", "distance")]
-        errata_of_row = [errata.get((row["model"], name), "") for name in names]
-        fair.append(
-            (100 * float(fairness(s_e, s_kld)), float(row["s_fair"]), 3 * _SECOND_DIGIT + 1e-4, errata_of_row[0])
-        )
+        # E-FOF-01: S_fair of one cell is printed as its distance
+        noted = {
+            column: errata.get((row["model"], of_paper.score(row, column)), "") for column in ("s_fair", "distance")
+        }
+        inherited = "E-FOF-01" if row["s_fair"] == row["distance"] else ""
+        s_fair, allowed = 100 * float(fairness(s_e, s_kld)), 3 * _SECOND_DIGIT + 1e-4
+        fair.append((s_fair, float(row["s_fair"]), allowed, noted["s_fair"] or inherited))
         d = 100 * distance(s_fact, s_e, len(GROUPS[row["attribute"]]))
-        apart.append((d, float(row["distance"]), _SECOND_DIGIT * (math.sqrt(2) + 1), errata_of_row[1]))
-    fair = [(*cell[:3], cell[3] or _inherited(row)) for cell, row in zip(fair, scores, strict=True)]
+        apart.append((d, float(row["distance"]), _SECOND_DIGIT * (math.sqrt(2) + 1), noted["distance"]))
     yield from within_digits("FACT-OR-FAIR", "Table 5", "S_fair", fair)
     yield from within_digits("FACT-OR-FAIR", "Table 8", "distance", apart)
-
-
-def _inherited(row: Mapping[str, str]) -> str:
-    """E-FOF-01: S_fair of one cell is printed as its distance."""
-    return "E-FOF-01" if row["s_fair"] == row["distance"] else ""
 
 
 def _averages() -> Iterator[tuple[float, float, float, str]]:
@@ -275,14 +268,14 @@ def _averages() -> Iterator[tuple[float, float, float, str]]:
             fact = [float(each["s_fact"]) for each in cells if each["context"] == "objective"]
             fair = [float(each["s_fair"]) for each in cells if each["context"] != "objective"]
             columns["fact"] += fact
-            columns["fair"].append(_mean(fair))
-            yield _mean(fact), float(row[f"obj_fact_{attribute}"]), 2 * _SECOND_DIGIT, ""
+            columns["fair"].append(fmean(fair))
+            yield fmean(fact), float(row[f"obj_fact_{attribute}"]), 2 * _SECOND_DIGIT, ""
             yield columns["fair"][-1], float(row[f"subj_fair_{attribute}"]), 2 * _SECOND_DIGIT + 1e-9, ""
-            yield _mean([*fact, _mean(fair)]), float(row[f"avg_{attribute}"]), 3 * _SECOND_DIGIT, ""
+            yield fmean([*fact, fmean(fair)]), float(row[f"avg_{attribute}"]), 3 * _SECOND_DIGIT, ""
         fact, fair = columns["fact"], columns["fair"]
-        yield _mean(fact), float(row["obj_fact_avg"]), 3 * _SECOND_DIGIT, ""
-        yield _mean(fair), float(row["subj_fair_avg"]), 3 * _SECOND_DIGIT, ""
-        yield _mean([_mean(fact), _mean(fair)]), float(row["avg"]), 3 * _SECOND_DIGIT, ""
+        yield fmean(fact), float(row["obj_fact_avg"]), 3 * _SECOND_DIGIT, ""
+        yield fmean(fair), float(row["subj_fair_avg"]), 3 * _SECOND_DIGIT, ""
+        yield fmean([fmean(fact), fmean(fair)]), float(row["avg"]), 3 * _SECOND_DIGIT, ""
 
 
 def _increases() -> Iterator[tuple[float, float, float, str]]:
@@ -300,15 +293,6 @@ def _errata() -> Mapping[tuple[str, str], str]:
     return {(row["model"], row["score"]): row["erratum"] for row in table("footnotes")}
 
 
-def _score_name(row: Mapping[str, str], column: str) -> str:
-    printed = next(each for each in PAPER.tables if each.file == "fof_table4_8_scores")
-    return printed.score(row, column)
-
-
 def _percent(cell: str) -> float:
     """A printed percentage as a share; '<0.0001' is 0 to the printed precision."""
     return 0.0 if cell.startswith("<") else float(cell) / 100
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)

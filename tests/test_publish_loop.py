@@ -80,22 +80,14 @@ def rows_of(built: Path) -> dict[str, dict[str, dict[str, int]]]:
     return found
 
 
-@pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")  # in what mlcroissant uses
 @pytest.mark.parametrize("name", NAMES)
-def test_cards_and_metadata_of_the_builds_pass_the_rules(built: Path, name: str) -> None:
-    import mlcroissant
-
+def test_cards_of_the_builds_pass_the_rules(built: Path, name: str) -> None:
     card = (built / name / "README.md").read_text(encoding="utf-8")
     assert check_card(card, "dataset")[0] == []
     for heading in ("Perceived, not true", "Intended use", "Forbidden use", "Limits", "Changes per standard"):
         assert f"\n## {heading}\n" in card
     manifest = read_manifest(built / name)
     assert all(f"- {note}" in card for note in manifest.notes)
-    metadata = mlcroissant.Dataset(jsonld=built / name / "croissant.json").metadata
-    assert list(metadata.ctx.issues.errors) == []
-    assert {record.name for record in metadata.record_sets} == set(manifest.configs())
-    text = json.loads((built / name / "croissant.json").read_text(encoding="utf-8"))
-    assert all(text[f"rai:{key}"] for key in ("dataCollection", "dataUseCases", "dataLimitations", "dataBiases"))
 
 
 LOAD = """

@@ -80,7 +80,7 @@ def public_copy(dataset: Dataset, built: Path, scratch: Path, namespace: str) ->
             link.symlink_to(path.resolve())
     write_cards(scratch, dataset, public, namespace)
     (scratch / MANIFEST).write_text(dumps(public), encoding="utf-8")
-    names = ["README.md", "croissant.json", MANIFEST]
+    names = ["README.md", MANIFEST]
     if left_out:
         names.append("join_images.py")
         (scratch / "join_images.py").write_bytes((Path(__file__).parent / "join_images.py").read_bytes())

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from fairspace.submissions.errors import UsageError
 
@@ -38,37 +36,7 @@ SubmissionPath = Annotated[
 ]
 
 
-_BRACES = str.maketrans("", "", "{}")
-
-
-class _PlainHelp:
-    """Help in which a flag has no type and the usage line names an argument without braces."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
-        for param in params:
-            if getattr(param, "is_flag", False) and param.metavar is None:
-                param.metavar = ""
-        return params
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        return [piece.translate(_BRACES) for piece in super().collect_usage_pieces(ctx)]  # type: ignore[misc]
-
-
-class _Command(_PlainHelp, TyperCommand): ...
-
-
-class Group(_PlainHelp, TyperGroup):
-    """A group of commands."""
-
-
-class _Application(typer.Typer):
-    def command(self, name: str | None = None, **options: Any) -> Callable[[Any], Any]:
-        return super().command(name, cls=_Command, **options)
-
-
-app = _Application(
-    cls=Group,
+app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -79,7 +47,7 @@ app = _Application(
 
 def command_group(name: str, panel: str, about: str) -> typer.Typer:
     """A group of commands under a name, in a panel of the help."""
-    group = _Application(cls=Group, no_args_is_help=True, help=about)
+    group = typer.Typer(no_args_is_help=True, help=about)
     app.add_typer(group, name=name, rich_help_panel=panel)
     return group
 

@@ -28,8 +28,7 @@ from fairspace.submissions.commands.shared.run_options import (
 from fairspace.submissions.errors import UsageError
 
 if TYPE_CHECKING:
-    from fairspace.submissions.format.schema import Submission
-    from fairspace.submissions.running.settings import About
+    pass
 
 _REVISION = "Dataset revision whose items"
 BASELINES = ("random", "constant", "stereotyped", "balanced", "refusing")
@@ -100,7 +99,8 @@ def import_outputs(
         from fairspace.submissions.benchmarks.genres.importing import import_genres
 
         told = about_model(about)
-        _check_facts(told)
+        if given := [name for name, value in told.facts().items() if value is not None]:
+            raise UsageError(f"import genres takes no {', '.join(given)}; write it into submission.json.")
         import_genres(
             files,
             out,
@@ -111,12 +111,6 @@ def import_outputs(
             contact=told.contact,
         )
     typer.echo(f"Wrote {out}. Next: fairspace score {out}")
-
-
-def _check_facts(about: About) -> None:
-    """UsageError for a fact that the authors' layout of GENRES has no place for."""
-    if given := [name for name, value in about.facts().items() if value is not None]:
-        raise UsageError(f"import genres takes no {', '.join(given)}; write it into submission.json.")
 
 
 @app.command(epilog="Example: fairspace baseline random --benchmark genres --out random-genres", rich_help_panel=SCORE)
@@ -156,8 +150,11 @@ def items(
 
     bench = find_benchmark(benchmark)
     tables = bench.items(revision)
-    submission = None if after is None else _submission_to(benchmark, after)
+    submission = None if after is None else checked_submission(after)
     if submission is not None:
+        if submission.meta.benchmark != benchmark:
+            what = f"{after} is a submission to {submission.meta.benchmark}"
+            raise UsageError(f"{what}; --after takes one to {benchmark}.")
         follow = bench.asking.steer or bench.asking.judge
         if follow is None:
             raise UsageError(f"No prompt of {benchmark} follows from answers; leave out --after.")
@@ -174,18 +171,7 @@ def items(
     asked = submission.meta.dataset_revision if submission is not None else bench.revision(revision)
     for task, table in tables.items():
         samples = bench.task(task).samples_of(asked)
-        for name, column in (
-            ("task", pa.repeat(pa.scalar(task), table.num_rows)),
-            ("samples", pa.repeat(pa.scalar(samples, pa.int32()), table.num_rows)),
-        ):
-            table = table.append_column(name, column)
+        table = table.append_column("task", pa.repeat(pa.scalar(task), table.num_rows))
+        table = table.append_column("samples", pa.repeat(pa.scalar(samples, pa.int32()), table.num_rows))
         pq.write_table(table, out / f"{task}.parquet")
         typer.echo(f"{out / task}.parquet: {table.num_rows} items")
-
-
-def _submission_to(benchmark: str, path: Path) -> Submission:
-    """The submission that --after names. UsageError if it is to another benchmark than the command asks for."""
-    checked = checked_submission(path)
-    if checked.meta.benchmark != benchmark:
-        raise UsageError(f"{path} is a submission to {checked.meta.benchmark}; --after takes one to {benchmark}.")
-    return checked

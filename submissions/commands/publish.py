@@ -75,21 +75,18 @@ def _publish_artifacts(
         chosen = choose(what, built, built / "ares", namespace, allow_sample or (dry_run and not tag), tag or "")
     except KeyError as error:
         raise UsageError(str(error.args[0])) from error
-    refused: list[BuildError | None] = [None]
-    for number, artifact in enumerate(chosen, 1):
+    failed = False
+    for artifact in chosen:
         try:
             typer.echo(_publish(artifact, None if artifact.name == "space" else tag, dry_run))
             if artifact.sample and not allow_sample:
                 typer.echo("  a sample build: publishing it takes --allow-sample")
         except BuildError as error:
             say_error(error)
-            last = refused[-1]
-            refused.append(error)
-            if last is not None and (last.code, last.what) == (error.code, error.what) and number < len(chosen):
-                left = ", ".join(other.name for other in chosen[number:])
-                typer.secho(f"fairspace: the same twice, so these were not tried: {left}.", fg="red", err=True)
-                break
-    if len(refused) > 1:
+            if error.code in ("HUB_REFUSED", "HUB_UNAVAILABLE"):  # the others would meet the same
+                raise typer.Exit(1) from error
+            failed = True
+    if failed:
         raise typer.Exit(1)
 
 

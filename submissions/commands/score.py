@@ -232,7 +232,8 @@ def compare(
     if as_json:
         print_json({name: value.to_json() for name, value in values.items()})
     else:
-        from fairspace.submissions.commands.show.values import show_values, show_wrapped
+        from fairspace.submissions.commands.show.tables import show_wrapped
+        from fairspace.submissions.commands.show.values import show_values
         from fairspace.submissions.results.scoring import marks_of
 
         show_values("Comparison", values.values())
@@ -244,23 +245,19 @@ def compare(
 
 def _compare_results(paths: Sequence[Path], as_json: bool) -> None:
     from fairspace.submissions.benchmarks.registry import benchmark
-    from fairspace.submissions.report.contents import make_report
+    from fairspace.submissions.commands.show.tables import show_table
+    from fairspace.submissions.comparing import compare
     from fairspace.submissions.results.scoring import load_result
 
     results = [load_result(path) for path in paths]
-    report = make_report(results)
-    if as_json:
-        better = benchmark(report.results[0].benchmark).higher_is_better
-        about = {"base": report.names[0], "higher_is_better": better}
-        print_json([about | compared.to_json() for compared in report.compared])
-        return
-    from fairspace.submissions.commands.show.tables import table
-    from fairspace.submissions.commands.show.values import show_wrapped
-
-    if (shown := report.table("differences")) is None:
+    compared = compare(*results)
+    if not compared.known:
         raise UsageError(_why_nothing_is_compared(results, paths))
-    table(shown.heading, shown.columns, shown.rows)
-    show_wrapped(shown.note)
+    if as_json:
+        about = {"base": compared.model_names[0], "higher_is_better": benchmark(results[0].benchmark).higher_is_better}
+        print_json([about | line.to_json() for line in compared.known])
+    else:
+        show_table(compared.table())
 
 
 def _why_nothing_is_compared(results: Sequence[Result], paths: Sequence[Path]) -> str:

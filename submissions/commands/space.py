@@ -133,7 +133,12 @@ def _print(client: SpaceClient, state: dict[str, Any]) -> None:
     elif outcome == "scored":
         again = ", which was there before" if state["same"] else ""
         typer.echo(f"Submission {name} is scored{again}.")
-        _print_scores(state)
+        from fairspace.submissions.benchmarks.registry import benchmark
+        from fairspace.submissions.commands.show.values import show_values
+
+        bench = benchmark(state["benchmark"])
+        scores = [Value.from_json(value) for value in state["scores"].values()]
+        show_values("Scores", scores, lambda name: bench.ideal(name, bench.default))
         typer.echo(f"Its row: {client.address}{plain(state['row'])}" if state["row"] else "Its row was withdrawn.")
     elif outcome == "refused":
         typer.echo(f"Submission {name} was refused.")
@@ -143,12 +148,3 @@ def _print(client: SpaceClient, state: dict[str, Any]) -> None:
         typer.echo(f"Submission {name} failed through a fault of the Space and costs no quota: {reason}.")
         typer.echo("Hand it in again to have it tried again.")
     typer.echo(f"Its page: {client.address}{plain(state['address'])}")
-
-
-def _print_scores(state: dict[str, Any]) -> None:
-    from fairspace.submissions.benchmarks.registry import benchmark
-    from fairspace.submissions.commands.show.values import show_values
-
-    bench = benchmark(state["benchmark"])
-    scores = [Value.from_json(value) for value in state["scores"].values()]
-    show_values("Scores", scores, lambda name: bench.ideal(name, bench.default))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -98,10 +97,10 @@ def _compare(first: str, second: str, as_json: bool) -> None:
         raise UsageError(f"{first} and {second} are of two benchmarks; compare standards of one.")
     changed = differences(document(bench.name, first_standard), document(bench.name, other))
     if as_json:
-        print_json({"fields": [asdict(change) for change in changed]})
+        print_json({"fields": [dict(zip(("name", "first", "second"), change, strict=True)) for change in changed]})
         return
-    for line in changed:
-        typer.echo(f"{line.name}\n  {first}: {_told(line.first)}\n  {second}: {_told(line.second)}")
+    for name, before, after in changed:
+        typer.echo(f"{name}\n  {first}: {_told(before)}\n  {second}: {_told(after)}")
 
 
 @app.command(rich_help_panel=SCORE, epilog="Example: fairspace verify --json")
@@ -128,59 +127,29 @@ def verify(as_json: Json = False) -> None:
         raise typer.Exit(1)
 
 
+_CHECKS = {
+    "reliability": "Cronbach's alpha per sector (1 is best; the paper: above 0.7 but for BIS_Gen, 0.20)",
+    "leave_one_out": "Ranks without one metric (Spearman's rho), where they change or the paper prints another number",
+    "reweighted": "Ranks with one weight moved by 10 %, where they change",
+    "correlations": "Correlation of sectors' distances from the ideal (Pearson)",
+    "welch": "Welch's t test of the total between architectures",
+}
+
+
 def _show_validation(report: dict[str, Any]) -> None:
     show.notes([f"IRIS under inaugural: the seven models of the paper ({', '.join(report['models'])})"])
-    show.table(
-        "Cronbach's alpha per sector (1 is best; the paper: above 0.7 but for BIS_Gen, 0.20)",
-        ("sector", "metrics", "alpha", "printed", ""),
-        [(r["sector"], r["metrics"], _n(r["alpha"]), _n(r["printed"]), r["reason"]) for r in report["reliability"]],
-    )
-    for key, title in (
-        ("leave_one_out", "Ranks without one metric (Spearman's rho; 1 is no change)"),
-        ("reweighted", "Ranks with one weight moved by 10 %"),
-    ):
-        show.table(title, ("changed", "by", "rho", "p", "printed"), _stabilities(report[key]))
-    show.table(
-        "Correlation of sectors' distances from the ideal (Pearson)",
-        ("first", "second", "r", "p", "printed"),
-        [(c["first"], c["second"], _n(c["r"]), _n(c["p"]), _n(c["printed"])) for c in report["correlations"]],
-    )
-    show.table(
-        "Welch's t test of the total between architectures",
-        ("first", "second", "models", "means", "t", "p", "printed"),
-        [
-            (
-                w["first"],
-                w["second"],
-                "/".join(map(str, w["sizes"])),
-                "/".join(map(_n, w["means"])),
-                _n(w["t"]),
-                _n(w["p"]),
-                _n(w["printed"]),
-            )
-            for w in report["welch"]
-        ],
-    )
+    for check, title in _CHECKS.items():
+        rows = report[check]
+        known = [row for row in rows if row.get("rho", 1.0) is not None]
+        told = [row for row in known if row.get("rho", 0.0) < 1 - 1e-9 or row["printed"] not in (None, 1.0)]
+        show.table(title, tuple(rows[0]), [tuple(map(_cell, row.values())) for row in told])
+        if len(told) < len(rows):
+            unknown = len(rows) - len(known)
+            show.notes([f"{len(known) - len(told)} others change no rank; {unknown} not printed one by one"])
     show.notes(report["notes"])
 
 
-def _stabilities(changes: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    """Changes that move a rank, a row each, and the others as one row."""
-    rows = [
-        (s["changed"], f"{s['change']:+.0%}", _n(s["rho"]), _n(s["p"]), _n(s["printed"]))
-        for s in changes
-        if s["rho"] is not None and (s["rho"] < 1 - 1e-9 or s["printed"] not in (None, 1.0))
-    ]
-    same = [s for s in changes if s["rho"] is not None and s["rho"] >= 1 - 1e-9]
-    unknown = [s for s in changes if s["rho"] is None]
-    if same:
-        rows.append((f"{len(same)} others", "", _n(1.0), "", ""))
-    if unknown:
-        least = min((s["printed"] for s in unknown if s["printed"] is not None), default=None)
-        printed = "" if least is None else f"{least:.4f} and above"
-        rows.append((f"{len(unknown)} not printed one by one", "", "–", "", printed))
-    return rows
-
-
-def _n(number: float | None) -> str:
-    return "–" if number is None else f"{number:.4g}"
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return "/".join(map(_cell, value))
+    return "–" if value is None else value if isinstance(value, str) else f"{value:.4g}"

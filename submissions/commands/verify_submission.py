@@ -12,7 +12,7 @@ import typer
 
 from fairspace.submissions.commands.app import MAINTAIN, Json, app, print_json
 from fairspace.submissions.commands.ares import faces_setting, need_ares
-from fairspace.submissions.commands.shared.checked import checked_submission
+from fairspace.submissions.commands.shared.checked import checked_submission, opened_state
 from fairspace.submissions.commands.shared.run_options import (
     AresOption,
     DataOption,
@@ -24,7 +24,7 @@ from fairspace.submissions.commands.shared.run_options import (
     need_run,
     words,
 )
-from fairspace.submissions.commands.show.tables import OUT, cell, new_table
+from fairspace.submissions.commands.show.tables import OUT, cell, table
 from fairspace.submissions.errors import UsageError
 
 if TYPE_CHECKING:
@@ -125,13 +125,7 @@ def _submission(named: str, store: str, scratch: Path) -> Submission:
     """The submission at a path, or the file that led to a row of a store. UsageError if there is none."""
     if not store:
         return checked_submission(Path(named))
-    from fairspace.leaderboard_space.state import State
-    from fairspace.submissions.commands.shared.checked import existing_store
-
-    storage = existing_store(store)
-    try:
-        state = State(storage)
-        state.refresh()
+    with opened_state(store) as state:
         handed_in = next((item for item in state.submissions() if item.entry == named), None)
         if handed_in is None:
             raise UsageError(
@@ -139,8 +133,6 @@ def _submission(named: str, store: str, scratch: Path) -> Submission:
             )
         with state.submitted_file(handed_in) as path:
             return checked_submission(path)
-    finally:
-        storage.close()
 
 
 def _sign(where: str, entry: str, outcome: Outcome) -> None:
@@ -154,26 +146,18 @@ def _sign(where: str, entry: str, outcome: Outcome) -> None:
         typer.echo(f"Verified: event {event['number']} of {where}.")
         return
     from fairspace.leaderboard_space import maintaining
-    from fairspace.leaderboard_space.events import signing_key
     from fairspace.leaderboard_space.intake import User
     from fairspace.leaderboard_space.settings import Settings
-    from fairspace.leaderboard_space.state import State
-    from fairspace.submissions.commands.shared.checked import existing_store
 
-    key = signing_key(Settings.from_environment().secret)
-    if not key:
+    secret = Settings.from_environment().secret
+    if not secret:
         raise UsageError("FAIRSPACE_SECRET is not set; the event is signed by a key that follows from the Space's.")
-    storage = existing_store(where)
-    try:
-        state = State(storage, key)
-        state.refresh()
+    with opened_state(where, secret) as state:
         having = [row.entry for row in state.entries() if row.result.signature.get("submission") == outcome.submission]
         if not (entry or having):
             raise UsageError(f"No row of {where} was scored from this submission; hand it in first.")
         done = maintaining.verify(state, entry or having[0], User(getpass.getuser()), reason, outcome.to_json())
         typer.echo(f"Verified: event {done.number} of {where}, row {done.body['entry']}.")
-    finally:
-        storage.close()
 
 
 def _usual_reason(outcome: Outcome) -> str:
@@ -200,16 +184,11 @@ def show_verification(outcome: Outcome) -> None:
 
 
 def _agreements(comparison: Comparison) -> None:
-    rows = {**comparison.tasks, "all": comparison.whole}
-    table = new_table("")
-    table.add_column("task")
-    for header in ("asked", "agreement, 95 %", "kappa", "again", "chance", "foreign"):
-        table.add_column(header, justify="right")
-    for name, one in rows.items():
+    rows = []
+    for name, one in {**comparison.tasks, "all": comparison.whole}.items():
         share = f"{one.agreement:.1%} ({one.low:.1%}–{one.high:.1%})"
-        foreign = f"{one.foreign_low:.0%}–{one.foreign_high:.0%}"
         kappa = f"{one.kappa[0]:.2f}" if one.kappa is not None else "–"
-        again, chance = f"{one.repeated:.0%}", f"{one.chance:.0%}"
-        cells = (name.rpartition("/")[2][:16], f"{one.requests:,}", share, kappa, again, chance, foreign)
-        table.add_row(*map(cell, cells))
-    OUT.print(table)
+        foreign = f"{one.foreign_low:.0%}–{one.foreign_high:.0%}"
+        shares = (share, kappa, f"{one.repeated:.0%}", f"{one.chance:.0%}", foreign)
+        rows.append((name.rpartition("/")[2][:16], f"{one.requests:,}", *shares))
+    table("", ("task", "asked", "agreement, 95 %", "kappa", "again", "chance", "foreign"), rows)

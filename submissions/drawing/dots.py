@@ -164,55 +164,36 @@ _TURNS = (0, 180, 90, 270, 35, -35, 145, -145, 65, -65, 115, -115)
 _DISTANCES = (9.0, 18.0, 30.0, 46.0, 64.0, 84.0)
 
 
-@dataclass(frozen=True)
-class Place:
-    """A name's box, and whether a line must join it to its distant point."""
-
-    box: Box
-    joined: bool
-
-
 def place_labels(
     points: Sequence[tuple[float, float]],
     sizes: Sequence[tuple[float, float]],
     frame: Box,
     blocked: Sequence[Box] = (),
     radius: float = 6.0,
-) -> list[Place | None]:
-    """A place for each name inside `frame` and outside `blocked`, None where there is none; earlier names first."""
+) -> list[Box | None]:
+    """A box for each name inside `frame` and outside `blocked`, None where there is none; earlier names first."""
     taken: list[Box] = [(x - radius, y - radius, x + radius, y + radius) for x, y in points]
     taken += blocked
-    places: list[Place | None] = []
+    places: list[Box | None] = []
     for number, (point, size) in enumerate(zip(points, sizes, strict=True)):
-        box = _free(point, size, frame, taken, number)
-        places.append(box)
-        if box is not None:
-            taken.append(box.box)
+        others = taken[:number] + taken[number + 1 :]
+        boxes = (_box(point, size, distance, turn) for distance in _DISTANCES for turn in _TURNS)
+        places.append(next((box for box in boxes if _fits(box, frame, others)), None))
+        taken += [place for place in places[-1:] if place is not None]
     return places
-
-
-def _free(
-    point: tuple[float, float], size: tuple[float, float], frame: Box, taken: Sequence[Box], own: int
-) -> Place | None:
-    for distance in _DISTANCES:
-        for turn in _TURNS:
-            box = _box(point, size, distance, turn)
-            inside = box[0] >= frame[0] and box[1] >= frame[1] and box[2] <= frame[2] and box[3] <= frame[3]
-            if inside and not any(_meet(box, other) for place, other in enumerate(taken) if place != own):
-                return Place(box, distance > _DISTANCES[1])
-    return None
 
 
 def _box(point: tuple[float, float], size: tuple[float, float], distance: float, turn: float) -> Box:
     across, down = math.cos(math.radians(turn)), math.sin(math.radians(turn))
-    x, y = point[0] + distance * across, point[1] + distance * down
-    left = x - size[0] * (1 - across) / 2
-    top = y - size[1] * (1 - down) / 2
+    left = point[0] + distance * across - size[0] * (1 - across) / 2
+    top = point[1] + distance * down - size[1] * (1 - down) / 2
     return left, top, left + size[0], top + size[1]
 
 
-def _meet(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _fits(box: Box, frame: Box, taken: Sequence[Box]) -> bool:
+    inside = box[0] >= frame[0] and box[1] >= frame[1] and box[2] <= frame[2] and box[3] <= frame[3]
+    meets = (box[0] < far[2] and far[0] < box[2] and box[1] < far[3] and far[1] < box[3] for far in taken)
+    return inside and not any(meets)
 
 
 SMALL = 11.5
@@ -275,11 +256,10 @@ class Map:
             with svg.mark(point.text, point.href):
                 svg.reach(x - 10, y - 10, 20, 20)
                 if box is not None:
-                    middle = (box.box[1] + box.box[3]) / 2
-                    if box.joined:
-                        near = min(max(x, box.box[0]), box.box[2])
-                        svg.line(x, y, near, min(max(y, box.box[1]), box.box[3]), GREY, 0.8)
-                    svg.text(box.box[0] + 1, middle, name, colour=point.colour, size=SMALL, halo=True)
+                    near = min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3])
+                    if math.dist(near, (x, y)) > _DISTANCES[1]:
+                        svg.line(x, y, *near, GREY, 0.8)
+                    svg.text(box[0] + 1, (box[1] + box[3]) / 2, name, colour=point.colour, size=SMALL, halo=True)
                 inside = across.holds(point.x) and up.holds(point.y)
                 arrow = "right" if not across.holds(point.x) else "up"
                 svg.symbol(x, y, point.colour, point.symbol if inside else arrow)

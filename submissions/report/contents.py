@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,10 +10,10 @@ from fairspace.builders.registry import paper
 from fairspace.submissions.answers.items import Item
 from fairspace.submissions.answers.reading import OUTCOMES
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.comparing import Comparison
 from fairspace.submissions.errors import UsageError, harmless, latex, markdown, plain
 from fairspace.submissions.format.schema import LabelError
 from fairspace.submissions.plotting import digits
-from fairspace.submissions.report.figure import Difference, corrected, differences, remarks
 from fairspace.submissions.report.headline import (
     Headline,
     Table,
@@ -21,9 +21,9 @@ from fairspace.submissions.report.headline import (
     first_values,
     headline,
     model_names,
-    numbers_of,
     results_latex,
     value_row,
+    value_table,
 )
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import limits_of
@@ -101,54 +101,19 @@ def citations(benchmark_name: str) -> str:
     return f"{paper(benchmark_name).citation}\n\n{software}\n"
 
 
-LARGEST = 1e9
-"""Finite stand-in for infinitely many standard errors, which JSON has no number for."""
-
-
-@dataclass(frozen=True)
-class Compared:
-    """One score of a further model against the first model's; `p` is corrected for all lines of the comparison."""
-
-    score: str
-    model: str
-    between: Difference
-    p: float
-
-    @property
-    def verdict(self) -> str:
-        """Whether the two differ, at 5 % for all lines together."""
-        return self.between.verdict_of(self.p)
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON data."""
-        about = {"score": self.score, "model": self.model, **vars(self.between)}
-        return about | {"errors": min(self.between.errors, LARGEST), "p": self.p, "verdict": self.verdict}
-
-
-@dataclass(frozen=True)
-class Group:
-    """Answers of one model to a task or behind a value, the worst first."""
-
-    model: str
-    name: str
-    items: Sequence[Item]
-
-
 @dataclass(frozen=True)
 class Report:
     """The contents of a report on one model, or on several with different names side by side.
 
-    `compared`: scores of further models against the first model's; `tables`: those that have rows; `items`: answers to
-    look at, by model and value or task; empty where none are at hand.
+    `tables`: those that have rows; `items`: answers to look at, by model and value, the worst first.
     """
 
     title: str
     results: Sequence[Result]
     names: Sequence[str]
     headlines: Sequence[Headline]
-    compared: Sequence[Compared]
     tables: Sequence[Table]
-    items: Sequence[Group]
+    items: Sequence[tuple[str, str, Sequence[Item]]]
     methods: Sequence[str]
     citations: str
 
@@ -157,103 +122,47 @@ class Report:
         return next((table for table in self.tables if table.name == name), None)
 
 
-def check_comparable(results: Sequence[Result]) -> None:
-    """UsageError if results are of several benchmarks or standards."""
+def make_report(results: Sequence[Result]) -> Report:
+    """The report on at least one result. UsageError if they are of several benchmarks or standards."""
     kinds = dict.fromkeys(f"{result.benchmark} under {result.standard}" for result in results)
     if len(kinds) > 1:
         raise UsageError(
             f"Results are compared that are of one benchmark under one standard, and these are of {', '.join(kinds)}. "
             "Score them alike: `fairspace score RESULT --standard NAME --out FILE`."
         )
-
-
-def make_report(results: Sequence[Result]) -> Report:
-    """The report on at least one result. UsageError if they are of several benchmarks or standards."""
-    check_comparable(results)
-    first = results[0]
-    names = [plain(name) for name in model_names(results)]
-    compared = _compared(results, names)
-    tables = (
-        _values("scores", "Scores", results, names, first_values, is_score=True),
-        _differences(results, names, compared),
+    names, title = [plain(name) for name in model_names(results)], benchmark(results[0].benchmark).title
+    compared = Comparison(results) if len(results) > 1 else None
+    tests = 0 if compared is None else len(compared.known)
+    tables = [
+        _values("scores", "Scores", results, [first_values(result) for result in results]),
+        *([compared.table()] if compared is not None and tests else []),
         _readings(results, names),
-        _values("values", "Component metrics", results, names, lambda result: dict(result.values)),
+        _values("values", "Component metrics", results, [result.values for result in results]),
         _without_number(results, names),
-    )
+    ]
     return Report(
-        f"{' and '.join(names) if len(names) < 3 else f'{len(names)} models'} on {benchmark(first.benchmark).title}",
+        f"{' and '.join(names) if len(names) < 3 else f'{len(names)} models'} on {title}",
         results,
         names,
         [headline(result, digits) for result in results],
-        compared,
         [table for table in tables if table.rows],
-        [kept for result, name in zip(results, names, strict=True) for kept in _kept_items(result, name)],
-        methods(results, names, len(compared)),
-        citations(first.benchmark),
+        [(model, *kept) for result, model in zip(results, names, strict=True) for kept in result.items.items()],
+        methods(results, names, tests),
+        citations(results[0].benchmark),
     )
 
 
-def _values(
-    name: str,
-    heading: str,
-    results: Sequence[Result],
-    names: Sequence[str],
-    values_of: Callable[[Result], dict[str, Value]],
-    *,
-    is_score: bool = False,
-) -> Table:
-    """The three numbers of each value; models side by side have them in one cell each."""
-    bench, standard = benchmark(results[0].benchmark), results[0].standard
-    describe = bench.about().describe
-    by_model = [values_of(result) for result in results]
-    known = dict.fromkeys(n for values in by_model for n, value in values.items() if value.state == "value")
-    alone = len(results) == 1
-    rows = []
-    for value_name in known:
-        ideal = bench.ideal(value_name, standard)
-        way = direction(bench, ideal, is_score=is_score and value_name in results[0].scored.scores)
-        cells = [value_name, "; ".join(filter(None, (describe(value_name), way)))]
-        threes = [
-            numbers_of(result, values[value_name]) if value_name in values else None
-            for result, values in zip(results, by_model, strict=True)
-        ]
-        if alone and threes[0] is not None:
-            cells += [threes[0].value_text, threes[0].interval_text, threes[0].chance_text, "; ".join(threes[0].notes)]
-        else:
-            cells += ["–" if three is None else three.cell_text for three in threes]
-        rows.append(cells)
-    columns = ("value", "95 % interval", "by chance", "note") if alone else tuple(names)
-    return Table(name, heading, ("name", "what it is", *columns), rows)
+def _values(name: str, heading: str, results: Sequence[Result], shown: Sequence[Mapping[str, Value]]) -> Table:
+    """The values that have a number in some result, with their meanings."""
+    bench, standard, scores = benchmark(results[0].benchmark), results[0].standard, results[0].scored.scores
 
+    def describe(value: str) -> str:
+        way = direction(bench, bench.ideal(value, standard), is_score=name == "scores" and value in scores)
+        return "; ".join(filter(None, (bench.about().describe(value), way)))
 
-def _compared(results: Sequence[Result], names: Sequence[str]) -> list[Compared]:
-    first, shown = results[0], first_values(results[0])
-    raw = [name for name in shown if name not in first.scored.scores]
-    by_model = [
-        {name: between for name, between in by_score.items() if name in shown}
-        for by_score in differences(first.benchmark, results, first.standard, raw)
-    ]
-    return [
-        Compared(score, name, between, p_values[score])
-        for name, by_score, p_values in zip(names, by_model, corrected(by_model), strict=True)
-        for score, between in by_score.items()
-    ]
-
-
-def _differences(results: Sequence[Result], names: Sequence[str], lines: Sequence[Compared]) -> Table:
-    several = len(names) > 2
-    rows = []
-    for line in lines:
-        value = f"{digits(line.between.value)}{' (ratio)' if line.between.ratio else ''}"
-        ends = f"{digits(line.between.low)} to {digits(line.between.high)}"
-        p = "< 0.001" if line.p < 0.001 else f"{line.p:.3f}"
-        rows.append((line.score, *((line.model,) if several else ()), value, ends, p, line.verdict))
-    columns = ("score", *(("model",) if several else ()), "difference", "95 % interval", "corrected p", "verdict")
-    others = "Differences" if several or len(names) < 2 else names[1]
-    note = " ".join(
-        ["Paired on common items; p is corrected for all lines by Holm's method.", *remarks(results, names)]
-    )
-    return Table("differences", f"{others} against {names[0]}", columns, rows, note)
+    there = {name for values in shown for name, value in values.items() if value.state == "value"}
+    known = [{name: value for name, value in values.items() if name in there} for values in shown]
+    return value_table(name, heading, results, known, describe)
 
 
 def _readings(results: Sequence[Result], names: Sequence[str]) -> Table:
@@ -278,32 +187,13 @@ def _without_number(results: Sequence[Result], names: Sequence[str]) -> Table:
     return Table("missing", "Without a number", ("model", "values", "state", "reason"), rows)
 
 
-def _kept_items(result: Result, model: str) -> Iterator[Group]:
-    """The kept answers of each value; older results have those of each task, without their prompts."""
-    for value, items in result.items.items():
-        yield Group(model, value, items)
-    if result.items:
-        return
-    for task, summary in result.readings.items():
-        kinds = [("typical" if e.outcome == "choice" else "worst", e) for e in summary.examples]
-        items = tuple(
-            Item(kind, task, "", "", e.outcome, e.value or "", e.rule, e.before, e.marked, e.after) for kind, e in kinds
-        )
-        if items:
-            yield Group(model, task, items)
-
-
 def to_markdown(report: Report) -> str:
     """The report as Markdown."""
     lines = [f"# {markdown(report.title)}", ""]
     for name, top in zip(report.names, report.headlines, strict=True):
         lines += [line for sentence in top.sentences for line in (markdown(f"{name}: {sentence}"), "")]
-        interval = f"95 % interval {top.three.interval_text}" if top.three.interval else ""
-        chance = f"by chance {top.three.chance_words}" if top.three.value is not None else ""
-        facts = [interval, chance, top.direction, f"rank: {top.place}"]
-        told = "; ".join(filter(None, [top.three.value_text, *facts]))
-        lines.append(f"- **{markdown(name)}**: {markdown(f'{top.score} {told}')}")
-        lines.append(f"  - missing: {markdown(top.missing)}")
+        lines.append(f"- **{markdown(name)}**: {markdown(top.number)}")
+        lines += [f"  - {label}: {markdown(text)}" for label, text in top.facts]
         lines += [f"  - no rank: {markdown(reason)}" for reason in top.unranked]
     for table in report.tables:
         note = ("", markdown(table.note)) if table.note else ()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Ideal
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import latex, markdown, plain, web
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.board import published_rows, ranking_of, scored_row
@@ -16,81 +15,66 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.scoring import find_standard
 from fairspace.submissions.results.scoring import limits_of as limits_of_scoring
-from fairspace.submissions.results.three_numbers import Show, ThreeNumbers, could_be, lacking, state_of, three_numbers
+from fairspace.submissions.results.three_numbers import (
+    Show,
+    ThreeNumbers,
+    could_be,
+    lacking,
+    probability,
+    state_of,
+    three_numbers,
+)
 from fairspace.submissions.uncertainty.scores import WITHOUT
 from fairspace.submissions.values import Value, number_of
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Place, from 1, of a result by both ends of its score among the `models` printed rows and itself.
-
-    `other_protocol`: whether any of them was measured by another protocol.
-    """
-
-    best: int
-    worst: int
-    models: int
-    other_protocol: bool
-
-    @property
-    def text(self) -> str:
-        """'would be 2nd to 3rd beside 6 models of the paper'."""
-        best, worst = _ordinal(self.best), _ordinal(self.worst)
-        place = best if best == worst else f"{best} {'or' if self.worst == self.best + 1 else 'to'} {worst}"
-        others = self.models - 1
-        note = ", which answered other questions" if self.other_protocol else ""
-        return f"would be {place} beside {others} model{'s' * (others > 1)} of the paper{note}"
-
-
-def _ordinal(place: int) -> str:
-    ending = "th" if place // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
-    return f"{place}{ending}"
 
 
 @dataclass(frozen=True)
 class Headline:
     """The headline of a result; `sentences` is empty where the benchmark has no plain words.
 
-    `score`: name of the first of the benchmark's leading values, in `words` and with its better `direction`; `place`:
-    among the paper's models, or the reason for none; `missing`: missing answers, and their consequence; `unranked`:
-    every reason.
+    `score`: name of the first of the benchmark's leading values; `place`: among the paper's models, or the reason for
+    none; `facts`: label -> text, in display order; `unranked`: every reason for no rank.
     """
 
     sentences: tuple[str, ...]
     score: str
-    words: str
-    direction: str
     three: ThreeNumbers
     place: str
-    missing: str
+    facts: Sequence[tuple[str, str]]
     unranked: tuple[str, ...]
+
+    @property
+    def number(self) -> str:
+        """The score with its interval, as in 'total: 0.20, 95 % interval 0.18 to 0.22'."""
+        interval = f", 95 % interval {self.three.interval_text}" if self.three.value is not None else ""
+        return f"{self.score}: {self.three.value_text}{interval}"
 
 
 def sentences_of(result: Result) -> tuple[str, ...]:
     """The benchmark's plain sentences on a result, for the top of every report; () where it has none."""
-    return find_benchmark(result.benchmark).reporting.sentences(result.values, result.scored, result.standard)
+    return benchmark(result.benchmark).reporting.sentences(result.values, result.scored, result.standard)
 
 
 def headline(result: Result, show: Show) -> Headline:
     """The headline of a result; `show` formats its numbers."""
-    bench, scored, standard = find_benchmark(result.benchmark), result.scored, result.standard
+    bench, scored, standard = benchmark(result.benchmark), result.scored, result.standard
     name, ranking = bench.reporting.leading(scored, standard)[0], scored.shown.get(scored.ranking)
     ideal = bench.ideal(name, standard)
-    return Headline(
-        sentences_of(result),
-        name,
-        bench.about().describe(name),
-        direction(bench, ideal, is_score=True),
-        three_numbers(scored.shown.get(name), ideal, show, values=result.values),
-        _place(result, "" if name == scored.ranking else f"by {scored.ranking}, "),
-        missing(ranking, bench.higher_is_better, show),
-        scored.unranked,
-    )
+    three = three_numbers(scored.shown.get(name), ideal, show, values=result.values)
+    place = _place(result, "" if name == scored.ranking else f"by {scored.ranking}, ")
+    chances = {label: f", P {probability(chance)}" for label, chance in scored.chances.items()}
+    facts = [
+        ("what it is", "; ".join(filter(None, (bench.about().describe(name), direction(bench, ideal, is_score=True))))),
+        ("by chance", "" if three.value is None else three.chance_words),
+        ("rank", place),
+        ("missing", missing(ranking, bench.higher_is_better, show)),
+        *((label.replace("_", " "), text + chances.get(label, "")) for label, text in scored.labels.items()),
+    ]
+    return Headline(sentences_of(result), name, three, place, [fact for fact in facts if fact[1]], scored.unranked)
 
 
 def _place(result: Result, by: str) -> str:
-    bench, scored = find_benchmark(result.benchmark), result.scored
+    bench, scored = benchmark(result.benchmark), result.scored
     if scored.unranked:
         return "none"
     if result.meta.get("baseline"):
@@ -98,7 +82,7 @@ def _place(result: Result, by: str) -> str:
     if blind := bench.reporting.leaning(result.values, scored, result.standard):
         return f"none beside printed models: {blind}"
     place = standing(result)
-    return "no printed model has this score" if place is None else by + place.text
+    return by + place if place else "no printed model has this score"
 
 
 def direction(bench: Benchmark, ideal: Ideal | None, *, is_score: bool = False) -> str:
@@ -110,23 +94,29 @@ def direction(bench: Benchmark, ideal: Ideal | None, *, is_score: bool = False) 
     return f"{side}{number} is ideal"
 
 
-def standing(result: Result) -> Standing | None:
-    """The place of a result among the printed rows of its cohort; None where none has such a number."""
-    bench, name = find_benchmark(result.benchmark), result.scored.ranking
-    total = result.scored.scores.get(name)
-    if total is None or total.value is None:
-        return None
-    group, printed = scored_row(result, result.standard).group, printed_like(result, name)
-    if not printed:
-        return None
-    about = total.uncertainty
-    known = [total.value, total.low, total.high, *(() if about is None else (about.low, about.high))]
-    ends = [number for number in known if number is not None]
-    best, worst = (max(ends), min(ends)) if bench.higher_is_better else (min(ends), max(ends))
+def standing(result: Result) -> str:
+    """'would be 2nd to 3rd beside 6 models of the paper', by both ends of the score; '' without printed numbers."""
+    bench, name = benchmark(result.benchmark), result.scored.ranking
+    total, printed = result.scored.scores.get(name), printed_like(result, name)
+    if total is None or total.value is None or not printed:
+        return ""
+    ends = [end for end in (total.value, total.low, total.high, *(total.interval or ())) if end is not None]
     sign = 1 if bench.higher_is_better else -1
-    numbers = [number for _, number in printed]
-    places = [1 + sum(sign * number > sign * end for number in numbers) for end in (best, worst)]
-    return Standing(places[0], places[1], len(printed) + 1, any(row.group != group for row, _ in printed))
+    best, worst = (
+        1 + sum(sign * number > end for _, number in printed)
+        for end in (max(sign * end for end in ends), min(sign * end for end in ends))
+    )
+    place = _ordinal(best)
+    if worst > best:
+        place += f" {'or' if worst == best + 1 else 'to'} {_ordinal(worst)}"
+    group = scored_row(result, result.standard).group
+    note = ", which answered other questions" if any(row.group != group for row, _ in printed) else ""
+    return f"would be {place} beside {len(printed)} model{'s' * (len(printed) > 1)} of the paper{note}"
+
+
+def _ordinal(place: int) -> str:
+    ending = "th" if place // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place}{ending}"
 
 
 def printed_like(result: Result, name: str) -> list[tuple[Row, float]]:
@@ -134,7 +124,7 @@ def printed_like(result: Result, name: str) -> list[tuple[Row, float]]:
 
     None for a baseline, or for a bias that the score does not see.
     """
-    bench = find_benchmark(result.benchmark)
+    bench = benchmark(result.benchmark)
     if result.meta.get("baseline") or bench.reporting.leaning(result.values, result.scored, result.standard):
         return []
     cohort = scored_row(result, result.standard).cohort
@@ -188,12 +178,6 @@ def numbers_of(result: Result, value: Value) -> ThreeNumbers:
     """The three numbers of a value of a result."""
     ideal = benchmark(result.benchmark).ideal(value.name, result.standard)
     return three_numbers(value, ideal, digits, values=result.values)
-
-
-def lines_of(result: Result, values: Mapping[str, Value]) -> list[tuple[str, ...]]:
-    """Values as texts: name, number or state, interval, chance of fair models, and notes."""
-    threes = [(name, numbers_of(result, value)) for name, value in values.items()]
-    return [(name, n.value_text, n.interval_text, n.chance_text, "; ".join(n.notes)) for name, n in threes]
 
 
 def value_row(result: Result, name: str, value: Value) -> dict[str, Any]:
@@ -269,28 +253,48 @@ class Table:
         return text.replace("\\begin{table}[t]\n", "\\begin{table}[t]\n\\centering\n")
 
 
+def value_table(
+    name: str,
+    heading: str,
+    results: Sequence[Result],
+    shown: Sequence[Mapping[str, Value]],
+    describe: Callable[[str], str] | None = None,
+    note: str = "",
+) -> Table:
+    """The three numbers of each value: of one result in four columns, of several in a cell each.
+
+    `shown`: the values of each result, by name; `describe`: text of a further column, the meaning of a value.
+    """
+    rows = []
+    for value_name in dict.fromkeys(name for values in shown for name in values):
+        cells = [value_name, *([describe(value_name)] if describe else [])]
+        known = [
+            numbers_of(of, each[value_name]) if value_name in each else None
+            for of, each in zip(results, shown, strict=True)
+        ]
+        if len(results) == 1 and known[0] is not None:
+            cells += [known[0].value_text, known[0].interval_text, known[0].chance_text, "; ".join(known[0].notes)]
+        else:
+            cells += ["not run" if three is None else three.cell_text for three in known]
+        rows.append(cells)
+    columns = ["name", *(["what it is"] if describe else [])]
+    columns += ["value", "95 % interval", "by chance", "note"] if len(results) == 1 else model_names(results)
+    if len(results) == 1 and not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    return Table(name, heading, columns, rows, note)
+
+
 def results_latex(results: Sequence[Result], names: Collection[str] = ()) -> str:
     """Values of one result, or of several of one benchmark, as a table; its caption names what was not run.
 
     Without `names` of scores and raw values, the first values of the benchmark.
     """
-    first = results[0]
     shown = [named(result, names) if names else first_values(result) for result in results]
-    states = {name: {values[name].state for values in shown if name in values} for each in shown for name in each}
-    lacking = [name for name, state in states.items() if state == {"not_run"}]
-    there = [name for name in states if name not in lacking]
-    columns: Sequence[str]
-    if len(results) == 1:
-        columns = ("Name", "Value", "95 % interval", "By chance", "Note")
-        rows = lines_of(first, {name: shown[0][name] for name in there})
-        if not any(row[-1] for row in rows):
-            columns, rows = columns[:-1], [row[:-1] for row in rows]
-    else:
-        columns = ("Value", *model_names(results))
-        pairs = [*zip(results, shown, strict=True)]
-        rows = [(name, *(_cell(result, values.get(name)) for result, values in pairs)) for name in there]
+    run = {name for values in shown for name, value in values.items() if value.state != "not_run"}
+    lacking = list(dict.fromkeys(name for values in shown for name in values if name not in run))
     not_run = f"Not run: {', '.join(lacking)}." if lacking else ""
-    return Table(first.benchmark, caption(results), columns, rows, not_run).to_latex()
+    known = [{name: value for name, value in values.items() if name in run} for values in shown]
+    return value_table(results[0].benchmark, caption(results), results, known, note=not_run).to_latex()
 
 
 def caption(results: Sequence[Result]) -> str:
@@ -308,10 +312,6 @@ def caption(results: Sequence[Result]) -> str:
         text += f" from {drawn.partition(',')[0]} bootstrap replicates"
     marks = dict.fromkeys(mark for result in results for mark in limits_of_scoring(result))
     return plain(". ".join([text, *(mark[0].upper() + mark[1:] for mark in marks)]) + ".")
-
-
-def _cell(result: Result, value: Value | None) -> str:
-    return "not run" if value is None else numbers_of(result, value).cell_text
 
 
 def model_names(results: Sequence[Result]) -> list[str]:

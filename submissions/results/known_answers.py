@@ -174,8 +174,11 @@ def like_baseline(codes: Codes, benchmark: str, revision: str) -> LikeBaseline |
     found: list[LikeBaseline] = []
     for name in NAMES:
         theirs = baseline_codes(name, benchmark, revision)
-        same, beyond = likeness(_kappas(codes, theirs, len(alike)), bounds)
-        same |= _is_constant(theirs) and _share(codes, theirs) >= SAME
+        tasks = range(len(alike))
+        of_tasks = [kappa(*_both(codes[codes["task"] == n], theirs[theirs["task"] == n])) for n in tasks]
+        same, beyond = likeness(of_tasks, bounds)
+        constant = all(len(np.unique(theirs["code"][theirs["task"] == n])) == 1 for n in np.unique(theirs["task"]))
+        same |= constant and _share(codes, theirs) >= SAME
         if same or beyond:
             found.append(LikeBaseline(name, beyond or 1.0, same))
     best = max(found, key=lambda like: (like.is_same, like.kappa), default=None)
@@ -276,10 +279,6 @@ def baseline_codes(name: Baseline, benchmark: str, revision: str, seed: int = 0)
     return answer_codes(Submission(baseline_meta(name, benchmark, seed, tables, revision), answers))
 
 
-def _kappas(ours: Codes, theirs: Codes, tasks: int) -> list[float]:
-    return [kappa(*_both(ours[ours["task"] == task], theirs[theirs["task"] == task])) for task in range(tasks)]
-
-
 def _share(ours: Codes, theirs: Codes) -> float:
     first, second = _both(ours, theirs)
     return float((first == second).mean()) if len(first) >= FEWEST else 0.0
@@ -290,7 +289,3 @@ def _both(ours: Codes, theirs: Codes) -> tuple[np.ndarray, np.ndarray]:
         return ours["code"], theirs["code"]
     _, first, second = np.intersect1d(ours["item"], theirs["item"], return_indices=True)
     return ours["code"][first], theirs["code"][second]
-
-
-def _is_constant(codes: Codes) -> bool:
-    return all(len(np.unique(codes["code"][codes["task"] == task])) == 1 for task in np.unique(codes["task"]))

@@ -40,6 +40,8 @@ _SHAPE: Mapping[str, tuple[type, ...]] = {
     "scores": (list,),
     "values": (list,),
 }
+"""Field of every result -> its types; all others are left out where they are empty."""
+_PARTS: Mapping[str, type] = {"variants": list, "readings": dict, "consistency": dict}
 _FACTS: Mapping[str, TypeAdapter[Any]] = {
     "parameters": TypeAdapter(Parameters),
     "open_weights": TypeAdapter(bool),
@@ -80,34 +82,27 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """JSON data, with the same bytes for the same submission and standard."""
-        return {
+        data = {
             "format": FORMAT,
             "benchmark": self.benchmark,
             "standard": self.standard,
             "meta": dict(self.meta),
             "signature": dict(self.signature),
-            **({"run": [dict(stage) for stage in self.run]} if self.run else {}),
+            "run": [dict(stage) for stage in self.run],
             "ranking": self.scored.ranking,
             "ranked": self.scored.ranked,
             "unranked": list(self.scored.unranked),
             "labels": self.scored.labels,
-            **({"chances": self.scored.chances} if self.scored.chances else {}),
-            **({"variants": [variant.to_json() for variant in self.variants]} if self.variants else {}),
-            **({"readings": {task: read.to_json() for task, read in self.readings.items()}} if self.readings else {}),
-            **(
-                {"consistency": {task: held.to_json() for task, held in self.consistency.items()}}
-                if self.consistency
-                else {}
-            ),
-            **(
-                {"items": {name: [item.to_json() for item in items] for name, items in self.items.items()}}
-                if self.items
-                else {}
-            ),
-            **({"draws": self.draws.to_json()} if self.draws is not None else {}),
+            "chances": self.scored.chances,
+            "variants": [variant.to_json() for variant in self.variants],
+            "readings": {task: read.to_json() for task, read in self.readings.items()},
+            "consistency": {task: held.to_json() for task, held in self.consistency.items()},
+            "items": {name: [item.to_json() for item in items] for name, items in self.items.items()},
+            "draws": None if self.draws is None else self.draws.to_json(),
             "scores": [value.to_json() for value in self.scored.scores.values()],
             "values": [value.to_json() for value in self.values.values()],
         }
+        return {name: part for name, part in data.items() if part or name in _SHAPE}
 
     def dumps(self) -> str:
         """JSON text."""
@@ -134,15 +129,10 @@ class Result:
 
 def further(data: Mapping[str, Any]) -> dict[str, Any]:
     """Fields that older results lack, from JSON data. ValueError, KeyError, TypeError: not ours."""
-    variants = data.get("variants", [])
-    if type(variants) is not list or len(variants) > MOST_PARTS:
-        raise ValueError(f"variants: expected a list of at most {MOST_PARTS:,} parts")
-    readings = data.get("readings", {})
-    if type(readings) is not dict or len(readings) > MOST_PARTS:
-        raise ValueError(f"readings: expected an object of at most {MOST_PARTS:,} parts")
-    consistency = data.get("consistency", {})
-    if type(consistency) is not dict or len(consistency) > MOST_PARTS:
-        raise ValueError(f"consistency: expected an object of at most {MOST_PARTS:,} tasks")
+    variants, readings, consistency = (data.get(name, kind()) for name, kind in _PARTS.items())
+    for name, kind in _PARTS.items():
+        if type(data.get(name, kind())) is not kind or len(data.get(name, ())) > MOST_PARTS:
+            raise ValueError(f"{name}: expected at most {MOST_PARTS:,} parts in a {kind.__name__}")
     draws = Draws.from_json(data["draws"]) if "draws" in data else None
     loaded = tuple(map(Variant.from_json, variants))
     return {

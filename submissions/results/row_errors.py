@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,16 +40,10 @@ def keep_errors(result: Result, errors: Errors) -> None:
     result.derived.pop("shown errors", None)
 
 
-MANY = 500
-"""Rows above which requests compute one at a time; waiting ones find the errors with the results."""
-_COMPUTING = threading.Lock()
-
-
 def with_errors(rows: Sequence[Row], standard: str) -> list[Row]:
     """The rows of a board with errors and chances of their scores, where results keep draws."""
     results = [row.result for row in rows if row.result is not None and row.result.draws is not None]
-    with _COMPUTING if len(results) > MANY else nullcontext():
-        _compute([result for result in results if "errors" not in result.derived], standard)
+    _compute([result for result in results if "errors" not in result.derived], standard)
     return [_with_errors(row) for row in rows]
 
 

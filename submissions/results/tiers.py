@@ -35,7 +35,6 @@ FEWEST_DRAWS = 20
 MOST_RANGES = 1_000
 """Largest cohort with ranges of ranks, which need every pair."""
 _BLOCK = 64
-_SLACK = 1.000001
 Booleans = NDArray[np.bool_]
 
 
@@ -60,23 +59,12 @@ class Cohort:
         models = np.cumsum(np.append(True, ~again))[np.searchsorted(self.numbers, self.numbers, side="right") - 1]
         return np.asarray(-ndtri(LEVEL / 2 / np.maximum(1, models * (models - 1) / 2)))
 
-    @cached_property
-    def complete(self) -> Booleans:
-        """(n,) whether every draw of a row has a number."""
-        return np.asarray(self.known.all(axis=1))
-
     def errors(self, some: Integers, others: Integers) -> tuple[Floats, Floats]:
         """(some, others) standard errors of differences (`FEWEST_DRAWS`), and the number of common draws."""
         x, y, mine, theirs = self.away[some], self.away[others], self.known[some], self.known[others]
-        cross = x @ y.T
-        if self.complete[some].all() and self.complete[others].all():
-            k = self.known.shape[1]
-            squares = (x * x).sum(axis=1)[:, None] + (y * y).sum(axis=1)[None, :] - 2 * cross
-            total, both = x.sum(axis=1)[:, None] - y.sum(axis=1)[None, :], np.full((1, 1), float(k))
-        else:
-            both = mine @ theirs.T
-            total = x @ theirs.T - mine @ y.T
-            squares = (x * x) @ theirs.T + mine @ (y * y).T - 2 * cross
+        both = mine @ theirs.T
+        total = x @ theirs.T - mine @ y.T
+        squares = (x * x) @ theirs.T + mine @ (y * y).T - 2 * x @ y.T
         with np.errstate(invalid="ignore", divide="ignore"):
             variance = (squares - total**2 / both) / (both - 1)
         scale = np.finfo(float).eps * squares.max(initial=0.0)
@@ -97,15 +85,9 @@ class Cohort:
         """Tier of each model, from 1."""
         tiers = np.zeros(len(self.numbers), np.int64)
         left, tier = np.arange(len(tiers)), 0
-        errors = np.where(self.complete, self.away.std(axis=1, ddof=1), np.inf)
-        critical = student(self.quantiles, self.known.shape[1] - 1.0) * _SLACK
         while len(left):
             tier += 1
-            best = left[0]
-            # an error of a difference is at most the sum of the two errors: a model that is far away need not be tested
-            below = self.numbers[left] - self.numbers[best] > critical[left] * (errors[left] + errors[best])
-            near = left[~below]
-            below[~below] = self.worse(near, left[:1])[:, 0]
+            below = self.worse(left, left[:1])[:, 0]
             tiers[left[~below]] = tier
             left = left[below]
         return [int(tier) for tier in tiers]

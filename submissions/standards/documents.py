@@ -94,21 +94,11 @@ def fields(document: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield prefix + name, value
 
 
-@dataclass(frozen=True)
-class Difference:
-    """A field of two documents: its value in each, `ABSENT` if one lacks it."""
-
-    name: str
-    first: Any
-    second: Any
-
-
-def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Difference]:
-    """Every field in which two documents differ, in the order of the first."""
+def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    """Every field in which two documents differ, with its value in each or `ABSENT`, in the order of the first."""
     before, other = dict(fields(first)), dict(fields(second))
-    names = [*before, *(name for name in other if name not in before)]
-    differences = [Difference(name, before.get(name, ABSENT), other.get(name, ABSENT)) for name in names]
-    return [difference for difference in differences if difference.first != difference.second]
+    both = [(name, before.get(name, ABSENT), other.get(name, ABSENT)) for name in dict.fromkeys([*before, *other])]
+    return [found for found in both if found[1] != found[2]]
 
 
 @dataclass(frozen=True)
@@ -135,11 +125,11 @@ class Move:
 def moves(rows: Sequence[Row], before: Sequence[Row]) -> list[Move]:
     """Every model with a rank under one of two standards, in the order of the first."""
     old = {row.entry: row for row in before}
-    moves = [_move(row, old.get(row.entry)) for row in rows]
-    return [move for move in moves if move.rank is not None or move.before is not None]
-
-
-def _move(row: Row, before: Row | None) -> Move:
-    rank = None if before is None else before.rank
-    without = row if row.rank is None else before if rank is None else None
-    return Move(row, row.rank, rank, "" if without is None else "; ".join(without.unranked))
+    moves = []
+    for row in rows:
+        other = old.get(row.entry)
+        rank = None if other is None else other.rank
+        without = row if row.rank is None else other if rank is None else None
+        if row.rank is not None or rank is not None:
+            moves.append(Move(row, row.rank, rank, "" if without is None else "; ".join(without.unranked)))
+    return moves

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.report.figure import differences
+from fairspace.submissions.comparing import differences
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard, rescore
 from fairspace.submissions.uncertainty.resampling import resample

@@ -43,7 +43,7 @@ def test_a_wrong_name_is_a_key_error_that_names_the_right_one() -> None:
 def test_the_text_begins_with_the_number_that_ranks_go_by() -> None:
     title, heads, first, *_ = repr(scored("m", 0.2)).splitlines()
     assert title == "m on Stereotypical bias, standard up_to_twenty: lower is better"
-    assert heads.split() == ["value", "95", "%", "interval", "by", "chance"]
+    assert heads.split() == ["name", "value", "95", "%", "interval", "by", "chance"]
     assert first.split("  ")[0] == "total"
     assert "0.2000" in first
     assert "not ranked" in repr(lacking())

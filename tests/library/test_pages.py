@@ -29,7 +29,7 @@ def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`fs.run` calls the model in a plain loop; the first example alone asks thousands of prompts through Inspect."""
+    """`fs.run` calls the model in a plain loop; `test_asking.py` asks through Inspect."""
 
     def run(
         model: Callable[[str], str], benchmark: str, *, revision: str = "", name: str = "", folder: str = ""
@@ -54,7 +54,7 @@ def test_the_examples_of_the_library_run_one_after_the_other(capsys: pytest.Capt
     assert set(names["comparison"].to_frame()["model"]) == {"always B"}
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("asked_at_once")
 def test_the_first_example_scores_plots_and_exports_within_fifteen_lines(where: Path) -> None:
     (code,) = (block for block in blocks("README.md") if "fs.run" in block)
     assert len([line for line in code.splitlines() if line.strip()]) <= 15

@@ -19,12 +19,6 @@ def test_there_is_a_row_for_every_sample_that_the_benchmark_expects() -> None:
     assert not items.duplicated(["task", "id", "sample"]).any()
 
 
-def test_a_dataset_has_the_rows_of_the_frame() -> None:
-    frame, dataset = fs.items("genres"), fs.items("genres", as_dataset=True)
-    assert dataset["prompt"][:3] == frame["prompt"][:3].tolist()
-    assert len(dataset) == len(frame) == 1440
-
-
 def test_an_optional_task_is_given_where_it_is_named() -> None:
     assert set(fs.items("genres")["task"]) == {"narrative"}
     assert set(fs.items("genres", "narrative_single")["task"]) == {"narrative_single"}
@@ -62,4 +56,3 @@ def test_pictures_come_with_their_items_and_what_lacks_one_is_left_out(tmp_path:
     shown = fs.items("genres", data=data)
     assert set(every["id"]) - set(shown["id"]) == {lacking}
     assert [factory.image(item) for item in shown["id"]] == shown["image"].tolist()
-    assert str(fs.items("genres", data=data, as_dataset=True).features["image"]).startswith("Image")

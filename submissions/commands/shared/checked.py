@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.faults import SubmissionError
 
 if TYPE_CHECKING:
+    from fairspace.leaderboard_space.state import State
     from fairspace.leaderboard_space.storage import Storage
     from fairspace.submissions.checking.submission import CheckReport
     from fairspace.submissions.format.schema import Submission
@@ -62,3 +65,18 @@ def existing_store(store: str) -> Storage:
     if "://" not in store and not Path(store).is_dir():
         raise UsageError(f"There is no store {store}: no such folder. Name one that a board was kept in.")
     return open_store(store)
+
+
+@contextmanager
+def opened_state(store: str, secret: str = "") -> Iterator[State]:
+    """The state of a store that exists; signatures are checked by the key that follows from `secret`."""
+    from fairspace.leaderboard_space.events import signing_key
+    from fairspace.leaderboard_space.state import State
+
+    storage = existing_store(store)
+    try:
+        state = State(storage, signing_key(secret))
+        state.refresh()
+        yield state
+    finally:
+        storage.close()

@@ -1,13 +1,12 @@
 """Client of a Space's HTTP interface: pack a submission, hand it in, and follow its state.
 
 Every request can be repeated: the same file of the same user is the same submission. After no answer, or the answer of
-an overloaded or failing Space, it is repeated; waits double with jitter, or are as `Retry-After` says.
+an overloaded or failing Space, it is repeated; waits double, or are as `Retry-After` says.
 """
 
 from __future__ import annotations
 
 import ipaddress
-import random
 import re
 import shutil
 import time
@@ -82,13 +81,11 @@ class SpaceClient:
     Args:
         address: URL without a slash at its end.
         token: Token from the Space's page /submit; '' where the Space asks for none.
-        draw: Random number in [0, 1), for jitter.
     """
 
     address: str
     token: str = field(default="", repr=False)
     sleep: Callable[[float], None] = lambda seconds: time.sleep(seconds)
-    draw: Callable[[], float] = random.random
 
     def submit(self, file: Path, organisation: str = "") -> dict[str, Any]:
         """Hand in a zip and return its state. Errors: as `_ask`."""
@@ -126,13 +123,13 @@ class SpaceClient:
         error: CodedError | None
         tries = 0
         while True:
-            tries += 1
-            wait, wait_asked = min(LONGEST_WAIT, 0.5 * 2 ** (tries - 1)) * (0.5 + self.draw() / 2), 0.0
+            tries, wait_asked = tries + 1, 0.0
             about["content"] = None if file is None else _chunks(file)
             try:
                 with httpx.Client(timeout=httpx.Timeout(60, connect=15), headers=headers) as client:
                     answer = client.request(method, f"{self.address}{path}", params=params or {}, **about)
-                error, wait_asked = _refusal(answer, self.address), _retry_after(answer)
+                error, text = _refusal(answer, self.address), answer.headers.get("Retry-After", "")
+                wait_asked = float(text) if text.isascii() and text.isdigit() else 0.0
                 if error is None:
                     response: dict[str, Any] = answer.json()
                     return response
@@ -142,7 +139,7 @@ class SpaceClient:
                 error = SpaceClientError("SPACE_UNREACHABLE", self.address, what, "a Space that answers", mend)
             if error.code not in _AGAIN or tries == TRIES or wait_asked > LONGEST_OBEYED:
                 raise error
-            self.sleep(max(wait_asked, wait))
+            self.sleep(max(wait_asked, min(LONGEST_WAIT, 0.5 * 2 ** (tries - 1))))
 
 
 def _chunks(file: Path) -> Iterator[bytes]:
@@ -169,12 +166,6 @@ def _refusal(answer: httpx.Response, address: str) -> CodedError | None:
     if code in SPACE_CODES:
         return SpaceError(code, where, what, expected, mend)
     return SpaceClientError("SPACE_REFUSED", where, f"{code}: {what}", expected, mend)
-
-
-def _retry_after(answer: httpx.Response) -> float:
-    """Seconds that an answer asks to wait; 0 if it names none."""
-    text = answer.headers.get("Retry-After", "")
-    return float(text) if text.isascii() and text.isdigit() else 0.0
 
 
 _UNIX = 3

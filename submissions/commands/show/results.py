@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from rich.text import Text
@@ -13,23 +13,17 @@ from fairspace.submissions.benchmarks.benchmark import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.consistency import Proof, broken
 from fairspace.submissions.checking.submission import TaskCoverage
-from fairspace.submissions.commands.show.tables import OUT, cell, new_table, table
-from fairspace.submissions.commands.show.values import (
-    LEGEND,
-    WIDTH,
-    show_sentences,
-    show_values,
-    show_wrapped,
-)
+from fairspace.submissions.commands.show.tables import OUT, WIDTH, cell, show_wrapped, table
+from fairspace.submissions.commands.show.values import LEGEND, show_values
 from fairspace.submissions.errors import plain
 from fairspace.submissions.format.manifest import SAMPLE_MARK, Stage, limit_mark, on_sample
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.plotting import digits
-from fairspace.submissions.report.headline import direction, first_values, headline
+from fairspace.submissions.report.headline import Headline, direction, first_values, headline
 from fairspace.submissions.results.known_answers import SKETCH
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import instrument_ranges, limits_of, variant_scores
-from fairspace.submissions.results.three_numbers import DEBIASED, probability
+from fairspace.submissions.results.three_numbers import DEBIASED, SENTENCES, folded_facts
 from fairspace.submissions.uncertainty.uncertainty import Kind, Variant, ranges
 from fairspace.submissions.values import Value
 
@@ -59,78 +53,75 @@ _HANDED_IN = (
 def show_result(result: Result, *, everything: bool = False) -> None:
     """Print the headline of a result, and its scores by their three numbers.
 
-    `everything`: also raw values, all facts of each value, probabilities and other instruments.
+    `everything`: also raw values, all facts of each value, and other instruments.
     """
-    bench = benchmark(result.benchmark)
-    about = bench.about()
+    bench, known = benchmark(result.benchmark), result.scored.shown
 
     def ideal(name: str) -> Ideal | None:
         return bench.ideal(name, result.standard)
 
-    draft = getattr(bench.standards[result.standard], "draft", "")
+    def better(name: str) -> str:
+        return direction(bench, ideal(name), is_score=name in known)
+
     OUT.print(cell(f"{result.meta.get('model')} on {bench.title}, standard {result.standard}"), style="bold")
-    if draft:
+    if draft := getattr(bench.standards[result.standard], "draft", ""):
         show_wrapped(f"This standard is a draft: {draft}.")
     for mark in limits_of(result):
         show_wrapped(f"A part of the benchmark. {mark[0].upper()}{mark[1:]}.")
-    _show_headline(result, everything)
-    instruments = instrument_ranges(result, variant_scores(result, result.standard)) if everything else {}
-    known = result.scored.shown
-    scores = (known if everything else first_values(result)).values()
-    for title, values in (("Scores", scores), ("Component metrics", result.values.values() if everything else ())):
+    _show_headline(headline(result, digits), everything)
+    parts = {"Scores": [*(known if everything else first_values(result)).values()]}
+    if everything:
+        parts["Component metrics"] = [*result.values.values()]
+    for title, values in parts.items():
+        ways = {value.name: better(value.name) for value in values}
+        if len(common := set(ways.values()) - {""}) == 1:
+            title, ways = f"{title} ({common.pop()})", {}
         meanings = {
-            value.name: (
-                about.describe(value.name),
-                direction(bench, ideal(value.name), is_score=value.name in known),
-            )
+            value.name: "; ".join(filter(None, (bench.about().describe(value.name), ways.get(value.name))))
             for value in values
         }
-        show_values(
-            title,
-            values,
-            ideal,
-            meanings=meanings,
-            raw=result.values,
-            everything=everything,
-            instruments=instruments,
-        )
+        show_values(title, values, ideal, meanings, result.values)
     if result.readings:
         show_outcomes("How the answers were read", result.readings)
     if share := tier_2_share(result):
         show_wrapped(share)
     if everything:
+        _show_facts([value for values in parts.values() for value in values], result, ideal)
         _show_instruments(result)
     if result.consistency:
         _show_consistency(result.consistency, everything)
     signature = " ".join(f"{key}={text}" for key, text in result.signature.items() if key != SKETCH)
     show_wrapped(f"Signature: {signature}", style="dim")
-    if everything:
-        show_sentences()
-    else:
+    if not everything:
         show_wrapped(LEGEND)
 
 
-def _show_headline(result: Result, everything: bool) -> None:
-    scored, top = result.scored, headline(result, digits)
+def _show_headline(top: Headline, everything: bool) -> None:
     OUT.print()
     for sentence in top.sentences:
         show_wrapped(sentence)
-    interval = "" if top.three.value is None else f", 95 % interval {top.three.interval_text}"
-    OUT.print(cell(f"{top.score}: {top.three.value_text}{interval}"), style="bold cyan")
-    show_wrapped("; ".join(filter(None, (top.words, top.direction))), "  ")
-    if top.three.value is not None:
-        _labelled("by chance", top.three.chance_words)
-    _labelled("rank", top.place)
-    _labelled("missing", top.missing)
-    for name, label in scored.labels.items():
-        chance = f", P {probability(scored.chances[name])}" if everything and name in scored.chances else ""
-        _labelled(name.replace("_", " "), f"{label}{chance}")
+    OUT.print(cell(top.number), style="bold cyan")
+    for label, text in top.facts:
+        _labelled(label, text)
     shown = top.unranked if everything else top.unranked[:_REASONS]
     for reason in shown:
         _labelled("why no rank", reason)
     if len(shown) < len(top.unranked):
         _labelled("", f"--all lists {len(top.unranked) - len(shown)} more")
     OUT.print()
+
+
+def _show_facts(values: Iterable[Value], result: Result, ideal: Callable[[str], Ideal | None]) -> None:
+    """Print the collapsed facts of values with a number, and what the facts are."""
+    instruments = instrument_ranges(result, variant_scores(result, result.standard))
+    for value in values:
+        if value.state == "value":
+            OUT.print(cell(value.name), style="bold")
+            for fact in folded_facts(value, ideal(value.name), digits, instruments=instruments.get(value.name)):
+                show_wrapped(f"{fact.name}: {fact.text}", "  ")
+    OUT.print(cell("What these facts are"), style="bold")
+    for name, sentence in SENTENCES.items():
+        show_wrapped(f"{name}: {sentence}", "  ")
 
 
 def _labelled(label: str, text: str) -> None:
@@ -167,19 +158,14 @@ def _show_instruments(result: Result) -> None:
 
 def _corrected(title: str, variant: Variant, raw: Mapping[str, Value]) -> None:
     """A corrected value has no bias of few samples, so it compares with the lower estimate of the raw value."""
-    table = new_table(title)
-    table.add_column("name", no_wrap=True)
-    for column in ("raw", "raw 95 %", DEBIASED, "corrected", "corrected 95 %"):
-        table.add_column(column, justify="right", no_wrap=True)
+    rows = []
     for name, value in variant.values.items():
-        if name not in raw:  # a result of another version
-            continue
-        sure = raw[name].uncertainty
-        ends = (None if sure is None else (sure.low, sure.high), variant.intervals.get(name))
-        spans = ["–" if end is None else f"{digits(end[0])} to {digits(end[1])}" for end in ends]
-        debiased = digits(None if sure is None else sure.debiased)
-        table.add_row(*map(cell, (name, digits(raw[name].value), spans[0], debiased, digits(value), spans[1])))
-    OUT.print(table)
+        if name in raw:  # else a result of another version
+            about, ends = raw[name].uncertainty, (raw[name].interval, variant.intervals.get(name))
+            spans = ["–" if end is None else f"{digits(end[0])} to {digits(end[1])}" for end in ends]
+            debiased = digits(None if about is None else about.debiased)
+            rows.append((name, digits(raw[name].value), spans[0], debiased, digits(value), spans[1]))
+    table(title, ("name", "raw", "raw 95 %", DEBIASED, "corrected", "corrected 95 %"), rows)
     show_wrapped(f"By {variant.name}. Ranked are the raw values. {variant.note}")
 
 
@@ -208,27 +194,15 @@ def stage(done: Stage) -> str:
 
 def course_line(done: Stage) -> str:
     """Duration and tokens of a stage, and notable shares of its answers; '' if unknown."""
-    course = done.course
-    if not course:
-        return ""
-
-    def number(name: str) -> float:
-        value = course.get(name)
-        return float(value) if isinstance(value, int | float) else 0.0
-
-    seconds, tokens = number("seconds"), number("output_tokens")
-    parts = [
-        f"{seconds / 60:,.1f} min",
-        *([f"{number('input_tokens'):,.0f} tokens of prompts"] if "input_tokens" in course else []),
-        f"{tokens:,.0f} tokens of answers",
-        *([f"{tokens / seconds:.1f} tokens/s"] if seconds and tokens else []),
-    ]
-    parts += [f"{word} {number(name):.1%}" for name, word in SHARES.items() if number(name)]
-    readable = [
-        f"{name.removeprefix('readable_')} {number(name):.1%}" for name in course if name.startswith("readable_")
-    ]
-    parts += [f"readable: {', '.join(readable)}"] if readable else []
-    return plain(f"That took {'; '.join(parts)}.")
+    course = {name: float(n) for name, n in done.course.items() if isinstance(n, int | float) and n}
+    seconds, tokens = course.get("seconds", 0.0), course.get("output_tokens", 0.0)
+    parts = [f"{seconds / 60:,.1f} min", f"{tokens:,.0f} tokens of answers"]
+    if seconds and tokens:
+        parts.append(f"{tokens / seconds:.1f} tokens/s")
+    shares = {name: word for name, word in SHARES.items() if name in course}
+    shares |= {name: name.replace("_", " ", 1) for name in course if name.startswith("readable_")}
+    parts += [f"{word} {course[name]:.1%}" for name, word in shares.items()]
+    return plain(f"That took {'; '.join(parts)}.") if course else ""
 
 
 SHARES = {"empty": "empty", "looping": "looping", "cut_off": "cut off at their greatest length"}
@@ -248,43 +222,31 @@ def tier_2_share(result: Result) -> str:
 
 def other_instruments(result: Result) -> tuple[list[Row], list[str]]:
     """Rows of `HEADERS` for all raw values and scores that another instrument moves; lines about each instrument."""
-    shown = [kind for kind in INSTRUMENTS if any(variant.kind == kind for variant in result.variants)]
-    scores = variant_scores(result, result.standard) if shown else {}
+    scores = variant_scores(result, result.standard)
     rows: list[Row] = []
     notes: list[str] = []
-    for kind in shown:
+    for kind, by in INSTRUMENTS.items():
         variants = [variant for variant in result.variants if variant.kind == kind]
-        rows += _values(kind, variants, result) if kind != "reading_errors" else ()  # they move nearly every value
-        measured = {name: score.value for name, score in result.scored.scores.items()}
-        moved = {name: ends for name, ends in scores.get(kind, {}).items() if ends[0] < ends[1]}
-        rows += [
-            (f"score {name}", digits(measured.get(name)), *map(digits, ends), INSTRUMENTS[kind])
-            for name, ends in moved.items()
-        ]
-        notes += _notes(kind, variants, len(scores.get(kind, {})) - len(moved))
-    return rows, notes
-
-
-def _values(kind: Kind, variants: list[Variant], result: Result) -> Iterator[Row]:
-    """The raw values that a kind of variant changes."""
-    for name, (low, high) in ranges(variants, kind).items():
-        raw = result.values[name].value if name in result.values else None
-        if raw is None or low == high == raw:
+        if not variants:
             continue
-        yield (name, digits(raw), digits(low), digits(high), INSTRUMENTS[kind])
-
-
-def _notes(kind: Kind, variants: list[Variant], still: int) -> Iterator[str]:
-    """The instrument that was changed, how, and the number of scores that stay."""
-    notes = dict.fromkeys(variant.note for variant in variants if variant.note)
-    if len(notes) > 1:
-        text = "; ".join(f"{variant.name}: {variant.note}" for variant in variants)
-    else:
-        text = ". ".join([", ".join(variant.name for variant in variants), *notes])
-    yield (
-        f"{INSTRUMENTS[kind].capitalize()}: {text.rstrip('.')}. The range of a score holds the measured one; "
-        f"{still} scores stay as they are."
-    )
+        for name, ends in ranges(variants, kind).items():
+            raw = result.values[name].value if name in result.values else None
+            moved = raw is not None and not ends[0] == ends[1] == raw
+            if moved and kind != "reading_errors":  # which move nearly every value
+                rows.append((name, digits(raw), *map(digits, ends), by))
+        shifted = {name: ends for name, ends in scores[kind].items() if ends[0] < ends[1]}
+        for name, ends in shifted.items():
+            rows.append((f"score {name}", digits(result.scored.scores[name].value), *map(digits, ends), by))
+        told = dict.fromkeys(variant.note for variant in variants if variant.note)
+        if len(told) > 1:
+            text = "; ".join(f"{variant.name}: {variant.note}" for variant in variants)
+        else:
+            text = ". ".join([", ".join(variant.name for variant in variants), *told])
+        notes.append(
+            f"{by.capitalize()}: {text.rstrip('.')}. The range of a score holds the measured one; "
+            f"{len(scores[kind]) - len(shifted)} scores stay as they are."
+        )
+    return rows, notes
 
 
 def show_summaries(name: str, summaries: Mapping[str, Summary]) -> None:
@@ -302,13 +264,8 @@ def show_summaries(name: str, summaries: Mapping[str, Summary]) -> None:
 
 def show_outcomes(title: str, summaries: Mapping[str, Summary]) -> None:
     """Print the number of answers per task and outcome (`COUNTED`)."""
-    table = new_table(title)
-    table.add_column("task")
-    for header in COUNTED:
-        table.add_column(header.replace("_", " "), justify="right", max_width=10)
-    for task, summary in summaries.items():
-        table.add_row(*map(cell, (task, *(f"{summary.outcomes[outcome]:,}" for outcome in COUNTED))))
-    OUT.print(table)
+    rows = [(task, *(f"{each.outcomes[outcome]:,}" for outcome in COUNTED)) for task, each in summaries.items()]
+    table(title, ("task", *(header.replace("_", " ") for header in COUNTED)), rows)
 
 
 def _example(example: Example) -> Text:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as Drawn
 from rich.text import Text
 
 from fairspace.submissions.errors import plain
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.faults import Fault
+    from fairspace.submissions.report.headline import Table
+
+WIDTH = 80
+"""Columns of texts, and of the tables of values."""
 
 OUT = Console(highlight=False, markup=False, emoji=False)
 if not OUT.is_terminal and "COLUMNS" not in os.environ:
@@ -27,9 +32,9 @@ def cell(text: object) -> Text:
     return Text(plain(str(text)))
 
 
-def new_table(title: str) -> Table:
+def new_table(title: str) -> Drawn:
     """An empty table."""
-    return Table(
+    return Drawn(
         title=cell(title) if title else None,
         title_justify="left",
         header_style="bold",
@@ -47,6 +52,20 @@ def table(title: str, headers: Sequence[str], rows: Iterable[Sequence[object]]) 
     for row in rows:
         drawn.add_row(*map(cell, row))
     OUT.print(drawn)
+
+
+def show_table(shown: Table) -> None:
+    """Print a table of texts with its heading and note."""
+    table(shown.heading, shown.columns, shown.rows)
+    show_wrapped(shown.note)
+
+
+def show_wrapped(text: str, indent: str = "", style: str = "") -> None:
+    """Print a text in lines of 80 columns."""
+    for line in textwrap.wrap(
+        plain(text), WIDTH, initial_indent=indent, subsequent_indent=2 * indent, break_on_hyphens=False
+    ):
+        OUT.print(Text(line), style=style)
 
 
 def faults(rows: Sequence[Fault]) -> None:

@@ -1,17 +1,16 @@
-"""Values and boards as commands print them: three numbers each in 80 columns; with `--all` every further fact, too."""
+"""Values and boards as commands print them: three numbers each in 80 columns."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 from rich.text import Text
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Ideal
 from fairspace.submissions.benchmarks.genres.parse.lexicons import REMEDIES
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.commands.show.tables import OUT, cell, new_table
+from fairspace.submissions.commands.show.tables import OUT, WIDTH, cell, new_table, show_wrapped
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.headline import direction
@@ -21,103 +20,55 @@ from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import (
     NO_VALUES,
     NOTHING,
-    SENTENCES,
-    Fact,
     ThreeNumbers,
-    folded_facts,
     numbers_in_row,
     three_numbers,
 )
 from fairspace.submissions.values import Value
 
-WIDTH = 80
 CHANCE = len("down to 0.0000")
 """Width of the column `by chance`: the mean of fair models, and below it the end."""
 LEGEND = (
     "By chance: what a perfectly fair model scores with as many answers (mean, and the end for 95 % of such models). "
     '"No bias shown" is no proof of fairness. --all has the component metrics and all other facts.'
 )
-Meanings = Mapping[str, tuple[str, str]]
-"""Name of a value -> its meaning, and its better direction."""
-Ideals = Callable[[str], Ideal | None]
-Instruments = Mapping[str, tuple[float, float]]
-NO_OTHERS: Instruments = {}
-NO_MEANINGS: Meanings = {}
+
+NO_MEANINGS: Mapping[str, str] = {}
 
 
 def show_values(
     title: str,
-    rows: Iterable[Value],
-    ideal: Ideals = lambda name: None,
-    *,
-    meanings: Meanings = NO_MEANINGS,
+    values: Collection[Value],
+    ideal: Callable[[str], Ideal | None] = lambda name: None,
+    meanings: Mapping[str, str] = NO_MEANINGS,
     raw: Mapping[str, Value] = NO_VALUES,
-    everything: bool = False,
-    instruments: Instruments = NO_OTHERS,
 ) -> None:
     """Print values with a number as a table, and below it the others by their reason.
 
-    `raw`: raw values of the same result; `everything`: whether the collapsed facts are printed, too; `instruments`:
-    name of a value -> smallest and largest number by other instruments, for `everything`.
+    `meanings`: name of a value -> its words; `raw`: raw values of the same result.
     """
-    values = list(rows)
     numbers = [value for value in values if value.state == "value"]
     if numbers:
-        _table(title, numbers, ideal, meanings, raw)
+        table = new_table(title)
+        table.add_column("name", overflow="fold")
+        table.add_column("value", justify="right", no_wrap=True)
+        table.add_column("95 % interval", justify="right", no_wrap=True)
+        table.add_column("by chance", justify="right", max_width=CHANCE)
+        for value in numbers:
+            three = three_numbers(value, ideal(value.name), digits, values=raw)
+            below = ((meanings.get(value.name, ""), "dim"), (three.missing_text, ""))
+            named = Text.assemble(plain(value.name), *((f"\n{line}", style) for line, style in below if line))
+            table.add_row(named, cell(three.value_text), cell(three.interval_text), Text(chance_lines(three)))
+        OUT.print(table, width=WIDTH)
     elif values:
         OUT.print(cell(title), style="italic")
-    if everything:
-        for value in numbers:
-            show_facts(
-                value.name, folded_facts(value, ideal(value.name), digits, instruments=instruments.get(value.name))
-            )
     for line in without_number(values):
         show_wrapped(line.lstrip(), " " * (len(line) - len(line.lstrip())))
-
-
-def _table(title: str, rows: Sequence[Value], ideal: Ideals, meanings: Meanings, raw: Mapping[str, Value]) -> None:
-    shown = [(value.name, three_numbers(value, ideal(value.name), digits, values=raw)) for value in rows]
-    ways = {way for value in rows for _, way in [meanings.get(value.name, ("", ""))]}
-    common = next(iter(ways)) if len(ways) == 1 else ""
-    table = new_table(f"{title} ({common})" if common else title)
-    table.add_column("name", overflow="fold")
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("95 % interval", justify="right", no_wrap=True)
-    table.add_column("by chance", justify="right", max_width=CHANCE)
-    for name, three in shown:
-        words, way = meanings.get(name, ("", ""))
-        meaning = "; ".join(filter(None, (words, "" if common else way)))
-        below = [(f"\n{line}", style) for line, style in ((meaning, "dim"), (three.missing_text, "")) if line]
-        named = Text.assemble(plain(name), *below)
-        table.add_row(named, cell(three.value_text), cell(three.interval_text), Text(chance_lines(three)))
-    OUT.print(table, width=WIDTH)
 
 
 def chance_lines(three: ThreeNumbers) -> str:
     """Values of fair models by chance, their end below, and the verdict below both."""
     return "\n".join(filter(None, (three.chance_text.replace(", ", ",\n"), three.verdict)))
-
-
-def show_facts(name: str, facts: Iterable[Fact]) -> None:
-    """Print the collapsed facts of a value."""
-    OUT.print(cell(name), style="bold")
-    for fact in facts:
-        show_wrapped(f"{fact.name}: {fact.text}", "  ")
-
-
-def show_sentences() -> None:
-    """Print the explanation of each fact."""
-    OUT.print(cell("What these facts are"), style="bold")
-    for name, sentence in SENTENCES.items():
-        show_wrapped(f"{name}: {sentence}", "  ")
-
-
-def show_wrapped(text: str, indent: str = "", style: str = "") -> None:
-    """Print a text in lines of 80 columns."""
-    for line in textwrap.wrap(
-        plain(text), WIDTH, initial_indent=indent, subsequent_indent=2 * indent, break_on_hyphens=False
-    ):
-        OUT.print(Text(line), style=style)
 
 
 def without_number(rows: Iterable[Value]) -> list[str]:
@@ -147,60 +98,39 @@ def show_board(name: str, standard: str, rows: Sequence[Row]) -> None:
     """Print the board of the benchmark `name`, a table for each kind of rows that share ranks."""
     bench = benchmark(name)
     if lacking := none_verified([row.row_class for row in rows]):
-        _sentence(lacking)
+        show_wrapped(lacking, style="dim")
     for total in filter(None, dict.fromkeys(ranking_of(row, bench, standard) for row in rows)):
         way = direction(bench, bench.ideal(total, standard), is_score=True)
-        _sentence(f"{total}: {'; '.join(filter(None, (bench.about().describe(total), way)))}.")
+        show_wrapped(f"{total}: {'; '.join(filter(None, (bench.about().describe(total), way)))}.", style="dim")
     for ranked_with in dict.fromkeys(row.ranked_with for row in rows):
         row_class, cohort, group = ranked_with
         shown = with_errors([row for row in rows if row.ranked_with == ranked_with], standard)
         of = ", ".join(filter(None, (CLASSES[row_class].title.lower(), cohort, group and f"protocol {group}")))
         title = f"{bench.title}, standard {standard}: {of}"
         _three_numbers(title, shown, bench, standard)
-        _sentence(CLASSES[row_class].means)
+        show_wrapped(CLASSES[row_class].means, style="dim")
         for protocol in dict.fromkeys(row.protocol for row in shown if row.protocol):
-            _sentence(f"{protocol}: {bench.protocol_text(protocol)}")
-
-
-def _sentence(text: str) -> None:
-    for line in textwrap.wrap(text, WIDTH):
-        OUT.print(cell(line), style="dim")
+            show_wrapped(f"{protocol}: {bench.protocol_text(protocol)}", style="dim")
 
 
 def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: str) -> None:
     """Print rank, model, and the three numbers of the ranking score, in 80 columns."""
     totals = [ranking_of(row, bench, standard) for row in rows]
-    shown = [
-        numbers_in_row(row, total, row.scores.get(total), digits, ranked=True)
+    numbers = [
+        (row, numbers_in_row(row, total, row.scores.get(total), digits, ranked=True))
         for row, total in zip(rows, totals, strict=True)
     ]
-    header = next(iter(dict.fromkeys(totals)), "").replace("_", " ")
-    columns = {
-        "rank": [str(row.rank or "–") for row in rows],
-        "could be": [three.ranks_text for three in shown],
-        "model": [
-            "; ".join(filter(None, (r.model, r.copy_of, r.claim, *r.remarks, s.missing_text)))
-            for r, s in zip(rows, shown, strict=True)
-        ],
-        header: [three.value_text for three in shown],
-        "95 % interval": [three.interval_text for three in shown],
-        "by chance": [chance_lines(three) for three in shown],
-    }
-    if set(columns["by chance"]) == {NOTHING}:
-        del columns["by chance"]
+    known = any(three.chance_text != NOTHING for _, three in numbers)
     table = new_table(title)
-    for name in columns:
-        table.add_column(
-            name,
-            justify="left" if name == "model" else "right",
-            overflow="fold",
-            no_wrap=name in ("rank", "could be"),
-            max_width=CHANCE if name == "by chance" else None,
-        )
-    for line in zip(*columns.values(), strict=True):
-        table.add_row(
-            *(Text(text) if name == "by chance" else cell(text) for name, text in zip(columns, line, strict=True))
-        )
+    for name in ("rank", "could be", "model", next(iter(dict.fromkeys(totals)), "").replace("_", " "), "95 % interval"):
+        justify: Literal["left", "right"] = "left" if name == "model" else "right"
+        table.add_column(name, justify=justify, overflow="fold", no_wrap=name in ("rank", "could be"))
+    if known:
+        table.add_column("by chance", justify="right", overflow="fold", max_width=CHANCE)
+    for row, three in numbers:
+        model = "; ".join(filter(None, (row.model, row.copy_of, row.claim, *row.remarks, three.missing_text)))
+        cells = (str(row.rank or NOTHING), three.ranks_text, model, three.value_text, three.interval_text)
+        table.add_row(*map(cell, cells), *([Text(chance_lines(three))] if known else []))
     OUT.print(table, width=WIDTH)
 
 

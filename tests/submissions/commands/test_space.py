@@ -57,7 +57,7 @@ class Space:
         return found
 
     def client(self, token: str = "") -> SpaceClient:
-        return SpaceClient("https://space.example", token, self.waits.append, lambda: 1.0)
+        return SpaceClient("https://space.example", token, self.waits.append)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def test_names_cover_no_point_no_name_and_no_end_of_the_frame() -> None:
     points = [(60 + 37 * (place % 6), 60 + 53 * (place // 6)) for place in range(24)]
     sizes = [(48.0, 14.0)] * len(points)
     places = place_labels(points, sizes, (0, 0, 320, 320), blocked=[(0.0, 0.0, 60.0, 20.0)])
-    boxes = [place.box for place in places if place is not None]
+    boxes = [box for box in places if box is not None]
     assert len(boxes) == len(points)
     marks = [(x - 6.0, y - 6.0, x + 6.0, y + 6.0) for x, y in points]
     for number, box in enumerate(boxes):

@@ -26,15 +26,15 @@ def test_one_result_has_its_three_numbers_and_several_stand_side_by_side() -> No
         rescore(result(name, level, waves(0.01, 3)), "up_to_twenty") for name, level in (("a", 0.2), ("b_c", 0.3))
     ]
     alone, beside = results_latex(several[:1]), results_latex(several)
-    assert r"Name & Value & 95 \% interval & By chance \\" in alone
-    assert r"Value & a & b\_c \\" in beside
+    assert r"name & value & 95 \% interval & by chance \\" in alone
+    assert r"name & a & b\_c \\" in beside
     ends = r"\[0\.\d{4} to 0\.\d{4}\]"
     assert re.search(rf"^total & 0\.2000 {ends} & 0\.3000 {ends} \\\\$", beside, re.M)
 
 
 def test_models_of_one_name_have_columns_of_their_own() -> None:
     same = [result("m", level, waves(0.01, 3)) for level in (0.2, 0.3)]
-    assert r"Value & m (1) & m (2) \\" in results_latex(same)
+    assert r"name & m (1) & m (2) \\" in results_latex(same)
 
 
 def test_what_was_not_run_is_named_and_what_is_undefined_says_so() -> None:

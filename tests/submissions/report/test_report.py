@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from fairspace.submissions.answers.items import Item
-from fairspace.submissions.answers.rows import COUNTED, Example, Summary
+from fairspace.submissions.answers.rows import COUNTED, Summary
 from fairspace.submissions.checking.consistency import TaskConsistency
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.report.contents import Report, make_report, to_csv, to_latex, to_markdown
@@ -26,14 +26,14 @@ from tests.submissions.results.test_tiers import result, waves
 
 Run = Callable[..., tuple[int, str, str]]
 HOSTILE = r"=1+1|\input{/etc/passwd} <script>alert(1)</script> $x$ [a](b) 100 % #1 ~^_"
+ITEM = Item("worst", "vision_gender", "v/1", HOSTILE, "choice", "left", "plain", "It is ", "left", "", "1 if left: 1")
 LATEX = r"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{}\end{{document}}"
 
 
 def scored(model: str, level: float, number: int) -> Result:
     made = rescore(result(model, level, waves(0.01, number)), "up_to_twenty")
     outcomes = {**dict.fromkeys(COUNTED, 0), "choice": 190, "refused": 6, "not_handed_in": 4}
-    examples = (Example("choice", "left", "plain", "It is ", "left", "."), Example("refused", None, "phrase", HOSTILE))
-    return replace(made, readings={"vision_gender": Summary(outcomes, {}, examples)})
+    return replace(made, readings={"vision_gender": Summary(outcomes, {})}, items={"gender_occupation": (ITEM,)})
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +46,9 @@ def test_differences_to_the_first_model_are_corrected_for_all_lines_of_the_table
     table = report.table("differences")
     assert table is not None
     assert len(table.rows) == 2 * 7  # six cells and the total
-    assert {row[-1] for row in table.rows if row[1] == "third"} == {"not significant"}
-    assert {row[-1] for row in table.rows if row[1] != "third"} == {"significant"}
-    assert {row[-2] for row in table.rows if row[1] == "third"} == {"1.000"}
+    assert {row[-1] for row in table.rows if row[0] == "third"} == {"not significant"}
+    assert {row[-1] for row in table.rows if row[0] != "third"} == {"significant"}
+    assert {row[-2] for row in table.rows if row[0] == "third"} == {"1.000"}
     assert "The 14 tests are corrected together" in " ".join(report.methods)
 
 
@@ -82,7 +82,8 @@ def test_a_page_needs_no_network_and_no_script_and_names_every_mark(report: Repo
     assert "<script" not in html
     assert set(re.findall(r"https?://[^\"<\s]*", html)) <= {"http://www.w3.org/2000/svg"}
     assert not re.search(r"\b(?:src|href|url)\s*[=(]", html)
-    assert html.count("<circle") == html.count('<g class="mark"><title>') > 0
+    assert html.count("<circle") > len(report.results) * 7 - 1
+    assert html.count('<g class="mark"><title>') == html.count('<g class="mark">')
     assert "Answers to look at" in html
     assert "<mark>left</mark>" in html
     assert html.count("<h2>") == html.count("</h2>") == 7
@@ -113,19 +114,14 @@ def test_results_of_two_benchmarks_or_standards_have_no_common_report() -> None:
 def test_a_result_without_intervals_or_numbers_has_a_report() -> None:
     made = make_report([iris_result("m", "lab", RD_gender=float("nan"))])
     assert "undefined" in to_html(made)
-    assert "iris_score undefined" in to_markdown(made)
+    assert "iris_score: undefined" in to_markdown(made)
 
 
 def test_answers_that_a_result_keeps_of_a_value_stand_under_its_name() -> None:
-    item = Item(
-        "worst", "vision_gender", "v/1", HOSTILE, "choice", "left", "plain", "It is ", "left", "", "1 if left: 1"
-    )
-    kept = replace(scored("m", 0.2, 3), items={"gender_occupation": (item,)})
-    html = to_html(make_report([kept]))
+    html = to_html(make_report([scored("m", 0.2, 3)]))
     assert "m: gender_occupation (1)" in html
     assert "counts as 1 if left: 1" in html
     assert "<script" not in html
-    assert "vision_gender (" not in html  # the examples of readings are those of older results
 
 
 def test_results_are_compared_in_the_terminal_with_corrected_significance(run: Run, tmp_path: Path) -> None:

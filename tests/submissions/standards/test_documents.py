@@ -81,7 +81,7 @@ def test_an_iris_standard_is_one_file_that_names_its_table_of_metrics() -> None:
 
 def test_a_difference_is_told_field_by_field() -> None:
     other = replace(INAUGURAL, metrics=GRANULAR[1:], metrics_sha256="", tau=65.0)
-    found = {one.name: (one.first, one.second) for one in differences(*map(_told, (INAUGURAL, other)))}
+    found = {name: (one, two) for name, one, two in differences(*map(_told, (INAUGURAL, other)))}
     assert set(found) == {"tau", "metrics_sha256", "metrics.RD_gender"}
     assert found["tau"] == (60.0, 65.0)
     assert found["metrics.RD_gender"][0]["sector"] == "IFS_Gen"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairspace.submissions.report.figure import Difference, Score, corrected, difference, differences
+from fairspace.submissions.comparing import Difference, Score, corrected, difference, differences
 from fairspace.submissions.uncertainty.bootstrap import Z
 from tests.submissions.results.test_tiers import BENCH, board, result, waves
 
@@ -83,8 +83,8 @@ def test_with_few_common_draws_nothing_is_said() -> None:
 def test_what_tiers_separate_differs_as_a_pair_too(away: float) -> None:
     """A single pair needs 1.96 * 0.01 * sqrt(2) = 0.0277; the second row of a board 2.186 errors, 0.0309."""
     rows = board(result("a", 0.2, waves(0.01, 3)), result("b", 0.2 + away, waves(0.01, 4)))
-    chosen = [rows["a"], rows["b"]]
-    found = differences(BENCH, [row.result for row in chosen], "up_to_twenty")[1]["total"]
+    results = [made for name in ("a", "b") if (made := rows[name].result) is not None]
+    found = differences(BENCH, results, "up_to_twenty")[1]["total"]
     assert found.value == pytest.approx(away, abs=1e-9)
     assert (found.verdict != "not significant") == (away > 0.0277)
     assert (rows["b"].tier == 2) == (away > 0.0309)
