@@ -12,7 +12,6 @@ from fairspace.builders.drawn.tools import DrawnDetector, measure
 from fairspace.builders.engine.dataset import Job
 from fairspace.builders.engine.tools import Picture
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
-from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52.persons import match
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.models.detection import StoredBoxes
@@ -20,7 +19,7 @@ from fairspace.builders.sources import SOURCES, facet
 from fairspace.builders.sources import faces as fairface
 from fairspace.builders.sources import faces as mst_e
 from fairspace.builders.sources import faces as utkface
-from fairspace.builders.sources.model_images import ImageReader, ModelStore, annotated_faces, models, stored_images
+from fairspace.builders.sources.model_images import NEUTRAL, STEER, ImageReader, ModelStore
 
 
 @pytest.fixture(scope="module")
@@ -92,21 +91,16 @@ def test_mst_e_has_all_tones_and_leaves_a_video_out(folder: Path) -> None:
 
 
 def test_models_have_images_for_their_annotations(folder: Path, tmp_path: Path) -> None:
-    neutral = dict.fromkeys(iris_gen_52.ids("v1").to_pylist(), iris_gen_52.IMAGES)
-    steer = dict.fromkeys(iris_steer_60.steer_ids("v1").to_pylist(), iris_steer_60.IMAGES)
-    items = {"generation_neutral": neutral, "generation_steer": steer}
-    found = models(folder / "models")
-    assert [model.key for model in found] == ["drawn-a", "drawn-b"]
-    statuses = Counter[str]()
-    for model in found:
-        faces, images = list(annotated_faces(model, items)), list(stored_images(model, items))
-        statuses.update(face.status for face in faces)
-        shown = {(face.task, face.id, face.sample) for face in faces if face.status != "refused"}
-        assert {(image.task, image.id, image.sample) for image in images} == shown
-        data, suffix = ImageReader().read(images[0])
-        assert (hashlib.sha256(data).hexdigest(), suffix) == (images[0].sha256, "jpg")
-    assert {"ok", "no_face", "refused"} == set(statuses)
     store = ModelStore(Job(folder, tmp_path), folder / "models")
+    assert [model.key for model in store.models] == ["drawn-a", "drawn-b"]
+    cells = [(model, item) for model in range(2) for item in range(len(store.ids[STEER]))]
+    made = {task: store.select(task, cells) for task in (NEUTRAL, STEER)}
+    assert {one.status for task in made for one in made[task]} == {"ok", "no_face", "refused"}
+    assert all((one.image is None) == (one.status == "refused") for task in made for one in made[task])
+    image = made[NEUTRAL][0].image
+    assert image is not None
+    data, suffix = ImageReader().read(image)
+    assert (hashlib.sha256(data).hexdigest(), suffix) == (image.sha256, "jpg")
     for number in range(2):
         counts = store.neutral_counts(number)
         assert counts.shape == (len(OCCUPATIONS), len(GROUPS))
@@ -115,5 +109,4 @@ def test_models_have_images_for_their_annotations(folder: Path, tmp_path: Path) 
             for occupation, group in iris_steer_60.steer_plan(counts)
             for wanted in (group, *iris_steer_60.counter_groups(group))
         }
-        made = {face.id for face in annotated_faces(found[number], items) if face.task == "generation_steer"}
-        assert made == asked
+        assert {store.ids[STEER][one.item].as_py() for one in made[STEER] if one.model == number} == asked
