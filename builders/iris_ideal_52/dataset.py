@@ -217,15 +217,14 @@ def _name(place: Chosen | Place) -> str:
 
 def cropped(person: Found, folder: Path, name: str) -> dict[str, Any]:
     """The columns of a real image. BuildError SOURCE_IMAGE if its file is missing or unreadable."""
-    file = f"{folder}/{person.file}"
+    file = folder / person.file
     try:
-        with open(file, "rb", buffering=0) as stream:  # noqa: PTH123 -- Path takes as long as the reading
-            data = stream.read()
-        crop = window(person.box, *join_images.upright_size(data))
+        data = file.read_bytes()
+        crop = window(person.box, *join_images.upright(data).size)
         content = join_images.cropped_jpeg(data, crop)
     except (OSError, ValueError, SyntaxError) as error:
         mend = "obtain the image again, or remove it together with its annotations"
-        raise BuildError("SOURCE_IMAGE", file, str(error), "a readable image", mend) from error
+        raise BuildError("SOURCE_IMAGE", str(file), str(error), "a readable image", mend) from error
     return {
         "image": {"bytes": content, "path": name},
         "origin": "facet",
