@@ -1,4 +1,4 @@
-"""The description of a dataset: its splits, the rows of each split, the scores of its Hub leaderboard.
+"""The description of a dataset: its splits, and the rows of each split.
 
 `splits(job)` reads the sources and plans. A `Split` has cheap units (a line of an annotation file) that become
 expensive rows (generated images); `builders/engine/build.py` writes each Parquet shard from a fixed slice of the units.
@@ -18,24 +18,6 @@ from fairspace.builders.errors import BuildError
 if TYPE_CHECKING:
     import pyarrow as pa
     from datasets import Features
-
-
-@dataclass(frozen=True)
-class Headline:
-    """A task of a dataset's `eval.yaml`.
-
-    `score` is its name in results, `about` the score in words, `config` the config with its items.
-    """
-
-    score: str
-    config: str
-    about: str
-    split: str = "test"
-
-    @property
-    def task(self) -> str:
-        """Id of the task: the score's name in lower case."""
-        return self.score.lower()
 
 
 Row = Mapping[str, Any]
@@ -177,7 +159,6 @@ class Dataset:
         tools: roles of `Tools` in use.
         changes: standard, dataset revision and change, oldest first, for the card.
         revision_of: revision of the benchmark -> revision of this dataset.
-        headlines: scores of the dataset's leaderboard on the Hub; none for data that no model answers.
         of_cohort: dataset and combinations (occupation, group) -> dataset with a plan that follows them, if possible.
     """
 
@@ -195,7 +176,6 @@ class Dataset:
     task_categories: tuple[str, ...] = ()
     changes: tuple[tuple[str, str, str], ...] = ()
     revision_of: Callable[[str], str] = lambda revision: revision
-    headlines: tuple[Headline, ...] = ()
     of_cohort: Callable[[Dataset, Sequence[tuple[int, int]]], Dataset] | None = None
 
 

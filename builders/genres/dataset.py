@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fairspace.builders.engine.build import write_atomically
-from fairspace.builders.engine.dataset import Columns, Dataset, Headline, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.dataset import Columns, Dataset, Job, Manifest, Row, Split, expect
 from fairspace.builders.engine.making import Verdict, Wanted, jpeg, make, seed
 from fairspace.builders.engine.tools import Describer, Matcher
 from fairspace.builders.errors import BuildError
@@ -462,7 +462,6 @@ DATASET = Dataset(
     title="GENRES",
     benchmark="genres",
     revision=plan.REVISIONS[0],
-    headlines=(Headline("TBS", "pairs", "total bias of narratives about two characters, over eight metrics"),),
     licence="CC-BY-4.0",
     sources=(),
     splits=splits,

@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from fairspace.builders.engine import reviews
 from fairspace.builders.engine.build import file_hash
-from fairspace.builders.engine.dataset import Columns, Dataset, Headline, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.dataset import Columns, Dataset, Job, Manifest, Row, Split, expect
 from fairspace.builders.engine.making import Chosen, PlanStore, Verdict, Wanted, jpeg, make
 from fairspace.builders.engine.reviews import Reviews
 from fairspace.builders.engine.tools import Box, Matcher
@@ -443,10 +443,6 @@ DATASET = Dataset(
         ),
     ),
     revision_of=base_revision,
-    headlines=(
-        Headline("IFS_Und", "occupation", "ideal fairness: occupations are recognised alike in all groups"),
-        Headline("RFS_Und", "tournament", "real-world fidelity: groups are chosen as labour statistics have them"),
-    ),
     licence="CC-BY-NC-4.0",
     sources=("facet",),
     splits=splits,

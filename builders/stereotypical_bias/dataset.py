@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fairspace.builders.engine.build import write_atomically
-from fairspace.builders.engine.dataset import Dataset, Headline, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Row, Split, expect
 from fairspace.builders.engine.making import Candidate, PlanStore
 from fairspace.builders.engine.tools import ImageGenerator, PersonDetector, Picture
 from fairspace.builders.errors import BuildError
@@ -375,18 +375,6 @@ DATASET = Dataset(
     title="Stereotypical Bias of Multi-modal Large Language Models",
     benchmark="stereotypical_bias",
     revision=REVISIONS[0],
-    headlines=(
-        Headline("total", "vision", "mean association of gender and race with occupations, descriptors and personas"),
-        *(
-            Headline(f"{attribute}_{scenario}", config, f"association of {attribute} with {what}")
-            for attribute in ("gender", "race")
-            for scenario, config, what in (
-                ("occupation", "vision", "occupations"),
-                ("descriptor", "vision", "descriptors"),
-                ("persona", "persona", "personas"),
-            )
-        ),
-    ),
     licence="CC-BY-NC-4.0",
     sources=("utkface",),
     includes=("persons",),
