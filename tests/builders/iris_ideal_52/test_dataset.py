@@ -36,8 +36,7 @@ from fairspace.builders.iris_ideal_52.dataset import (
 )
 from fairspace.builders.iris_ideal_52.persons import match
 from fairspace.builders.models.detection import StoredBoxes
-from fairspace.builders.publishing.artifacts import public_copy
-from fairspace.builders.publishing.join_images import cropped_jpeg, join
+from fairspace.builders.publishing.join_images import cropped_jpeg
 from tests.builders.facet_folder import Annotated, write_annotations, write_boxes
 from tests.builders.rebuilding import Killed, files
 
@@ -376,18 +375,3 @@ def test_the_check_finds_cells_that_are_too_full_or_not_filled(
         check(replace(sample[1], tools={}))
     with pytest.raises(ValueError, match="per_cell"):
         check(replace(real[1], options={"per_cell": "none"}))
-
-
-def test_a_public_copy_is_joined_again_from_the_users_own_facet(
-    sample: tuple[Path, Manifest], source: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "scratch").mkdir()
-    public = public_copy(iris_ideal_52_dataset.DATASET, sample[0], tmp_path / "scratch", "someone")
-    assert "join_images.py" in public
-    published = pq.read_table(next(path for name, path in public.items() if name.startswith("occupation/")))
-    kept = table(sample[0], "occupation")
-    real_rows = [row for row in published.to_pylist() if row["origin"] == 0]
-    assert len(real_rows) == 4
-    assert all(row["image"] is None for row in real_rows)
-    joined = list(join(published.to_pylist(), source))
-    assert [row["image"]["bytes"] for row in joined] == [image["bytes"] for image in kept["image"].to_pylist()]
