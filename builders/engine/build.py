@@ -103,8 +103,11 @@ def build(
     )
     dataset.check(manifest)
     if describe is None:
-        from fairspace.cards.dataset_card import write_cards as describe
-    describe(out, dataset, manifest)
+        from fairspace.cards.dataset_card import write_cards
+
+        write_cards(out, dataset, manifest)
+    else:
+        describe(out, dataset, manifest)
     for shard in (shard for split in built for shard in split.shards):  # so that no power cut makes the manifest untrue
         with (out / shard.file).open("rb") as stream:
             os.fsync(stream.fileno())

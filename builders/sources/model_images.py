@@ -224,9 +224,9 @@ class ModelStore:
             if stored is None and task in pictured and row["status"] not in IMAGELESS:
                 what, expected = f"no image of {row['id']}, sample {sample}", "an image for each annotation of the task"
                 raise _bad("SOURCE_IMAGE", row["where"], what, expected)
-            labels = (row[column] or "" for column in LABELS)
+            gender, age, tone = (row[column] or "" for column in LABELS)
             count = sum(face["status"] == "ok" for face in of_image.values())
-            self._made[task].append(Made(model, item, sample, row["status"], *labels, count, stored))
+            self._made[task].append(Made(model, item, sample, row["status"], gender, age, tone, count, stored))
 
 
 class ImageReader:

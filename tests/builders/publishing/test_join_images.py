@@ -95,8 +95,8 @@ def test_rows_of_two_files_are_spliced(tmp_path: Path) -> None:
     both = upright(joined["image"]["bytes"])
     assert both.size == (400, 200)
     sides = {(0, 0, 200, 200): upright(halves["left"]), (200, 0, 400, 200): photo(300, 200, 1).crop((50, 0, 250, 200))}
-    for box, side in sides.items():
-        assert np.abs(np.asarray(both.crop(box), int) - np.asarray(side, int)).mean() < 8, "but for JPEG"
+    for box, shown in sides.items():
+        assert np.abs(np.asarray(both.crop(box), int) - np.asarray(shown, int)).mean() < 8, "but for JPEG"
 
 
 @pytest.mark.parametrize("streaming", [False, True])
