@@ -95,6 +95,7 @@ class Job:
         sample: whether a small but complete dataset is wanted.
         options: name -> other choices of the user that change the content.
         progress: called with the name of a step, units done, and units in all.
+        files: name -> source file that decides the content; the manifest prints its hash.
     """
 
     source: Path | None
@@ -104,19 +105,15 @@ class Job:
     tools: Tools = field(default_factory=Tools)
     options: Mapping[str, str] = field(default_factory=dict)
     progress: Callable[[str, int, int], None] = lambda what, done, total: None
+    files: dict[str, Path] = field(default_factory=dict)
     _rejected: list[str] = field(default_factory=list)
     _notes: dict[str, None] = field(default_factory=dict)
-    _files: dict[str, Path] = field(default_factory=dict)
 
     def need(self, source: str) -> Path:
         """The folder of a source. BuildError SOURCE_MISSING says how to obtain it."""
         from fairspace.builders.sources import SOURCES
 
         return SOURCES[source].need(self.source)
-
-    def used(self, name: str, file: Path) -> None:
-        """Name a source file that decides the content; the manifest prints its hash."""
-        self._files[name] = file
 
     def reject(self, unit: str, reason: str, **evidence: str | int | float) -> None:
         """Log a rejected candidate: the name of its unit, one of few reasons, and the numbers behind it."""
@@ -125,11 +122,6 @@ class Job:
     def note(self, text: str) -> None:
         """Record an omission and its cause; manifest and card print it."""
         self._notes[text] = None
-
-    @property
-    def files(self) -> Mapping[str, Path]:
-        """Source files named so far."""
-        return self._files
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -102,9 +102,9 @@ def candidates(job: Job) -> PlanStore:
         job.note(f"{count} {what}.")
     for source, name in _LABEL_FILES:
         if given(job, source):
-            job.used(f"{source}/{name}", job.need(source) / name)
+            job.files[f"{source}/{name}"] = job.need(source) / name
     if any(given(job, source) for source in SOURCES_READ):
-        job.used("plan of the real faces, with a hash over all of them", report)
+        job.files["plan of the real faces, with a hash over all of them"] = report
     for name in SOURCES_READ:
         title = SOURCES[name].title
         if name == "mst_e" and job.options.get("include") != "mst_e":

@@ -337,7 +337,7 @@ def occupation(job: Job) -> list[Split]:
     plan = PlanStore(job.seed)
     if folder is not None:
         annotations = folder / facet.ANNOTATIONS
-        job.used(f"facet/{facet.ANNOTATIONS}", annotations)
+        job.files[f"facet/{facet.ANNOTATIONS}"] = annotations
         # The file of boxes carries the annotations' hash, so a changed source is read anew.
         plan.add(find_persons(job, folder, job.work / f"boxes-{file_hash(annotations)[:16]}.jsonl"))
     counts = plan.counts()

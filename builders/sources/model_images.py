@@ -120,7 +120,7 @@ class ModelStore:
         for number, model in enumerate(self.models):
             job.progress("Reading annotations of models", number, len(self.models))
             for file in (model.folder / "submission.json", *model.files("annotations"), *model.files("images")):
-                job.used(file.relative_to(folder.parent).as_posix(), file)
+                job.files[file.relative_to(folder.parent).as_posix()] = file
             self._join(number, self._faces(model), self._images(model))
         job.progress("Reading annotations of models", len(self.models), len(self.models))
 

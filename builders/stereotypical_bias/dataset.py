@@ -80,7 +80,7 @@ def faces(job: Job, folder: Path) -> dict[str, list[str]]:
         files.setdefault(chosen.cell, []).append(chosen.key)
     listing = job.work / "faces.json"
     write_atomically(listing, json.dumps(files, indent=1, sort_keys=True))
-    job.used("utkface/faces that may be chosen", listing)
+    job.files["utkface/faces that may be chosen"] = listing
     return files
 
 
