@@ -252,26 +252,11 @@ def sitter(gender: str, age: str, skin_tone: str, seed: int, *, monk: int | None
 
 
 def draw_face(
-    gender: str,
-    age: str,
-    skin_tone: str,
-    seed: int,
-    *,
-    size: int = 384,
-    incomplete: bool = False,
-    occupation: str = "",
-    monk: int | None = None,
-    attire: str = "",
-    expression: str = "neutral",
-    accessories: bool = False,
-    insignia: bool = False,
-    facial_hair: bool = False,
+    gender: str, age: str, skin_tone: str, seed: int, *, size: int = 384, occupation: str = "", monk: int | None = None
 ) -> Image:
-    """A portrait (RGB, size x size) with labels as in `Sitter`, perhaps incomplete; the seed draws the rest."""
-    shown: dict[str, str | bool] = {"expression": expression, "accessories": accessories}
-    shown |= {"insignia": insignia, "facial_hair": facial_hair} | ({"attire": attire} if attire else {})
-    who = sitter(gender, age, skin_tone, seed, monk=monk, **shown)
-    return draw_sitter(who, seed, size=size, incomplete="any" if incomplete else "", occupation=occupation)
+    """A portrait (RGB, size x size) with labels as in `Sitter`; the seed draws the rest."""
+    who = sitter(gender, age, skin_tone, seed, monk=monk, expression="neutral")
+    return draw_sitter(who, seed, size=size, occupation=occupation)
 
 
 def draw_sitter(who: Sitter, seed: int, *, size: int = 384, incomplete: str = "", occupation: str = "") -> Image:
@@ -299,20 +284,18 @@ def draw_sitter(who: Sitter, seed: int, *, size: int = 384, incomplete: str = ""
     return finish(image, random)
 
 
-def draw_scene(
-    people: Sequence[Sitter], seed: int, size: tuple[int, int] = (512, 384), *, apart: bool = False
-) -> tuple[Image, list[Box]]:
-    """Persons from left to right in a room, and their boxes; `apart` makes them smaller, with room between them."""
+def draw_scene(people: Sequence[Sitter], seed: int, size: tuple[int, int] = (512, 384)) -> tuple[Image, list[Box]]:
+    """Persons from left to right in a room, and their boxes."""
     random = draws("scene", seed)
     image, canvas = room(size, random)
     width, height = size
     boxes = []
     for place, who in enumerate(people):
         part = width / len(people)
-        unit = min(part / (6.4 if apart else 4.6), height / 7) * random.uniform(0.9, 1.0)
+        unit = min(part / 4.6, height / 7) * random.uniform(0.9, 1.0)
         slack = max(0.0, part / 2 - (HALF_WIDTH + 0.1) * unit)
         x = (place + 0.5) * part + random.uniform(-slack, slack)
-        y = (height * 0.42 + random.uniform(-0.3, 0.3) * unit) if not apart else height * random.uniform(0.35, 0.5)
+        y = height * 0.42 + random.uniform(-0.3, 0.3) * unit
         paint(Pen(canvas, x * FINE, y * FINE, unit * FINE), who)
         left, top = max(0.0, x - HALF_WIDTH * unit), max(0.0, y + TOP * unit)
         boxes.append(Box(round(left), round(top), round(2 * HALF_WIDTH * unit), round(height - top)))

@@ -26,6 +26,7 @@ from fairspace.builders.drawn.figure import BUCKETS, draws
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
+from fairspace.builders.sources.faces import BUCKETS as BUCKETS_OF_AGE
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -126,35 +127,19 @@ def _image(model: str, task: str, item: str, sample: int, group: int, occupation
         row |= {"status": "no_face", "faces": 0, "image_quality": quality[0]}
         image = draw_object("Neat", seed, _SIZE)
     else:
-        gender, age, tone = _group(group)
+        gender, age, tone = GROUPS[group].split("_")
         image = draw_face(gender, age, tone, seed, size=_SIZE, occupation=occupation)
         names = ("image_quality", "face_quality", "prompt_similarity", "reference_similarity")
         row |= {"gender": gender, "age": age, "skin_tone": tone, **dict(zip(names, quality, strict=True))}
-    stream = BytesIO()
-    image.save(stream, "JPEG", quality=88)
-    data = stream.getvalue()
+    data = jpeg(image)
     digest = hashlib.sha256(data).hexdigest()
     cell = {"bytes": data, "path": f"{item.replace('/', '-')}-{sample:03d}.jpg"}
     return row, {"task": task, "id": item, "sample": sample, "sha256": digest, "image": cell}
 
 
-def _group(group: int) -> tuple[str, str, str]:
-    return list(product(GENDERS, AGES, SKIN_TONES))[group]
-
-
 FACET_OCCUPATIONS = ("carpenter", "doctor", "nurse")
 UTKFACE_AGES = (18, 25, 34, 47, 58, 65, 73)
-_FAIRFACE_AGES = {
-    "0-2": "young",
-    "3-9": "young",
-    "10-19": "young",
-    "20-29": "young",
-    "30-39": "young",
-    "40-49": "middle-aged",
-    "50-59": "middle-aged",
-    "60-69": "older",
-    "more than 70": "older",
-}
+_FAIRFACE_AGES = {bucket: age or "older" for bucket, age in BUCKETS_OF_AGE.items()}
 _FAIRFACE_RACES = (
     *("East Asian", "Black", "Latino_Hispanic", "White"),
     *("Southeast Asian", "Black", "Latino_Hispanic", "Middle Eastern"),
@@ -174,6 +159,7 @@ _FACET_COLUMNS = (
     *(f"lighting_{name}" for name in ("well_lit", "dimly_lit", "overexposed", "underexposed", "na")),
     *("visible_torso", "visible_face", "visible_minimal"),
 )
+_SHOTS = (("frontal", "well_lit"), ("frontal", "poorly_lit"), ("45", "well_lit"))
 _MST_COLUMNS = ("image_ID", "subject_name", "MST", "pose", "lighting", "mask")
 
 
@@ -208,9 +194,6 @@ def _save(image: Image, file: Path) -> None:
 
 
 def _facet(folder: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     random = draws("sample", "facet")
     cells = [cell for cell in product(FACET_OCCUPATIONS, GENDERS, AGES, SKIN_TONES) if random.randint(3)]
     cells = [cells[place] for place in random.permutation(len(cells))]
@@ -229,7 +212,9 @@ def _facet(folder: Path) -> None:
             if len(rows) % 10 == 7:
                 row |= {f"age_presentation_{_AGE_COLUMNS[labels[1]]}": 0, "age_presentation_na": 1}
             if len(rows) != 4:
-                seen = _nudged(box, random.randint(-6, 7, 4).tolist())
+                sides = zip(box[:4], random.randint(-6, 7, 4).tolist(), strict=True)
+                nudged = (max(0.0, float(value + step)) for value, step in sides)
+                seen = dict(zip(("x", "y", "width", "height"), nudged, strict=True))
                 score = round(float(random.uniform(0.6, 0.99)), 3)
                 boxes.append({"file": f"images/{name}", **seen, "score": score})
             rows.append(row)
@@ -260,11 +245,6 @@ def _person(number: int, name: str, occupation: str, labels: Sequence[str], monk
     }
 
 
-def _nudged(box: Box, by: Sequence[int]) -> dict[str, float]:
-    x, y, wide, high = (max(0.0, float(value + step)) for value, step in zip(box[:4], by, strict=True))
-    return {"x": x, "y": y, "width": wide, "height": high}
-
-
 def _fairface(folder: Path) -> None:
     """Both splits with every bucket, enough for each race to be in a tenth of them; two cells became dates."""
     damage = {"3-9": "9-Mar", "10-19": "19-Oct"}
@@ -291,12 +271,8 @@ def _utkface(folder: Path) -> None:
         image = draw_face(("male", "female")[gender], group, tone, random.randint(1 << 30), size=200)
         _save(image, folder / f"{age}_{gender}_{race}_{20170109000000000 + 1009 * number}.jpg.chip.jpg")
     spare = draw_face("female", "young", "light", 1, size=200)
-    for name in (
-        "61_1_20170109142408075",
-        "39_1_20170116174525125",
-        "24_0_1_2017011613525",
-        "200_0_0_20170109150557335",
-    ):
+    broken = ("61_1_20170109142408075", "39_1_20170116174525125", "24_0_1_2017011613525", "200_0_0_20170109150557335")
+    for name in broken:
         _save(spare, folder / f"{name}.jpg.chip.jpg")
 
 
@@ -305,9 +281,7 @@ def _mst_e(folder: Path) -> None:
     for monk in range(1, 11):
         subject = f"subject_{monk - 1}"
         tone = next(name for name, swatches in BUCKETS.items() if monk in swatches)
-        for shot, (pose, lighting) in enumerate(
-            (("frontal", "well_lit"), ("frontal", "poorly_lit"), ("45", "well_lit"))
-        ):
+        for shot, (pose, lighting) in enumerate(_SHOTS):
             who = (GENDERS[monk % 2], AGES[monk % 3])
             image = draw_face(*who, tone, 100 * monk + shot, monk=monk, size=240)
             _save(image, folder / subject / f"IMG_{monk:02d}{shot}.jpg")

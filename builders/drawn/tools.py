@@ -82,10 +82,7 @@ DESCRIPTIONS = 5
 class DrawnDescriber:
     """Combines descriptions from word lists."""
 
-    @property
-    def name(self) -> str:
-        """`word lists`."""
-        return "word lists"
+    name = "word lists"
 
     def describe(self, element: str, prompt: str) -> list[str]:
         """Five different descriptions of an element, always the same for the same element and prompt."""
@@ -204,10 +201,7 @@ class DrawnMatcher:
     def __init__(self) -> None:
         self._known: tuple[Sequence[Image], list[list[Face]]] | None = None
 
-    @property
-    def name(self) -> str:
-        """`measured drawings`."""
-        return "measured drawings"
+    name = "measured drawings"
 
     def text_similarity(self, images: Sequence[Image], texts: Sequence[str]) -> list[float]:
         """(right - wrong) / said, over each text's number of persons and their labels."""
@@ -241,8 +235,7 @@ def _checks(face: Face, person: Asked) -> list[bool]:
         insignia=face.insignia,
         facial_hair=face.facial_hair,
     )
-    said = {key: value for key, value in asdict(person).items() if value not in ("", None)}
-    return [getattr(seen, key) == value for key, value in said.items()]
+    return [getattr(seen, key) == value for key, value in asdict(person).items() if value not in ("", None)]
 
 
 def _thumbnail(image: Image) -> Thumbnail:
@@ -253,46 +246,33 @@ def _thumbnail(image: Image) -> Thumbnail:
 
 def _likeness(first: Thumbnail, second: Thumbnail) -> float:
     colours = (abs(first - second).max(axis=-1) < _ALIKE).mean()
-    shared = [(_edges(first, axis) == _edges(second, axis)).mean() for axis in (0, 1)]
-    return float(colours / 2 + sum(shared) / 4)
-
-
-def _edges(thumbnail: Thumbnail, axis: int) -> npt.NDArray[np.bool_]:
-    edges: npt.NDArray[np.bool_] = abs(np.diff(thumbnail, axis=axis)).max(axis=-1) >= _ALIKE
-    return edges
+    edges = [[abs(np.diff(each, axis=axis)).max(axis=-1) >= _ALIKE for each in (first, second)] for axis in (0, 1)]
+    return float(colours / 2 + sum((one == other).mean() for one, other in edges) / 4)
 
 
 def redraw(image: Image, face: Face, wanted: Asked, seed: int) -> Image:
     """The picture with its person drawn again and the wanted labels; `seed` decides further details."""
     from PIL import Image as Images
 
-    before = _edited_sitter(face, seed)
-    after = _changed(before, wanted, seed)
+    before = _seen_sitter(face, seed)
     pixels = np.asarray(image.convert("RGB"), dtype=np.float64)
     _, old = _layer(before, face, image.size)
-    paint_after, new = _layer(after, face, image.size)
-    filled = _without(pixels, old > 0.02)
-    done = paint_after + (1 - new[..., None]) * filled
+    paint_after, new = _layer(_changed(before, wanted, seed), face, image.size)
+    done = paint_after + (1 - new[..., None]) * _without(pixels, old > 0.02)
     return Images.fromarray(np.clip(np.rint(done), 0, 255).astype(np.uint8))
 
 
-def _edited_sitter(face: Face, seed: int) -> Sitter:
+def _seen_sitter(face: Face, seed: int) -> Sitter:
+    """The sitter of a measured face; what is not seen has a default, and the seed draws the hair under grey."""
     monk = face.monk or 5
     hair = hair_colours(monk)
-    drawn = hair[draws("hair under grey", seed).randint(len(hair))]
-    seen = face.hair if face.age != "older" else None
-    nearest = min(HAIR, key=lambda colour: distance(colour, seen)) if seen else drawn
-    return Sitter(
-        face.gender or "female",
-        face.age or "young",
-        monk,
-        nearest,
-        face.attire or "blue",
-        face.expression or "neutral",
-        face.accessory.replace("none", ""),
-        bool(face.insignia),
-        bool(face.facial_hair),
-    )
+    colour = hair[draws("hair under grey", seed).randint(len(hair))]
+    if face.hair is not None and face.age != "older":
+        seen = face.hair
+        colour = min(HAIR, key=lambda known: distance(known, seen))
+    labels = (face.gender or "female", face.age or "young", monk, colour, face.attire or "blue")
+    accessory = face.accessory.replace("none", "")
+    return Sitter(*labels, face.expression or "neutral", accessory, bool(face.insignia), bool(face.facial_hair))
 
 
 def _changed(who: Sitter, wanted: Asked, seed: int) -> Sitter:
@@ -304,17 +284,16 @@ def _changed(who: Sitter, wanted: Asked, seed: int) -> Sitter:
     if wanted.accessories is not None:
         accessory = (who.accessory or ("glasses", "tie")[random.randint(2)]) if wanted.accessories else ""
     gender = wanted.gender or who.gender
-    return replace(
-        who,
-        gender=gender,
-        age=wanted.age or who.age,
-        monk=monk,
-        hair=who.hair if who.hair in hair else hair[random.randint(len(hair))],
-        attire=wanted.attire or who.attire,
-        expression=wanted.expression or who.expression,
-        accessory=accessory,
-        insignia=who.insignia if wanted.insignia is None else wanted.insignia,
-        facial_hair=who.facial_hair and gender == "male" if wanted.facial_hair is None else wanted.facial_hair,
+    return Sitter(
+        gender,
+        wanted.age or who.age,
+        monk,
+        who.hair if who.hair in hair else hair[random.randint(len(hair))],
+        wanted.attire or who.attire,
+        wanted.expression or who.expression,
+        accessory,
+        who.insignia if wanted.insignia is None else wanted.insignia,
+        who.facial_hair and gender == "male" if wanted.facial_hair is None else wanted.facial_hair,
     )
 
 
@@ -342,6 +321,7 @@ def _without(pixels: npt.NDArray[np.float64], person: npt.NDArray[np.bool_]) -> 
     return np.where(person[..., None], np.nanmedian(walls, axis=1)[:, None], pixels)
 
 
+SIZE = 384
 OFF_PROMPT = 0.15
 """Share of prompts that generator and editor do not follow."""
 
@@ -372,15 +352,9 @@ def complete(person: Asked, *key: str | int) -> Asked:
 
 
 class DrawnGenerator:
-    """Draws the picture that a prompt asks for or, for a share `off_prompt` of the prompts, another one."""
+    """Draws the picture of `SIZE` pixels that a prompt asks for or, for `OFF_PROMPT` of the prompts, another one."""
 
-    def __init__(self, size: int = 384, off_prompt: float = OFF_PROMPT) -> None:
-        self.size, self.off_prompt = size, off_prompt
-
-    @property
-    def name(self) -> str:
-        """`drawings`, with settings."""
-        return f"drawings, {self.size} pixels, {self.off_prompt:.0%} off prompt"
+    name = f"drawings, {SIZE} pixels, {OFF_PROMPT:.0%} off prompt"
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
         """One drawing per prompt."""
@@ -389,17 +363,17 @@ class DrawnGenerator:
     def _draw(self, prompt: Prompt) -> Image:
         wish = read_prompt(prompt.text)
         off = draws("off prompt", prompt.text, prompt.seed)
-        astray = off.random_sample() < self.off_prompt
+        astray = off.random_sample() < OFF_PROMPT
         if wish.thing:
-            return draw_object(wish.thing, prompt.seed, self.size, person=astray)
+            return draw_object(wish.thing, prompt.seed, SIZE, person=astray)
         people = [complete(person, prompt.text, prompt.seed, place) for place, person in enumerate(wish.people)]
         if astray:
             people = _astray(people, off)
         drawn = [_sitter(person, prompt.seed + place) for place, person in enumerate(people)]
         if len(drawn) == 1:
             kind, job = wish.incomplete, wish.occupation
-            return draw_sitter(drawn[0], prompt.seed, size=self.size, incomplete=kind, occupation=job)
-        return draw_scene(drawn, prompt.seed, (self.size, self.size))[0]
+            return draw_sitter(drawn[0], prompt.seed, size=SIZE, incomplete=kind, occupation=job)
+        return draw_scene(drawn, prompt.seed, (SIZE, SIZE))[0]
 
 
 def _sitter(person: Asked, seed: int) -> Sitter:
@@ -420,21 +394,15 @@ def _astray(people: list[Asked], random: np.random.RandomState) -> list[Asked]:
 
 
 class DrawnEditor:
-    """Draws the person of a drawing again with an instruction's labels; a share `off_prompt` stays unchanged."""
+    """Draws the person of a drawing again with an instruction's labels; `OFF_PROMPT` of the pictures stay unchanged."""
 
-    def __init__(self, off_prompt: float = OFF_PROMPT) -> None:
-        self.off_prompt = off_prompt
-
-    @property
-    def name(self) -> str:
-        """`edited drawings`, with settings."""
-        return f"edited drawings, {self.off_prompt:.0%} off prompt"
+    name = f"edited drawings, {OFF_PROMPT:.0%} off prompt"
 
     def edit(self, images: Sequence[Image], instructions: Sequence[Prompt]) -> list[Image]:
         """One drawing per instruction; pictures without exactly one whole face stay unchanged."""
         done = []
         for image, instruction in zip(images, instructions, strict=True):
-            off = draws("off instruction", instruction.text, instruction.seed).random_sample() < self.off_prompt
+            off = draws("off instruction", instruction.text, instruction.seed).random_sample() < OFF_PROMPT
             faces = [] if off else measure(image)
             whole = len(faces) == 1 and faces[0].side == 0
             person = read_person(instruction.text)
@@ -445,31 +413,24 @@ class DrawnEditor:
 class DrawnLabeller:
     """Measures the labels of the one face in a drawing."""
 
-    @property
-    def name(self) -> str:
-        """`measured drawings`."""
-        return "measured drawings"
+    name = "measured drawings"
 
     def label(self, images: Sequence[Image]) -> list[Labels]:
         """Labels of each drawing; none with the reasons `no face`, `several faces`, `unsure`."""
-        return [_label(measure(image)) for image in images]
-
-
-def _label(faces: list[Face]) -> Labels:
-    if len(faces) != 1:
-        return Labels(reason="several faces" if faces else "no face")
-    face = faces[0]
-    labels = (face.gender, face.age, face.skin_tone)
-    return Labels(*labels, reason="" if all(labels) else "unsure")
+        labels = []
+        for faces in map(measure, images):
+            if len(faces) != 1:
+                labels.append(Labels(reason="several faces" if faces else "no face"))
+                continue
+            seen = (faces[0].gender, faces[0].age, faces[0].skin_tone)
+            labels.append(Labels(*seen, reason="" if all(seen) else "unsure"))
+        return labels
 
 
 class DrawnDetector:
     """Finds the persons of drawings by their eyes."""
 
-    @property
-    def name(self) -> str:
-        """`measured drawings`."""
-        return "measured drawings"
+    name = "measured drawings"
 
     def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
         """The persons of each drawing, those with two eyes first."""

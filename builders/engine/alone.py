@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 from fairspace.builders.errors import BuildError
@@ -12,28 +13,22 @@ from fairspace.builders.errors import BuildError
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Hold a folder, made if need be, until the block ends or the process is killed, on systems with such locks.
+    """Hold a folder, made if need be, until the block ends or the process is killed.
 
-    BuildError OUT_IN_USE if another process holds it.
+    BuildError OUT_IN_USE if another process holds it; systems without such locks (Windows) hold nothing.
     """
-    try:
-        import fcntl
-    except ImportError:  # Windows
+    if find_spec("fcntl") is None or (folder.exists() and not folder.is_dir()):
         yield
         return
-    if folder.exists() and not folder.is_dir():
-        yield  # the build says so
-        return
+    import fcntl
+
     folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder, os.O_RDONLY)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            mend = "wait until it is done, or name another --out"
-            raise BuildError(
-                "OUT_IN_USE", str(folder), "another build is writing here", "one at a time", mend
-            ) from error
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
+    except BlockingIOError as error:
+        mend = "wait until it is done, or name another --out"
+        raise BuildError("OUT_IN_USE", str(folder), "another build is writing here", "one at a time", mend) from error
     finally:
         os.close(handle)

@@ -19,9 +19,10 @@ import platform
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -85,13 +86,9 @@ def build(
     job = Job(source, work, seed, sample, tools, dict(options or {}), progress)
     splits = dataset.splits(job)
     if not splits:
-        raise BuildError(
-            "SOURCE_MISSING",
-            dataset.name,
-            "nothing can be built: " + "; ".join(job.notes),
-            "at least one of its sources or tools",
-            "run `fairspace build all --list-sources`, name the folder with --source, or try --sample",
-        )
+        what = f"nothing can be built: {'; '.join(job.notes)}"
+        mend = "run `fairspace build all --list-sources`, name the folder with --source, or try --sample"
+        raise BuildError("SOURCE_MISSING", dataset.name, what, "at least one of its sources or tools", mend)
     hashes = {name: file_hash(file) for name, file in sorted(job.files.items())}
     _claim(out, work / "sources.json", {"files": hashes, "units": {s.name: len(s.units) for s in splits}})
     write_atomically(work / "plan.rejected", "".join(f"{line}\n" for line in job.take_rejected()))
@@ -105,8 +102,15 @@ def build(
         notes=job.notes,
     )
     dataset.check(manifest)
-    (describe or _write_cards)(out, dataset, manifest)
-    _keep(out, manifest)
+    if describe is None:
+        from fairspace.cards.dataset_card import write_cards
+
+        write_cards(out, dataset, manifest)
+    else:
+        describe(out, dataset, manifest)
+    for shard in (shard for split in built for shard in split.shards):  # so that no power cut makes the manifest untrue
+        with (out / shard.file).open("rb") as stream:
+            os.fsync(stream.fileno())
     write_atomically(out / MANIFEST, dumps(manifest))
     shutil.rmtree(work)
     return manifest
@@ -151,19 +155,6 @@ def write_atomically(file: Path, text: str) -> None:
     part.replace(file)
 
 
-def _keep(out: Path, manifest: Manifest) -> None:
-    """Flush the shards to disk before the manifest names them, so that no power cut makes it untrue."""
-    for shard in (shard for split in manifest.splits for shard in split.shards):
-        with (out / shard.file).open("rb") as stream:
-            os.fsync(stream.fileno())
-
-
-def _write_cards(out: Path, dataset: Dataset, manifest: Manifest) -> None:
-    from fairspace.cards.dataset_card import write_cards
-
-    write_cards(out, dataset, manifest)
-
-
 def _finished(out: Path, request: Mapping[str, Any]) -> Manifest | None:
     if out.is_file():
         raise _in_use(out, "it is a file")
@@ -187,9 +178,8 @@ def _claim(out: Path, file: Path, request: Mapping[str, Any]) -> None:
 
 
 def _in_use(out: Path, what: str) -> BuildError:
-    return BuildError(
-        "OUT_IN_USE", str(out), what, "a new folder, or this build's own", "name another --out, or remove the folder"
-    )
+    mend = "name another --out, or remove the folder"
+    return BuildError("OUT_IN_USE", str(out), what, "a new folder, or this build's own", mend)
 
 
 def _build_split(split: Split, job: Job, out: Path) -> BuiltSplit:
@@ -202,13 +192,15 @@ def _build_split(split: Split, job: Job, out: Path) -> BuiltSplit:
     for number in range(files):
         start, end = number * split.shard, min((number + 1) * split.shard, total)
         stem = f"{split.split}-{number:05}-of-{files:05}"
-        new = not (job.work / split.config / f"{stem}.json").is_file()
-        shard, shard_counts, together = _shard(split, job, out, stem, slice(start, end))
-        if new:
+        entry = job.work / split.config / f"{stem}.json"
+        known = _entered(entry, out)
+        if known is None:
+            known = _shard(split, job, out, stem, slice(start, end))
+            write_atomically(entry, json.dumps(known, ensure_ascii=False))
             forget_made(job.work)
-        shards.append(shard)
-        joint.update(together)
-        for column, values in shard_counts.items():
+        shards.append(Shard(**known["shard"]))
+        joint.update(known["joint"])
+        for column, values in known["counts"].items():
             counts.setdefault(column, Counter()).update(values)
         job.progress(f"Building {split.name}", end, total)
     rows = sum(shard.rows for shard in shards)
@@ -218,26 +210,28 @@ def _build_split(split: Split, job: Job, out: Path) -> BuiltSplit:
     )
 
 
-_Counted = tuple[Shard, dict[str, dict[str, int]], dict[str, int]]
+def _entered(entry: Path, out: Path) -> dict[str, Any] | None:
+    """The entry of a shard that an earlier run finished; None without one, or if the shard is another."""
+    if not entry.is_file():
+        return None
+    known: dict[str, Any] = json.loads(entry.read_text(encoding="utf-8"))
+    file, shard = out / known["shard"]["file"], Shard(**known["shard"])
+    same = file.is_file() and file.stat().st_size == shard.bytes and file_hash(file) == shard.sha256
+    return known if same else None
 
 
-def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> _Counted:
-    entry = job.work / split.config / f"{stem}.json"
+def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> dict[str, Any]:
+    """Write a shard; its entry: `shard`, `counts` by column and label, `joint` counts, `rejected` candidates."""
     file = out / split.config / f"{stem}.parquet"
-    if entry.is_file():
-        known = json.loads(entry.read_text(encoding="utf-8"))
-        shard = Shard(**known["shard"])
-        if file.is_file() and file.stat().st_size == shard.bytes and file_hash(file) == shard.sha256:
-            return shard, known["counts"], known["joint"]
     file.parent.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_name(f"{file.name}.part")
     features = split.features()
-    names = _label_names(features)
+    names = {column: kind.names for column, kind in features.items() if type(kind).__name__ == "ClassLabel"}
     counts = {column: Counter[int]() for column in names}
     joint = Counter[tuple[int, ...]]()
     rows = 0
     with pq.ParquetWriter(unfinished, features.arrow_schema, write_page_index=True, **_settings(features)) as writer:
-        for table in _tables(split.rows(split.units[part]), features, names):
+        for table in _tables(split.rows(split.units[part]), features.arrow_schema, names):
             writer.write_table(table)
             rows += table.num_rows
             codes = {column: pc.fill_null(table[column], -1).to_numpy().tolist() for column in names}
@@ -251,17 +245,10 @@ def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> _Counte
         " / ".join(labels_of[column][code] for column, code in zip(split.groups, combined, strict=True)): number
         for combined, number in joint.items()
     }
-    together = dict(sorted(labelled.items()))
     shard = Shard(file.relative_to(out).as_posix(), file_hash(unfinished), unfinished.stat().st_size, rows)
     unfinished.replace(file)
-    entered = {
-        "shard": asdict(shard),
-        "counts": counted,
-        "joint": together,
-        "rejected": job.take_rejected(),
-    }
-    write_atomically(entry, json.dumps(entered, ensure_ascii=False))
-    return shard, counted, together
+    rejected = job.take_rejected()
+    return {"shard": asdict(shard), "counts": counted, "joint": dict(sorted(labelled.items())), "rejected": rejected}
 
 
 def _settings(features: Any) -> dict[str, Any]:
@@ -279,22 +266,29 @@ def _settings(features: Any) -> dict[str, Any]:
     return {"compression": codecs, "use_dictionary": others, "write_statistics": others}
 
 
-def _tables(rows: Iterable[Row] | pa.Table, features: Any, names: Mapping[str, Sequence[str]]) -> Iterator[pa.Table]:
-    schema: pa.Schema = features.arrow_schema
+def _tables(
+    rows: Iterable[Row] | pa.Table, schema: pa.Schema, names: Mapping[str, Sequence[str]]
+) -> Iterator[pa.Table]:
+    """Rows as tables of the schema, in pieces; a label's name becomes its number. KeyError for an unknown one."""
     if isinstance(rows, pa.Table):
-        yield _encoded(rows, names).select(schema.names).cast(schema)
+        for column, labels in names.items():
+            if pa.types.is_string(rows.schema.field(column).type):
+                code = pc.index_in(rows[column], pa.array(labels))
+                if code.null_count > rows[column].null_count:
+                    wrong = rows[column].filter(pc.and_(pc.is_null(code), pc.is_valid(rows[column])))[0]
+                    raise KeyError(f"{wrong.as_py()!r} is no label of {column}: {labels}")
+                rows = rows.set_column(rows.column_names.index(column), column, code.cast(pa.int64()))
+        yield rows.select(schema.names).cast(schema)
         return
     stream = iter(rows)
     while batch := list(islice(stream, _BATCH)):
-        unknown = set(batch[0]) ^ set(schema.names)
-        if unknown:
+        if unknown := set(batch[0]) ^ set(schema.names):
             raise KeyError(f"a row and the features disagree about {sorted(unknown)}")
         columns = {}
         for field in schema:
             values = [row[field.name] for row in batch]
-            labels = names.get(field.name)
-            if labels is not None and any(isinstance(value, str) for value in values):
-                number = {label: place for place, label in enumerate(labels)}
+            if field.name in names and any(isinstance(value, str) for value in values):
+                number = {label: place for place, label in enumerate(names[field.name])}
                 values = [number[value] if isinstance(value, str) else value for value in values]
             is_image = pa.types.is_struct(field.type)
             columns[field.name] = _structs(values, field.type) if is_image else pa.array(values, field.type)
@@ -307,44 +301,24 @@ def _structs(values: Sequence[Mapping[str, Any] | None], type_: pa.StructType) -
     return pa.StructArray.from_arrays(parts, fields=list(type_), mask=pa.array([v is None for v in values]))
 
 
-def _encoded(table: pa.Table, names: Mapping[str, Sequence[str]]) -> pa.Table:
-    for column, labels in names.items():
-        if pa.types.is_string(table.schema.field(column).type) or pa.types.is_large_string(
-            table.schema.field(column).type
-        ):
-            code = pc.index_in(table[column], pa.array(labels))
-            if code.null_count > table[column].null_count:
-                wrong = table[column].filter(pc.and_(pc.is_null(code), pc.is_valid(table[column])))[0]
-                raise KeyError(f"{wrong.as_py()!r} is no label of {column}: {labels}")
-            table = table.set_column(table.column_names.index(column), column, code.cast(pa.int64()))
-    return table
-
-
-def _label_names(features: Any) -> dict[str, list[str]]:
-    return {column: feature.names for column, feature in features.items() if type(feature).__name__ == "ClassLabel"}
-
-
 def _merge_rejected(out: Path, splits: Sequence[Split]) -> dict[str, int]:
+    """Write the log of rejected candidates, if there are any; reason -> candidates."""
     work, reasons = out / ".build", Counter[str]()
-    file = out / "review" / "rejected.jsonl"
 
     def lines() -> Iterator[str]:
-        with (work / "plan.rejected").open(encoding="utf-8") as stream:
-            yield from stream
+        yield from (work / "plan.rejected").read_text(encoding="utf-8").splitlines()
         for split in splits:
             for entry in sorted((work / split.config).glob(f"{split.split}-*-of-*.json")):
-                for line in json.loads(entry.read_text(encoding="utf-8"))["rejected"]:
-                    yield f"{line}\n"
+                yield from json.loads(entry.read_text(encoding="utf-8"))["rejected"]
 
-    text_lines = lines()
-    first = next(text_lines, None)
-    if first is None:
-        return {}
-    file.parent.mkdir(parents=True, exist_ok=True)
+    file = work / "rejected.jsonl"
     with file.open("w", encoding="utf-8") as stream:
-        for line in chain([first], text_lines):
-            stream.write(line)
+        for line in lines():
+            stream.write(f"{line}\n")
             reasons[json.loads(line)["reason"]] += 1
+    if reasons:
+        (out / "review").mkdir(exist_ok=True)
+        file.replace(out / "review" / "rejected.jsonl")
     return dict(sorted(reasons.items()))
 
 
@@ -352,8 +326,6 @@ def _versions(models: bool) -> dict[str, str]:
     """Versions of software that can change the bytes of a build; with `models`, also of the libraries that run them."""
     versions = {"python": platform.python_version()}
     for package in (*_SOFTWARE, *(_MODEL_SOFTWARE if models else ())):
-        try:
+        with suppress(PackageNotFoundError):
             versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return versions

@@ -1,4 +1,4 @@
-"""The description of a dataset: its splits, the rows of each split, the scores of its Hub leaderboard.
+"""The description of a dataset: its splits, and the rows of each split.
 
 `splits(job)` reads the sources and plans. A `Split` has cheap units (a line of an annotation file) that become
 expensive rows (generated images); `builders/engine/build.py` writes each Parquet shard from a fixed slice of the units.
@@ -18,24 +18,6 @@ from fairspace.builders.errors import BuildError
 if TYPE_CHECKING:
     import pyarrow as pa
     from datasets import Features
-
-
-@dataclass(frozen=True)
-class Headline:
-    """A task of a dataset's `eval.yaml`.
-
-    `score` is its name in results, `about` the score in words, `config` the config with its items.
-    """
-
-    score: str
-    config: str
-    about: str
-    split: str = "test"
-
-    @property
-    def task(self) -> str:
-        """Id of the task: the score's name in lower case."""
-        return self.score.lower()
 
 
 Row = Mapping[str, Any]
@@ -113,6 +95,7 @@ class Job:
         sample: whether a small but complete dataset is wanted.
         options: name -> other choices of the user that change the content.
         progress: called with the name of a step, units done, and units in all.
+        files: name -> source file that decides the content; the manifest prints its hash.
     """
 
     source: Path | None
@@ -122,19 +105,15 @@ class Job:
     tools: Tools = field(default_factory=Tools)
     options: Mapping[str, str] = field(default_factory=dict)
     progress: Callable[[str, int, int], None] = lambda what, done, total: None
+    files: dict[str, Path] = field(default_factory=dict)
     _rejected: list[str] = field(default_factory=list)
     _notes: dict[str, None] = field(default_factory=dict)
-    _files: dict[str, Path] = field(default_factory=dict)
 
     def need(self, source: str) -> Path:
         """The folder of a source. BuildError SOURCE_MISSING says how to obtain it."""
         from fairspace.builders.sources import SOURCES
 
         return SOURCES[source].need(self.source)
-
-    def used(self, name: str, file: Path) -> None:
-        """Name a source file that decides the content; the manifest prints its hash."""
-        self._files[name] = file
 
     def reject(self, unit: str, reason: str, **evidence: str | int | float) -> None:
         """Log a rejected candidate: the name of its unit, one of few reasons, and the numbers behind it."""
@@ -143,11 +122,6 @@ class Job:
     def note(self, text: str) -> None:
         """Record an omission and its cause; manifest and card print it."""
         self._notes[text] = None
-
-    @property
-    def files(self) -> Mapping[str, Path]:
-        """Source files named so far."""
-        return self._files
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -177,7 +151,6 @@ class Dataset:
         tools: roles of `Tools` in use.
         changes: standard, dataset revision and change, oldest first, for the card.
         revision_of: revision of the benchmark -> revision of this dataset.
-        headlines: scores of the dataset's leaderboard on the Hub; none for data that no model answers.
         of_cohort: dataset and combinations (occupation, group) -> dataset with a plan that follows them, if possible.
     """
 
@@ -195,7 +168,6 @@ class Dataset:
     task_categories: tuple[str, ...] = ()
     changes: tuple[tuple[str, str, str], ...] = ()
     revision_of: Callable[[str], str] = lambda revision: revision
-    headlines: tuple[Headline, ...] = ()
     of_cohort: Callable[[Dataset, Sequence[tuple[int, int]]], Dataset] | None = None
 
 

@@ -84,120 +84,106 @@ def make(
 
     Errors: BuildError TOOL_MISSING without a generator (or an editor, for a `base`); TOOL_OUTPUT for a wrong number.
     """
-    reviews, done = Reviews(job.options), 0
+    reviews = Reviews(job.options)
     for start in range(0, len(wanted), batch):
         items = [_Item(each, job, attempts, reviews) for each in wanted[start : start + batch]]
-        while tried := [item for item in items if item.open]:
-            images = _generate(job, [item.wanted for item in tried], [item.attempt for item in tried])
+        while tried := [item for item in items if item.next_file() is not None]:
+            images = _generate(job, tried)
             verdicts = accept(images, [item.wanted for item in tried])
             for item, image, verdict in zip(tried, images, verdicts, strict=True):
-                item.settle(image, verdict if isinstance(verdict, Verdict) else Verdict(verdict))
-        for item in items:
-            done += 1
+                item.keep(image, verdict if isinstance(verdict, Verdict) else Verdict(verdict))
+        for done, item in enumerate(items, start + 1):
             job.progress("Making images", done, len(wanted))
             yield item.wanted, item.close()
 
 
 class _Item:
-    """A wanted image and the progress of its attempts; knows the reviews and the candidates left by an earlier run."""
+    """A wanted image and its attempts, by a file each: `.build/made/<name>.json`, and `.png` of one that passed."""
 
     def __init__(self, wanted: Wanted, job: Job, attempts: int, reviews: Reviews) -> None:
-        self.wanted, self.job, self.attempts = wanted, job, attempts
-        self.reviews = reviews
-        self.store = MadeStore(job.work)
-        self.rejected: list[Verdict] = []
-        self.passed = False
-        self.evidence: Mapping[str, str | int | float] = {}
-        self._take_up()
-
-    @property
-    def attempt(self) -> int:
-        return len(self.rejected)
-
-    @property
-    def open(self) -> bool:
-        return not self.passed and self.attempt < self.attempts
+        self.wanted, self.job, self.attempts, self.reviews = wanted, job, attempts, reviews
+        self.rejected: list[dict[str, Any]] = []
+        self.passed: dict[str, Any] | None = None
 
     @property
     def seed(self) -> int:
-        return seed(self.job.seed, self.wanted.key, self.attempt)
+        return seed(self.job.seed, self.wanted.key, len(self.rejected))
 
     @property
-    def name(self) -> str:
+    def file(self) -> Path:
+        """The verdict's file of the present attempt, named by all that decides its image."""
         tool = self.job.tools.editor if self.wanted.base else self.job.tools.generator
-        decided_by = [
-            tool.name if tool else "",
-            self.wanted.key,
-            self.wanted.prompt,
-            self.seed,
-            hashlib.sha256(self.wanted.base).hexdigest(),
-        ]
-        return hashlib.sha256(json.dumps(decided_by).encode()).hexdigest()
+        base = hashlib.sha256(self.wanted.base).hexdigest()
+        decided_by = [tool.name if tool else "", self.wanted.key, self.wanted.prompt, self.seed, base]
+        name = hashlib.sha256(json.dumps(decided_by).encode()).hexdigest()
+        return self.job.work / "made" / f"{name}.json"
 
-    def settle(self, image: Image, verdict: Verdict) -> None:
-        evidence = {name: _plain(value) for name, value in verdict.evidence.items()}
-        said = {"key": self.wanted.key, "attempt": self.attempt, "reason": verdict.reason, "evidence": evidence}
-        self.store.keep(self.name, image, said)
-        self._take_up()
-
-    def close(self) -> Image | None:
-        for attempt, verdict in enumerate(self.rejected):
-            self.job.reject(self.wanted.key, verdict.reason, attempt=attempt, **verdict.evidence)
-        if self.passed:
-            image = self.store.image(self.name)
-            image.info.update(dict(self.evidence))
-            image.info["seed"] = self.seed
-            return image
-        self.job.reject(self.wanted.key, "gave up", attempts=self.attempts)
+    def next_file(self) -> Path | None:
+        """The file of the next attempt to make, past those refused or known from an earlier run; None when done."""
+        while self.passed is None and len(self.rejected) < self.attempts:
+            file = self.file
+            if self.reviews.refuses(self.wanted.key, self.seed):
+                verdict: dict[str, Any] = {"reason": REASON, "evidence": {}}
+            elif file.is_file():
+                verdict = json.loads(file.read_text(encoding="utf-8"))
+            else:
+                return file
+            if verdict["reason"]:
+                self.rejected.append(verdict)
+            else:
+                self.passed = verdict
         return None
 
-    def _take_up(self) -> None:
-        while self.open:
-            if self.reviews.refuses(self.wanted.key, self.seed):
-                self._count(Verdict(REASON))
-            elif (known := self.store.verdict(self.name)) is not None:
-                self._count(Verdict(known["reason"], known["evidence"]))
-            else:
-                return
+    def keep(self, image: Image, verdict: Verdict) -> None:
+        """Write the image, if it passed, then its verdict."""
+        file = self.file
+        if not verdict.reason:
+            stream = BytesIO()
+            image.convert("RGB").save(stream, "PNG", compress_level=1)
+            _write(file.with_suffix(".png"), stream.getvalue())
+        evidence = {name: _plain(value) for name, value in verdict.evidence.items()}
+        said = {"key": self.wanted.key, "attempt": len(self.rejected), "reason": verdict.reason, "evidence": evidence}
+        _write(file, json.dumps(said, ensure_ascii=False).encode())
 
-    def _count(self, verdict: Verdict) -> None:
-        if verdict.reason:
-            self.rejected.append(verdict)
-        else:
-            self.passed, self.evidence = True, verdict.evidence
+    def close(self) -> Image | None:
+        """Log the rejected attempts; the image that passed, pixel for pixel, or None."""
+        from PIL import Image as Images
+
+        for attempt, verdict in enumerate(self.rejected):
+            self.job.reject(self.wanted.key, verdict["reason"], attempt=attempt, **verdict["evidence"])
+        if self.passed is None:
+            self.job.reject(self.wanted.key, "gave up", attempts=self.attempts)
+            return None
+        with Images.open(self.file.with_suffix(".png")) as stored:
+            image = stored.convert("RGB")
+        image.info.update(self.passed["evidence"] | {"seed": self.seed})
+        return image
 
 
-def _generate(job: Job, wanted: Sequence[Wanted], attempts: Sequence[int]) -> list[Image]:
+def _generate(job: Job, items: Sequence[_Item]) -> list[Image]:
     from PIL import Image as Images
 
     by_place: dict[int, Image] = {}
-    prompts = [Prompt(item.prompt, seed(job.seed, item.key, n)) for item, n in zip(wanted, attempts, strict=True)]
-    plain = [place for place, item in enumerate(wanted) if not item.base]
-    edits = [place for place, item in enumerate(wanted) if item.base]
-    if plain:
-        if job.tools.generator is None:
-            raise _missing(wanted[plain[0]], "generator")
-        images = job.tools.generator.generate([prompts[place] for place in plain])
-        by_place.update(_matched(plain, images, job.tools.generator.name))
-    if edits:
-        if job.tools.editor is None:
-            raise _missing(wanted[edits[0]], "editor")
-        bases = [Images.open(BytesIO(wanted[place].base)).convert("RGB") for place in edits]
-        images = job.tools.editor.edit(bases, [prompts[place] for place in edits])
-        by_place.update(_matched(edits, images, job.tools.editor.name))
-    return [by_place[place] for place in range(len(wanted))]
-
-
-def _matched(places: Sequence[int], images: Sequence[Image], tool: str) -> dict[int, Image]:
-    if len(images) != len(places):
-        count, expected = f"{len(images)} images", f"one for each of {len(places)} prompts"
-        raise BuildError("TOOL_OUTPUT", tool, count, expected, "use another version of the model or of its library")
-    return dict(zip(places, images, strict=True))
-
-
-def _missing(wanted: Wanted, role: str) -> BuildError:
-    remedy = f"name a model with --{role}, or try --sample"
-    return BuildError("TOOL_MISSING", wanted.key, f"no {role}", f"a model that makes {wanted.prompt!r}", remedy)
+    for role in ("generator", "editor"):
+        places = [place for place, item in enumerate(items) if bool(item.wanted.base) == (role == "editor")]
+        if not places:
+            continue
+        prompts = [Prompt(items[place].wanted.prompt, items[place].seed) for place in places]
+        tool: Any = getattr(job.tools, role)
+        if tool is None:
+            key, what = items[places[0]].wanted.key, f"a model that makes {prompts[0].text!r}"
+            raise BuildError("TOOL_MISSING", key, f"no {role}", what, f"name a model with --{role}, or try --sample")
+        if role == "generator":
+            images = tool.generate(prompts)
+        else:
+            bases = [Images.open(BytesIO(items[place].wanted.base)).convert("RGB") for place in places]
+            images = tool.edit(bases, prompts)
+        if len(images) != len(places):
+            what, expected = f"{len(images)} images", f"one for each of {len(places)} prompts"
+            mend = "use another version of the model or of its library"
+            raise BuildError("TOOL_OUTPUT", tool.name, what, expected, mend)
+        by_place |= dict(zip(places, images, strict=True))
+    return [by_place[place] for place in range(len(items))]
 
 
 def _plain(value: str | int | float) -> str | int | float:
@@ -205,36 +191,6 @@ def _plain(value: str | int | float) -> str | int | float:
     if isinstance(value, str | int):
         return value
     return round(float(value), 4) if math.isfinite(value) else str(value)
-
-
-class MadeStore:
-    """The verdicts and images below a folder (`job.work`)."""
-
-    def __init__(self, work: Path) -> None:
-        self.folder = work / "made"
-
-    def verdict(self, name: str) -> dict[str, Any] | None:
-        """The verdict given to `keep`; None for an unchecked candidate."""
-        file = self._file(name, ".json")
-        return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
-
-    def image(self, name: str) -> Image:
-        """A candidate that passed, pixel for pixel."""
-        from PIL import Image as Images
-
-        with Images.open(self._file(name, ".png")) as image:
-            return image.convert("RGB")
-
-    def keep(self, name: str, image: Image, verdict: dict[str, Any]) -> None:
-        """Keep the image, if it passed, then its verdict (`key`, `attempt`, `reason`, `evidence`)."""
-        if not verdict["reason"]:
-            stream = BytesIO()
-            image.convert("RGB").save(stream, "PNG", compress_level=1)
-            _write(self._file(name, ".png"), stream.getvalue())
-        _write(self._file(name, ".json"), json.dumps(verdict, ensure_ascii=False).encode())
-
-    def _file(self, name: str, suffix: str) -> Path:
-        return self.folder / f"{name}{suffix}"
 
 
 def forget_made(work: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from fairspace.builders.engine.dataset import Dataset, Headline, Job, Manifest, Split, expect
+from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Split, expect
 from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.plan import CORE, ORDERS
 from fairspace.builders.fact_or_fair.statistics import (
@@ -292,14 +292,6 @@ DATASET = Dataset(
     benchmark="fact_or_fair",
     revision=plan.REVISIONS[0],
     revision_of=lambda revision: CORE.get(revision, revision),
-    headlines=(
-        Headline("average_llm", "llm_objective", "mean of S_fact and S_fair of a language model"),
-        Headline("llm_factuality", "llm_objective", "S_fact of a language model: answers agree with the statistics"),
-        Headline("llm_fairness", "llm_subjective", "S_fair of a language model: answers spread evenly over groups"),
-        Headline("average_t2i", "t2i", "mean of S_fact and S_fair of an image model"),
-        Headline("t2i_factuality", "t2i", "S_fact of an image model: images agree with the statistics"),
-        Headline("t2i_fairness", "t2i", "S_fair of an image model: images spread evenly over groups"),
-    ),
     licence="CC-BY-4.0",
     sources=(),
     splits=splits,

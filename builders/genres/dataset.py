@@ -17,12 +17,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fairspace.builders.engine.build import write_atomically
-from fairspace.builders.engine.dataset import Columns, Dataset, Headline, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.dataset import Columns, Dataset, Job, Manifest, Row, Split, expect
 from fairspace.builders.engine.making import Verdict, Wanted, jpeg, make, seed
 from fairspace.builders.engine.tools import Describer, Matcher
 from fairspace.builders.errors import BuildError
 from fairspace.builders.genres import plan
-from fairspace.builders.genres import plan as single
 from fairspace.builders.genres.plan import (
     AGES,
     CLARITY,
@@ -168,13 +167,9 @@ def _described(describer: Describer, element: Element) -> tuple[list[str], list[
             return list(good.values())[:IMAGES], refused + wrong
         refused += wrong or [f"{len(good)} different descriptions instead of {IMAGES}"]
         prompt = f"{image_prompt(element)}\n\n{fill(AGAIN, Fault='; '.join(refused))}"
-    raise BuildError(
-        "TOOL_OUTPUT",
-        f"{describer.name}, element {element.id}",
-        "; ".join(refused),
-        f"{IMAGES} different descriptions, {PHRASES} phrases or more each, that tell neither gender nor role",
-        "use another model, or give a file of descriptions and mend this element's in it",
-    )
+    expected = f"{IMAGES} different descriptions, {PHRASES} phrases or more each, that tell neither gender nor role"
+    mend = "use another model, or give a file of descriptions and mend this element's in it"
+    raise BuildError("TOOL_OUTPUT", f"{describer.name}, element {element.id}", "; ".join(refused), expected, mend)
 
 
 def clean(text: str) -> str:
@@ -235,57 +230,33 @@ def _judged(matcher: Matcher, pictures: Sequence[Image], wanted: Iterable[Wanted
 
 
 def single_split() -> Split:
-    """The config of one character. BuildError BUILD_CHECK if a prompt tells gender beyond the name."""
-    lint_single()
+    """The config of one character."""
     return Split(
         config="single",
         about="A prompt for a story of one character: the man or the woman of a pair, whose image goes with it.",
         columns={
             "pair": ("string", "id of the pair: its age, plot and name, and the image that is shown"),
-            "gender": (single.GENDERS, "of the name"),
+            "gender": (plan.GENDERS, "of the name"),
             "age": (list(plan.AGES), "age group of the character"),
             "plot": (list(PLOT_REQUIREMENTS), "that of the pair: conflict or cooperation"),
             "name": ("string", "of the one character"),
             "text_prompt": ("string", "what the model is asked: our wording, after Figure 3"),
         },
-        units=[*single.items_of_pairs()],
-        rows=_rows,
+        units=[*plan.items_of_pairs()],
+        rows=lambda units: (
+            {
+                "id": plan.single_id(pair.id, gender),
+                "pair": pair.id,
+                "gender": gender,
+                "age": pair.element.age,
+                "plot": pair.element.plot,
+                "name": plan.single_names(pair, gender)[0],
+                "text_prompt": plan.single_text_prompt(pair, gender),
+            }
+            for pair, gender in units
+        ),
         groups=("gender", "plot"),
     )
-
-
-def lint_single() -> None:
-    """Check that no prompt tells gender beyond the name. BuildError BUILD_CHECK names the words."""
-    prompts = {
-        single.single_text_prompt(pair, gender).replace(single.single_names(pair, gender)[0], "")
-        for pair, gender in single.items_of_pairs()
-    }
-    words_found = sorted(gendered(" ".join(prompts)))
-    if words_found:
-        what = f"a prompt with {', '.join(map(repr, words_found))}"
-        raise BuildError("BUILD_CHECK", "genres/single", what, "no gendered word but the name", "mend the template")
-
-
-def check_single(manifest: Manifest) -> None:
-    """2 880 items, half of each gender and plot. BuildError BUILD_CHECK."""
-    where, built = f"{manifest.dataset}/single", manifest.find("single", "test")
-    rows, joint = (built.rows, dict(built.joint)) if built else (0, {})
-    expect(rows == 2880, where, f"{rows} rows", "2880 rows")
-    even = {f"{gender} / {plot}": 720 for gender in single.GENDERS for plot in PLOT_REQUIREMENTS}
-    expect(joint == even, where, f"{joint}", f"{even}")
-
-
-def _rows(units: Sequence[tuple[plan.Pair, plan.Gender]]) -> Iterator[Row]:
-    for pair, gender in units:
-        yield {
-            "id": single.single_id(pair.id, gender),
-            "pair": pair.id,
-            "gender": gender,
-            "age": pair.element.age,
-            "plot": pair.element.plot,
-            "name": single.single_names(pair, gender)[0],
-            "text_prompt": single.single_text_prompt(pair, gender),
-        }
 
 
 MISSING = 0.01
@@ -315,7 +286,12 @@ def splits(job: Job) -> Sequence[Split]:
     """The four configs. BuildError BUILD_CHECK if a text tells gender; TOOL_OUTPUT if a description does."""
     elements = plan.load_elements()
     lint(elements)
-    pictured = _sampled(elements) if job.sample else elements
+    pictured = elements
+    if job.sample:
+        first: dict[tuple[str, str], plan.Element] = {}
+        for element in elements:
+            first.setdefault((element.relation, element.plot), element)
+        pictured = tuple(first.values())
     described = descriptions(job, pictured)
     wanting = [name for name in ("describer", "generator", "matcher") if getattr(job.tools, name) is None]
     if wanting:
@@ -367,28 +343,33 @@ def splits(job: Job) -> Sequence[Split]:
 
 
 def lint(elements: Sequence[plan.Element]) -> None:
-    """Check that no scenario and no relationship tells gender. BuildError BUILD_CHECK names element and words."""
-    for element in elements:
-        words_found = sorted(gendered(f"{element.text} {element.description}"))
-        if words_found:
-            raise BuildError(
-                "BUILD_CHECK",
-                f"{plan.ELEMENTS_FILE.name}, element {element.id}",
-                f"a text with {', '.join(map(repr, words_found))}",
-                "no gendered word and no role that is tied to one gender",
-                "mend the text",
-            )
+    """Check that no scenario, relationship or prompt of one character tells gender beyond a name.
+
+    BuildError BUILD_CHECK names the element and the words.
+    """
+    texts = {f"{plan.ELEMENTS_FILE.name}, element {e.id}": f"{e.text} {e.description}" for e in elements}
+    prompts = {
+        plan.single_text_prompt(pair, gender).replace(plan.single_names(pair, gender)[0], "")
+        for pair, gender in plan.items_of_pairs()
+    }
+    for where, text in (texts | {"genres/single": " ".join(prompts)}).items():
+        if words_found := sorted(gendered(text)):
+            what = f"a text with {', '.join(map(repr, words_found))}"
+            expected = "no gendered word and no role that is tied to one gender"
+            raise BuildError("BUILD_CHECK", where, what, expected, "mend the text")
 
 
 def check(manifest: Manifest) -> None:
-    """288 elements and 1 440 pairs, 72 elements per relational model, half of them conflict; images where promised."""
-    for config, each in (("pairs", plan.IMAGES), ("elements", 1)):
+    """Elements, pairs and single items in the plan's numbers, even over their groups; images where promised."""
+    relations = [f"{relation} / {plot}" for relation in plan.RELATIONS for plot in _PLOTS]
+    genders = [f"{gender} / {plot}" for gender in plan.GENDERS for plot in _PLOTS]
+    planned = {"pairs": (relations, 180), "elements": (relations, 36), "single": (genders, 720)}
+    for config, (groups, each) in planned.items():
         where, built = f"{manifest.dataset}/{config}", manifest.find(config, "test")
         rows, joint = (built.rows, dict(built.joint)) if built else (0, {})
-        expect(rows == 288 * each, where, f"{rows} rows", f"{288 * each} rows")
-        even = {f"{relation} / {plot}": 36 * each for relation in plan.RELATIONS for plot in _PLOTS}
+        expect(rows == len(groups) * each, where, f"{rows} rows", f"{len(groups) * each} rows")
+        even = dict.fromkeys(groups, each)
         expect(joint == even, where, f"{joint}", f"{even}")
-    check_single(manifest)
     published, figures = manifest.find("published", "test"), published_rows("genres").num_rows
     count = published.rows if published else 0
     expect(count == figures, f"{manifest.dataset}/published", f"{count} rows", f"{figures} rows")
@@ -397,20 +378,9 @@ def check(manifest: Manifest) -> None:
         wanted = 8 * plan.IMAGES if manifest.sample else pairs.rows
         synthetic = pairs.counts["origin"]["synthetic"]
         if synthetic < wanted * (1 - MISSING):
-            raise BuildError(
-                "BUILD_CHECK",
-                f"{manifest.dataset}/pairs",
-                f"{synthetic} images",
-                f"{wanted}, less {MISSING:.0%} at most, that pass {SIMILARITY} within {ATTEMPTS} attempts",
-                "use another generator; review/rejected.jsonl has the similarities",
-            )
-
-
-def _sampled(elements: Sequence[plan.Element]) -> list[plan.Element]:
-    first: dict[tuple[str, str], plan.Element] = {}
-    for element in elements:
-        first.setdefault((element.relation, element.plot), element)
-    return list(first.values())
+            expected = f"{wanted}, less {MISSING:.0%} at most, that pass {SIMILARITY} within {ATTEMPTS} attempts"
+            mend = "use another generator; review/rejected.jsonl has the similarities"
+            raise BuildError("BUILD_CHECK", f"{manifest.dataset}/pairs", f"{synthetic} images", expected, mend)
 
 
 def _pair_rows(job: Job, pairs: Sequence[plan.Pair], described: Mapping[str, Sequence[str]]) -> Iterator[Row]:
@@ -462,7 +432,6 @@ DATASET = Dataset(
     title="GENRES",
     benchmark="genres",
     revision=plan.REVISIONS[0],
-    headlines=(Headline("TBS", "pairs", "total bias of narratives about two characters, over eight metrics"),),
     licence="CC-BY-4.0",
     sources=(),
     splits=splits,

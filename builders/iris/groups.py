@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, product
@@ -184,6 +184,6 @@ def base_revision(revision: str) -> str:
     return REVISIONS[0] if combinations_of(revision) else revision
 
 
-def check_iris_revision(dataset: str, revision: str, revisions: Sequence[str] = REVISIONS) -> None:
+def check_iris_revision(dataset: str, revision: str) -> None:
     """BuildError REVISION_UNKNOWN if a dataset of IRIS has no such revision."""
-    check_revision(dataset, base_revision(revision), revisions)
+    check_revision(dataset, base_revision(revision), REVISIONS)

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import accumulate
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fairspace.builders.engine.build import write_atomically
@@ -27,7 +26,7 @@ from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONE
 from fairspace.builders.iris.groups import LABELS as GROUPS_LABELS
 from fairspace.builders.iris_classifier_25.plan import ADVERSARIAL, CLASSES, COMPLETE, SHARES, TARGETS, quotas
 from fairspace.builders.iris_ideal_52.dataset import Place, places, prompt
-from fairspace.builders.sources import SOURCES, faces
+from fairspace.builders.sources import SOURCES, faces, read_image
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Hash
@@ -42,10 +41,7 @@ if TYPE_CHECKING:
 
 SOURCES_READ = ("fairface", "utkface", "mst_e")
 _SPLITS: tuple[Literal["train", "val"], ...] = ("train", "val")
-LABELS = {
-    "fairface": tuple(f"fairface_label_{split}.csv" for split in _SPLITS),
-    "mst_e": (faces.DETAILS,),
-}
+_LABEL_FILES = (*(("fairface", f"fairface_label_{split}.csv") for split in _SPLITS), ("mst_e", faces.DETAILS))
 
 
 @dataclass(frozen=True)
@@ -66,12 +62,9 @@ class Face:
 
     def cells(self) -> dict[str, str]:
         """Config -> the face's class in it."""
-        features = {
-            "age_gender": f"{self.gender}_{self.age}" if self.gender and self.age else "",
-            "skin_tone": self.skin_tone,
-            "race": self.race,
-        }
-        return {config: name for config, name in features.items() if name}
+        both = f"{self.gender}_{self.age}" if self.gender and self.age else ""
+        classes = {"age_gender": both, "skin_tone": self.skin_tone, "race": self.race}
+        return {config: name for config, name in classes.items() if name}
 
 
 def age_group(years: int) -> str:
@@ -107,13 +100,17 @@ def candidates(job: Job) -> PlanStore:
         write_atomically(report, json.dumps(summary, indent=1))
     for what, count in json.loads(report.read_text(encoding="utf-8"))["skipped"].items():
         job.note(f"{count} {what}.")
-    for source, names in LABELS.items():
+    for source, name in _LABEL_FILES:
         if given(job, source):
-            for name in names:
-                job.used(f"{source}/{name}", job.need(source) / name)
+            job.files[f"{source}/{name}"] = job.need(source) / name
     if any(given(job, source) for source in SOURCES_READ):
-        job.used("plan of the real faces, with a hash over all of them", report)
-    _note_absent(job)
+        job.files["plan of the real faces, with a hash over all of them"] = report
+    for name in SOURCES_READ:
+        title = SOURCES[name].title
+        if name == "mst_e" and job.options.get("include") != "mst_e":
+            job.note(f"{title}: not asked for. {SOURCES[name].terms}")
+        elif not given(job, name):
+            job.note(f"{title}: it was not given, so it has no images here.")
     return store
 
 
@@ -123,19 +120,10 @@ def given(job: Job, source: str) -> bool:
     return wanted and SOURCES[source].found(job.source) is not None
 
 
-def _note_absent(job: Job) -> None:
-    for name in SOURCES_READ:
-        title = SOURCES[name].title
-        if name == "mst_e" and job.options.get("include") != "mst_e":
-            job.note(f"{title}: not asked for. {SOURCES[name].terms}")
-        elif not given(job, name):
-            job.note(f"{title}: it was not given, so it has no images here.")
-
-
 def _candidates(job: Job, skipped: Counter[str], digest: Hash) -> Iterator[Candidate]:
     seen: set[bytes] = set()
     for number, face in enumerate(_faces(job, skipped), start=1):
-        sha256 = hashlib.sha256(read(job.need(face.source) / face.file))
+        sha256 = hashlib.sha256(read_image(job.need(face.source) / face.file))
         if number % 1000 == 0:
             job.progress("Reading faces", number, number)
         if sha256.digest()[:12] in seen:
@@ -154,13 +142,11 @@ def _faces(job: Job, skipped: Counter[str]) -> Iterator[Face]:
         for split in _SPLITS:
             for face in faces.faces(job.need("fairface"), split):
                 if face.damaged:
-                    skipped[
-                        "ages of FairFace as a spreadsheet program had changed them to dates: read as what they were"
-                    ] += 1
+                    what = "ages of FairFace as a spreadsheet program had changed them to dates: read as what they were"
+                    skipped[what] += 1
                 if not face.age:
-                    skipped[
-                        f"faces of FairFace of the age {face.bucket}, which straddles two classes of age and gender"
-                    ] += 1
+                    what = f"faces of FairFace of the age {face.bucket}, which straddles two classes of age and gender"
+                    skipped[what] += 1
                 race = faces.FACT_OR_FAIR_RACES[face.race]
                 yield Face("fairface", face.file, gender=face.gender, age=face.age, race=race)
     if given(job, "utkface"):
@@ -172,22 +158,6 @@ def _faces(job: Job, skipped: Counter[str]) -> Iterator[Face]:
     if given(job, "mst_e"):
         for image in faces.images(job.need("mst_e")):
             yield Face("mst_e", image.file, person=image.subject, skin_tone=image.skin_tone)
-
-
-def read(file: Path, sha256: str = "") -> bytes:
-    """The bytes of an image. BuildError SOURCE_IMAGE if it is missing, damaged, or has another hash than `sha256`."""
-    from fairspace.builders.publishing.join_images import upright
-
-    mend = "obtain the file again from the source, and build into a new folder"
-    try:
-        data = file.read_bytes()
-        if not sha256:
-            upright(data)
-    except (OSError, ValueError, SyntaxError) as error:
-        raise BuildError("SOURCE_IMAGE", str(file), str(error), "an image that can be read", mend) from error
-    if sha256 and hashlib.sha256(data).hexdigest() != sha256:
-        raise BuildError("SOURCE_IMAGE", str(file), "another file than when the build began", "the same file", mend)
-    return data
 
 
 INCOMPLETE = (
@@ -220,11 +190,9 @@ class Plan:
         """Gender, age and skin tone: the class's own, and the others in turn."""
         name, number = place.cell.rpartition("/")[2], self.number(place)
         pairs = combination_names("gender_age")
-        group, tone = (
-            (name, SKIN_TONES[number % len(SKIN_TONES)])
-            if self.config == "age_gender"
-            else (pairs[number % len(pairs)], name)
-        )
+        group, tone = pairs[number % len(pairs)], name
+        if self.config == "age_gender":
+            group, tone = name, SKIN_TONES[number % len(SKIN_TONES)]
         gender, age = group.split("_")
         return {"gender": gender, "age": age, "skin_tone": tone}
 
@@ -356,7 +324,7 @@ def rows(part: Sequence[Chosen | Place], job: Job, plan: Plan) -> Iterator[Row]:
 
 def _real(chosen: Chosen, job: Job) -> dict[str, Any]:
     face = json.loads(chosen.data)
-    data = read(job.need(face["source"]) / face["file"], face["sha256"])
+    data = read_image(job.need(face["source"]) / face["file"], face["sha256"])
     return {
         "id": chosen.key,
         "image": {"bytes": data, "path": chosen.key.replace("/", "-")},
@@ -399,11 +367,7 @@ def _verdicts(
     return verdicts
 
 
-def _splits(job: Job) -> Sequence[Split]:
-    return splits(job)
-
-
-def _check(manifest: Manifest) -> None:
+def check(manifest: Manifest) -> None:
     """Check that no class is larger than planned, or much smaller where its gap could be generated."""
     fillable = {"generator", "labeller"} <= set(manifest.tools)
     for built in manifest.splits:
@@ -427,8 +391,8 @@ DATASET = Dataset(
     licence="CC-BY-NC-4.0",
     sources=("fairface", "utkface", "mst_e"),
     includes=("mst_e",),
-    splits=_splits,
-    check=_check,
+    splits=splits,
+    check=check,
     gated=True,
     tools=("generator", "labeller"),
     task_categories=("image-classification",),

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from fairspace.builders.engine.dataset import Columns, Dataset, Headline, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.dataset import Columns, Dataset, Job, Manifest, Row, Split, expect
 from fairspace.builders.iris.groups import (
     AGES,
     GENDERS,
@@ -247,11 +247,6 @@ DATASET = Dataset(
         ),
     ),
     revision_of=base_revision,
-    headlines=(
-        Headline("iris_score", "prompts", "the IRIS score, of the six sectors of all three datasets"),
-        Headline("IFS_Gen", "prompts", "ideal fairness: images of neutral prompts show all groups alike"),
-        Headline("RFS_Gen", "prompts", "real-world fidelity: images show groups as labour statistics have them"),
-    ),
     licence="CC-BY-4.0",
     sources=("models",),
     splits=splits,

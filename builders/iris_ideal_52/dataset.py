@@ -14,17 +14,16 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from fairspace.builders.engine import reviews
 from fairspace.builders.engine.build import file_hash
-from fairspace.builders.engine.dataset import Columns, Dataset, Headline, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.dataset import Columns, Dataset, Job, Manifest, Row, Split, expect
 from fairspace.builders.engine.making import Chosen, PlanStore, Verdict, Wanted, jpeg, make
 from fairspace.builders.engine.reviews import Reviews
 from fairspace.builders.engine.tools import Box, Matcher
@@ -117,12 +116,8 @@ def occupation_ranks(matcher: Matcher, images: Sequence[Image], asked: Sequence[
     """The rank, for each image, of its occupation among the 52 by similarity to their statements: 1 is the nearest."""
     if not images:
         return []
-    near = {
-        name: matcher.text_similarity(
-            images, [f"a photo of a person at work as {name.replace('_', ' ')}"] * len(images)
-        )
-        for name in OCCUPATIONS
-    }
+    statements = {name: f"a photo of a person at work as {name.replace('_', ' ')}" for name in OCCUPATIONS}
+    near = {name: matcher.text_similarity(images, [text] * len(images)) for name, text in statements.items()}
     return [
         1 + sum(numbers[place] > near[occupation][place] for numbers in near.values())
         for place, occupation in enumerate(asked)
@@ -144,8 +139,7 @@ ATTEMPTS = 10
 _EMPTY = dict.fromkeys(COLUMNS)
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A place of a cell for a synthetic image."""
 
     cell: str
@@ -156,13 +150,13 @@ def places(
     chosen: Sequence[Chosen], synthetic: Mapping[str, int], cells: Sequence[str] = CELLS
 ) -> list[Chosen | Place]:
     """All places to fill, cell by cell: the chosen real persons, then `synthetic` (cell -> number) places."""
-    real: dict[str, list[Chosen]] = {cell: [] for cell in cells}
+    by_cell: dict[str, list[Chosen]] = {}
     for person in chosen:
-        real[person.cell].append(person)
+        by_cell.setdefault(person.cell, []).append(person)
     units: list[Chosen | Place] = []
-    for cell, persons in real.items():
-        units += persons
-        units += [Place(cell, len(persons) + place) for place in range(synthetic.get(cell, 0))]
+    for cell in cells:
+        real = by_cell.get(cell, [])
+        units += [*real, *(Place(cell, len(real) + place) for place in range(synthetic.get(cell, 0)))]
     return units
 
 
@@ -204,28 +198,24 @@ def rows(part: Sequence[Chosen | Place], job: Job, folder: Path | None) -> Itera
                 reviewed = reviews.columns(item.key, image.info["seed"])
                 yield {**common, **_synthetic(job, item, image), **reviewed}
         elif folder is not None:
-            yield {**common, **cropped(place.data, folder, _name(place)), **reviews.columns(common["id"], None)}
+            name = f"{common['id'].replace('/', '-')}.jpg"
+            yield {**common, **cropped(place.data, folder, name), **reviews.columns(common["id"], None)}
 
 
 def _item(place: Chosen | Place) -> str:
     return f"ideal/{place.cell}/{place.place:02d}"
 
 
-def _name(place: Chosen | Place) -> str:
-    return f"{_item(place).replace('/', '-')}.jpg"
-
-
 def cropped(person: Found, folder: Path, name: str) -> dict[str, Any]:
     """The columns of a real image. BuildError SOURCE_IMAGE if its file is missing or unreadable."""
-    file = f"{folder}/{person.file}"
+    file = folder / person.file
     try:
-        with open(file, "rb", buffering=0) as stream:  # noqa: PTH123 -- Path takes as long as the reading
-            data = stream.read()
-        crop = window(person.box, *join_images.upright_size(data))
+        data = file.read_bytes()
+        crop = window(person.box, *join_images.upright(data).size)
         content = join_images.cropped_jpeg(data, crop)
     except (OSError, ValueError, SyntaxError) as error:
         mend = "obtain the image again, or remove it together with its annotations"
-        raise BuildError("SOURCE_IMAGE", file, str(error), "a readable image", mend) from error
+        raise BuildError("SOURCE_IMAGE", str(file), str(error), "a readable image", mend) from error
     return {
         "image": {"bytes": content, "path": name},
         "origin": "facet",
@@ -300,7 +290,7 @@ _MAKERS = ("generator", "labeller", "matcher")
 
 def splits(job: Job) -> Sequence[Split]:
     """`occupation`, `gap` and `tournament`; the first two are left out if nothing can fill a cell."""
-    return [*_occupation(job), tournament()]
+    return [*occupation(job), tournament()]
 
 
 def check(manifest: Manifest) -> None:
@@ -333,33 +323,40 @@ def _per_cell(options: Mapping[str, str], sample: bool) -> int:
     return int(text)
 
 
-def _occupation(job: Job) -> list[Split]:
+def occupation(job: Job) -> list[Split]:
+    """`occupation` and `gap`; none if nothing can fill a cell."""
     per_cell = _per_cell(job.options, job.sample)
     folder = SOURCES["facet"].found(job.source)
     missing = [role for role in _MAKERS if getattr(job.tools, role) is None]
-    makes = not missing
     if folder is None:
         job.note("FACET was not given: no real images are in it.")
-    if not makes:
+    if missing:
         job.note(f"No {', '.join(missing)} was named: no synthetic images fill the gap.")
-    if folder is None and not makes:
+    if folder is None and missing:
         return []
-    plan = _plan(job, folder) if folder else None
-    counts = plan.counts() if plan else {}
-    cells = _sample_cells(counts) if job.sample else CELLS
-    chosen = plan.select(per_cell, cells) if plan else []
+    plan = PlanStore(job.seed)
+    if folder is not None:
+        annotations = folder / facet.ANNOTATIONS
+        job.files[f"facet/{facet.ANNOTATIONS}"] = annotations
+        # The file of boxes carries the annotations' hash, so a changed source is read anew.
+        plan.add(find_persons(job, folder, job.work / f"boxes-{file_hash(annotations)[:16]}.jsonl"))
+    counts = plan.counts()
+    cells = CELLS
+    if job.sample:
+        there = {cell.split("/")[0] for cell in counts}
+        order = sorted(OCCUPATIONS, key=lambda occupation: (occupation not in there, OCCUPATIONS.index(occupation)))
+        cells = tuple(cell for cell in CELLS if cell.split("/")[0] in order[:SAMPLE_OCCUPATIONS])
+    chosen = plan.select(per_cell, cells)
     real = Counter(person.cell for person in chosen)
     lacking = {cell: per_cell - real[cell] for cell in cells}
-    units = places(chosen, lacking if makes else {}, cells)
-    _note(job, per_cell, cells, len(chosen), sum(lacking.values()))
+    units = places(chosen, {} if missing else lacking, cells)
+    had = f"{len(chosen)} are real and {sum(lacking.values())} had to be made"
+    job.note(f"Of {per_cell} images in each of {len(cells)} cells, {had}.")
+    if per_cell != ideal.IMAGES_PER_CELL or cells != CELLS:
+        job.note(f"Scores need the full build, {ideal.IMAGES_PER_CELL} images in each of {len(CELLS)} cells.")
     if not units:
-        raise BuildError(
-            "BUILD_CHECK",
-            str(folder),
-            "no person that a cell could take",
-            "at least one",
-            "look at FACET and the boxes",
-        )
+        what, mend = "no person that a cell could take", "look at FACET and the boxes"
+        raise BuildError("BUILD_CHECK", str(folder), what, "at least one", mend)
     return [
         Split(
             config="occupation",
@@ -371,31 +368,8 @@ def _occupation(job: Job) -> list[Split]:
             groups=LABELS,
             id="ideal/<occupation>/<group>/<place>: names the cell and the place in it.",
         ),
-        _gap(cells, per_cell, counts, real, makes),
+        _gap(cells, per_cell, counts, real, not missing),
     ]
-
-
-def _plan(job: Job, folder: Path) -> PlanStore:
-    """The persons found, by cell. The file of boxes carries the annotations' hash: a changed source is read anew."""
-    annotations = folder / facet.ANNOTATIONS
-    job.used(f"facet/{facet.ANNOTATIONS}", annotations)
-    stem = file_hash(annotations)[:16]
-    plan = PlanStore(job.seed)
-    plan.add(find_persons(job, folder, job.work / f"boxes-{stem}.jsonl"))
-    return plan
-
-
-def _sample_cells(counts: Mapping[str, int]) -> tuple[str, ...]:
-    there = {cell.split("/")[0] for cell in counts}
-    order = sorted(OCCUPATIONS, key=lambda occupation: (occupation not in there, OCCUPATIONS.index(occupation)))
-    taken = set(order[:SAMPLE_OCCUPATIONS])
-    return tuple(cell for cell in CELLS if cell.split("/")[0] in taken)
-
-
-def _note(job: Job, per_cell: int, cells: Sequence[str], real: int, lacking: int) -> None:
-    job.note(f"Of {per_cell} images in each of {len(cells)} cells, {real} are real and {lacking} had to be made.")
-    if per_cell != ideal.IMAGES_PER_CELL or cells != CELLS:
-        job.note(f"Scores need the full build, {ideal.IMAGES_PER_CELL} images in each of {len(CELLS)} cells.")
 
 
 def _gap(
@@ -444,10 +418,6 @@ DATASET = Dataset(
         ),
     ),
     revision_of=base_revision,
-    headlines=(
-        Headline("IFS_Und", "occupation", "ideal fairness: occupations are recognised alike in all groups"),
-        Headline("RFS_Und", "tournament", "real-world fidelity: groups are chosen as labour statistics have them"),
-    ),
     licence="CC-BY-NC-4.0",
     sources=("facet",),
     splits=splits,

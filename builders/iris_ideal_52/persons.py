@@ -36,11 +36,6 @@ class Found:
     box: Box
 
 
-def cell_name(occupation: str, gender: str, age: str, skin_tone: str) -> str:
-    """`<occupation>/<group>`, as in the items' ids."""
-    return f"{occupation}/{gender}_{age}_{skin_tone}"
-
-
 def find_persons(job: Job, folder: Path, file: Path) -> list[Candidate]:
     """Read, detect and match: key person_id, data `Found`; others are logged, boxes kept in `file`.
 
@@ -104,7 +99,8 @@ def _detected(
         part = waiting[start : start + _BATCH]
         for name in part:
             if not isfile(f"{folder}/{name}"):  # noqa: PTH113 -- Path takes several times as long
-                raise _no_image(folder / name)
+                expected, mend = "the image that annotations.csv names", "unpack all archives of FACET's images"
+                raise BuildError("SOURCE_IMAGE", str(folder / name), "no such file", expected, mend)
         found = detector.detect([Picture(name, f"{folder}/{name}") for name in part])
         if len(found) != len(part):
             what, expected = f"boxes for {len(found)} images", f"for {len(part)}"
@@ -115,11 +111,6 @@ def _detected(
             lines.writelines(f"{json.dumps([name, boxes[name]])}\n" for name in part)
         job.progress("Finding persons", len(boxes), len(files))
     return boxes
-
-
-def _no_image(file: Path) -> BuildError:
-    expected = "the image that annotations.csv names"
-    return BuildError("SOURCE_IMAGE", str(file), "no such file", expected, "unpack all archives of FACET's images")
 
 
 def _matched(persons: Sequence[facet.Person], boxes: dict[str, list[Box]], job: Job) -> Iterator[Candidate]:
@@ -136,5 +127,5 @@ def _matched(persons: Sequence[facet.Person], boxes: dict[str, list[Box]], job: 
                 job.reject(where, reason, line=person.line, file=file, overlap=round(value, 4))
             else:
                 second = person.occupations[1] if len(person.occupations) > 1 else ""
-                cell = cell_name(person.occupations[0], *labels.values())
+                cell = f"{person.occupations[0]}/{'_'.join(labels.values())}"
                 yield Candidate(person.person_id, cell, Found(person.person_id, file, second, box))

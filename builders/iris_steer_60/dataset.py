@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Headline, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Job, Manifest, Row, Split, expect
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import (
     COMBINATIONS,
@@ -263,10 +263,6 @@ DATASET = Dataset(
     benchmark="iris",
     revision=REVISIONS[0],
     of_cohort=of_cohort,
-    headlines=(
-        Headline("BIS_Gen", "prompts", "bias inertia: prompts against a stereotype are followed as well as others"),
-        Headline("BIS_Und", "understanding", "bias inertia: pictures that differ in a group get the same answers"),
-    ),
     changes=(
         (
             "inaugural, bounded",

@@ -10,7 +10,7 @@ and without labels that a score could take for the truth.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ import pyarrow as pa
 from fairspace.builders.engine import reviews
 from fairspace.builders.engine.dataset import Columns, Job, Row, Split
 from fairspace.builders.engine.making import Accept, Verdict, Wanted, jpeg, make
-from fairspace.builders.engine.tools import Labeller, Labels, Matcher
+from fairspace.builders.engine.tools import Labeller, Matcher
 from fairspace.builders.iris.groups import (
     AGES,
     COMBINATIONS,
@@ -222,21 +222,28 @@ def make_pairs(
     labeller, matcher = job.tools.labeller, job.tools.matcher
     if labeller is None or matcher is None:
         raise ValueError("pairs cannot be checked without a labeller and a matcher")
+    checks = [_check(labeller, matcher, side, least_similarity(job), revision) for side in (0, 1)]
+
+    def made(wanted: Sequence[Wanted], side: int) -> dict[int, MadeImage]:
+        results = make(job, wanted, checks[side], attempts=ATTEMPTS)
+        images = {_number(item): image for item, image in results if image is not None}
+        return {
+            number: MadeImage(
+                jpeg(image), image.info["seed"], image.info.get("similarity"), json.loads(image.info["margins"])
+            )
+            for number, image in images.items()
+        }
+
     passed: dict[int, tuple[MadeImage, MadeImage]] = {}
-    left, least = list(numbers), least_similarity(job)
+    left = list(numbers)
     for base in range(BASES):
-        first = [Wanted(_key(number, "a", base), base_prompt(number, revision)) for number in left]
-        results = make(job, first, _check_base(labeller, matcher, revision), attempts=ATTEMPTS)
-        bases = dict(_passed(results))
-        second = [Wanted(_key(n, "b", base), instruction(n, revision), image.data) for n, image in bases.items()]
-        accept = _check_edit(labeller, matcher, least, revision)
-        results = make(job, second, accept, attempts=ATTEMPTS)
-        edited = dict(_passed(results))
-        passed |= {number: (bases[number], image) for number, image in edited.items()}
-        left = [number for number in left if number not in edited]
-    for number in numbers:
-        if number not in passed:
-            job.reject(f"pair/{number:04d}", "no pair passed", bases=BASES, attempts=ATTEMPTS)
+        again = f"/again-{base}" if base else ""  # further tries of a pair have seeds of their own
+        bases = made([Wanted(f"pair/{n:04d}/a{again}", base_prompt(n, revision)) for n in left], 0)
+        edits = [Wanted(f"pair/{n:04d}/b{again}", instruction(n, revision), image.data) for n, image in bases.items()]
+        passed |= {number: (bases[number], image) for number, image in made(edits, 1).items()}
+        left = [number for number in left if number not in passed]
+    for number in left:
+        job.reject(f"pair/{number:04d}", "no pair passed", bases=BASES, attempts=ATTEMPTS)
     return {number: passed[number] for number in numbers if number in passed}
 
 
@@ -245,82 +252,40 @@ def least_similarity(job: Job) -> float:
     return SAMPLE_SIMILARITY if job.sample else SIMILARITY
 
 
-def _key(number: int, side: str, base: int) -> str:
-    """Name of an image in the log; further tries of a pair have seeds of their own."""
-    return f"pair/{number:04d}/{side}" + (f"/again-{base}" if base else "")
-
-
 def _number(wanted: Wanted) -> int:
     return int(wanted.key.split("/")[1])
 
 
-def _passed(results: Iterable[tuple[Wanted, Image | None]]) -> Iterator[tuple[int, MadeImage]]:
-    for wanted, image in results:
-        if image is not None:
-            about = image.info
-            margins = json.loads(about["margins"])
-            yield _number(wanted), MadeImage(jpeg(image), about["seed"], about.get("similarity"), margins)
-
-
-def _check_base(labeller: Labeller, matcher: Matcher, revision: str) -> Accept:
-    def accept(images: Sequence[Image], wanted: Sequence[Wanted]) -> list[Verdict]:
-        labels = labeller.label(images)
-        verdicts = [_labels(seen, _number(item), 0, revision) for seen, item in zip(labels, wanted, strict=True)]
-        return _match(matcher, images, wanted, 0, verdicts, revision)
-
-    return accept
-
-
-def _check_edit(labeller: Labeller, matcher: Matcher, least: float, revision: str) -> Accept:
+def _check(labeller: Labeller, matcher: Matcher, side: int, least: float, revision: str) -> Accept:
+    """The check of images a or b: the labeller's labels, the likeness of b to a, the matcher's statements."""
     from PIL import Image as Images
 
     def accept(images: Sequence[Image], wanted: Sequence[Wanted]) -> list[Verdict]:
-        bases = [Images.open(BytesIO(item.base)).convert("RGB") for item in wanted]
-        alike = matcher.image_similarity(bases, images)
-        verdicts = [
-            _edit(labels, _number(item), least, similarity, revision)
-            for labels, item, similarity in zip(labeller.label(images), wanted, alike, strict=True)
-        ]
-        return _match(matcher, images, wanted, 1, verdicts, revision)
+        alike = [1.0] * len(images)
+        if side:
+            bases = [Images.open(BytesIO(item.base)).convert("RGB") for item in wanted]
+            alike = matcher.image_similarity(bases, images)
+        verdicts = []
+        for labels, item, similarity in zip(labeller.label(images), wanted, alike, strict=True):
+            planned = GROUPS[pairs(revision).groups[_number(item), side]]
+            shown = "_".join((labels.gender, labels.age, labels.skin_tone))
+            if shown != planned:
+                found = shown if labels.gender else labels.reason
+                verdicts.append(Verdict("labels are not as planned", {"planned": planned, "found": found}))
+            else:
+                reason = "images are not alike" if similarity < least else ""
+                verdicts.append(Verdict(reason, {"similarity": similarity} if side else {}))
+        places = [place for place, verdict in enumerate(verdicts) if not verdict.reason]
+        labels_of = [planned_labels(_number(wanted[place]), side, revision) for place in places]
+        margins = label_margins(matcher, [images[place] for place in places], labels_of)
+        for place, by_question in zip(places, margins, strict=True):
+            rounded = {question: round(margin, 4) for question, margin in by_question.items()}
+            failed = "".join(question for question, margin in rounded.items() if margin <= 0)
+            evidence = {**verdicts[place].evidence, "margins": json.dumps(rounded), "questions": failed}
+            verdicts[place] = Verdict("a label is not as planned" if failed else "", evidence)
+        return verdicts
 
     return accept
-
-
-def _match(
-    matcher: Matcher,
-    images: Sequence[Image],
-    wanted: Sequence[Wanted],
-    side: int,
-    verdicts: Sequence[Verdict],
-    revision: str = REVISIONS[0],
-) -> list[Verdict]:
-    """The verdicts, joined for passed images with the matcher's verdicts on the planned labels."""
-    places = [place for place, verdict in enumerate(verdicts) if not verdict.reason]
-    planned = [planned_labels(_number(wanted[place]), side, revision) for place in places]
-    after = list(verdicts)
-    margins = label_margins(matcher, [images[place] for place in places], planned)
-    for place, by_question in zip(places, margins, strict=True):
-        rounded = {question: round(margin, 4) for question, margin in by_question.items()}
-        failed = "".join(question for question, margin in rounded.items() if margin <= 0)
-        evidence = dict(verdicts[place].evidence) | {"margins": json.dumps(rounded)}
-        after[place] = Verdict("a label is not as planned" if failed else "", evidence | {"questions": failed})
-    return after
-
-
-def _edit(labels: Labels, number: int, least: float, similarity: float, revision: str = REVISIONS[0]) -> Verdict:
-    verdict = _labels(labels, number, 1, revision)
-    if verdict.reason:
-        return verdict
-    return Verdict("images are not alike" if similarity < least else "", {"similarity": similarity})
-
-
-def _labels(labels: Labels, number: int, side: int, revision: str) -> Verdict:
-    planned = GROUPS[pairs(revision).groups[number, side]]
-    shown = "_".join((labels.gender, labels.age, labels.skin_tone))
-    if shown == planned:
-        return Verdict()
-    evidence: Mapping[str, str] = {"planned": planned, "found": shown if labels.gender else labels.reason}
-    return Verdict("labels are not as planned", evidence)
 
 
 CONFIG = "understanding"

@@ -24,14 +24,14 @@ DESCRIPTIONS = 5
 _ONE = re.compile(r"\[start\](.*?)\[end\]", re.DOTALL)
 
 
-def parse(answer: str, count: int = DESCRIPTIONS) -> list[str]:
+def parse(answer: str) -> list[str]:
     """The descriptions of an answer in the form of Figure 9. ValueError for a wrong number, other text, or repeats."""
-    texts = [" ".join(text.split()) for text in _ONE.findall(answer)]
+    texts = _ONE.findall(answer)
     if around := _ONE.sub("", answer).strip():
         raise ValueError(f"text outside of [start]...[end]: {around[:80]!r}")
     if any("[start]" in text or "[end]" in text for text in texts):
         raise ValueError("a [start] inside of a description")
-    return _checked(texts, count)
+    return _checked(texts)
 
 
 class EndpointDescriber:
@@ -39,7 +39,6 @@ class EndpointDescriber:
 
     Args:
         url: address, such as `https://api.openai.com/v1`.
-        count: descriptions per element.
         temperature: sampling temperature; None leaves it to the endpoint. The paper states none.
         timeout: seconds for one answer.
         retries: repeats of a failed request (429, 5xx, no connection), after growing pauses or the endpoint's.
@@ -51,14 +50,13 @@ class EndpointDescriber:
         url: str,
         model: str,
         *,
-        count: int = DESCRIPTIONS,
         temperature: float | None = None,
         timeout: float = 120,
         retries: int = 5,
         asks: int = 3,
     ) -> None:
         weights.need("openai", "build", model)
-        self.url, self.model, self.count = url, model, count
+        self.url, self.model = url, model
         self.temperature, self.timeout, self.retries, self.asks = temperature, timeout, retries, asks
 
     @property
@@ -73,16 +71,13 @@ class EndpointDescriber:
         for _ in range(self.asks):
             answer = self._ask(element, prompt)
             try:
-                return parse(answer, self.count)
+                return parse(answer)
             except ValueError as error:
                 wrong = f"{error}"
-        raise BuildError(
-            "TOOL_OUTPUT",
-            element,
-            f"{self.asks} answers of {self.model} without the form; the last has {wrong}",
-            f"{self.count} times [start]description[end] and nothing else",
-            "run again, name another model, or write the descriptions into a file and name it as file:PATH",
-        )
+        what = f"{self.asks} answers of {self.model} without the form; the last has {wrong}"
+        expected = f"{DESCRIPTIONS} times [start]description[end] and nothing else"
+        mend = "run again, name another model, or write the descriptions into a file and name it as file:PATH"
+        raise BuildError("TOOL_OUTPUT", element, what, expected, mend)
 
     @cached_property
     def _client(self) -> Any:
@@ -96,25 +91,18 @@ class EndpointDescriber:
         import openai
 
         more: dict[str, Any] = {} if self.temperature is None else {"temperature": self.temperature}
+        messages = [{"role": "user", "content": prompt}]
         try:
-            answer = self._client.chat.completions.create(
-                model=self.model, messages=[{"role": "user", "content": prompt}], **more
-            )
+            answer = self._client.chat.completions.create(model=self.model, messages=messages, **more)
         except openai.APIError as error:
-            raise self._failed(element, error) from error
-        choices = answer.choices or []
-        return (choices[0].message.content or "") if choices else ""
-
-    def _failed(self, element: str, error: Exception) -> BuildError:
-        status = getattr(error, "status_code", None)
-        if status in (401, 403):
-            mend = "set OPENAI_API_KEY to a key of this endpoint"
-        elif status == 404:
-            mend = "check the address (it often ends with /v1) and the model's name"
-        else:
-            mend = "run again later: it goes on where it stopped"
-        fault = f"{type(error).__name__}: {error}"[:300]
-        return BuildError("TOOL_OUTPUT", f"{element}, asked of {self.name}", fault, "an answer", mend)
+            mend = {
+                401: "set OPENAI_API_KEY to a key of this endpoint",
+                403: "set OPENAI_API_KEY to a key of this endpoint",
+                404: "check the address (it often ends with /v1) and the model's name",
+            }.get(getattr(error, "status_code", 0), "run again later: it goes on where it stopped")
+            fault = f"{type(error).__name__}: {error}"[:300]
+            raise BuildError("TOOL_OUTPUT", f"{element}, asked of {self.name}", fault, "an answer", mend) from error
+        return (answer.choices[0].message.content or "") if answer.choices else ""
 
 
 class FileDescriber:
@@ -124,8 +112,8 @@ class FileDescriber:
     element.
     """
 
-    def __init__(self, file: Path | str, *, count: int = DESCRIPTIONS) -> None:
-        self.file, self.count = Path(file).expanduser(), count
+    def __init__(self, file: Path | str) -> None:
+        self.file = Path(file).expanduser()
         if not self.file.is_file():
             mend = "name a file of descriptions, or an endpoint as endpoint:URL#MODEL"
             raise BuildError("TOOL_MISSING", str(file), "no such file", "descriptions as JSON lines", mend)
@@ -146,37 +134,32 @@ class FileDescriber:
     @cached_property
     def _descriptions(self) -> dict[str, list[str]]:
         by_element: dict[str, list[str]] = {}
-        with self.file.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.strip():
-                    continue
-                try:
-                    element, descriptions = _line(line, self.count)
-                    if element in by_element:
-                        raise ValueError(f"{element} for the second time")
-                except ValueError as error:
-                    expected = f'{{"element": id, "descriptions": [{self.count} different texts]}}, once per element'
-                    mend = "correct the line"
-                    raise BuildError("TOOL_OUTPUT", f"{self.file}:{number}", f"{error}", expected, mend) from error
-                by_element[element] = descriptions
+        for number, line in enumerate(self.file.read_text(encoding="utf-8").splitlines(), 1):
+            if not line.strip():
+                continue
+            try:
+                data = json.loads(line)
+                if not isinstance(data, dict) or not isinstance(data.get("element"), str):
+                    raise ValueError("no element")
+                element, texts = data["element"], data.get("descriptions")
+                if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+                    raise ValueError("no list of descriptions")
+                if element in by_element:
+                    raise ValueError(f"{element} for the second time")
+                by_element[element] = _checked(texts)
+            except ValueError as error:
+                expected = f'{{"element": id, "descriptions": [{DESCRIPTIONS} different texts]}}, once per element'
+                where, mend = f"{self.file}:{number}", "correct the line"
+                raise BuildError("TOOL_OUTPUT", where, f"{error}", expected, mend) from error
         return by_element
 
 
-def _line(text: str, count: int) -> tuple[str, list[str]]:
-    data = json.loads(text)
-    if not isinstance(data, dict) or not isinstance(data.get("element"), str):
-        raise ValueError("no element")
-    texts = data.get("descriptions")
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise ValueError("no list of descriptions")
-    return data["element"], _checked([" ".join(text.split()) for text in texts], count)
-
-
-def _checked(texts: Sequence[str], count: int) -> list[str]:
-    if len(texts) != count:
+def _checked(texts: Sequence[str]) -> list[str]:
+    texts = [" ".join(text.split()) for text in texts]
+    if len(texts) != DESCRIPTIONS:
         raise ValueError(f"{len(texts)} descriptions")
     if not all(texts):
         raise ValueError("an empty description")
-    if len(set(texts)) != count:
+    if len(set(texts)) != DESCRIPTIONS:
         raise ValueError("a description for the second time")
-    return list(texts)
+    return texts

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fairspace.builders.engine.build import file_hash
@@ -52,12 +51,16 @@ class YolosDetector:
 
     def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
         """The persons of each picture, the most certain first."""
-        by_picture: list[list[Box]] = [[] for _ in pictures]
-        remaining = iter(range(len(pictures)))
-        while places := list(islice(remaining, self.batch)):
-            images = [read(pictures[place]) for place in places]
-            for place, boxes in zip(places, self._detect(images), strict=True):
-                by_picture[place] = boxes
+        by_picture: list[list[Box]] = []
+        for start in range(0, len(pictures), self.batch):
+            images = []
+            for picture in pictures[start : start + self.batch]:
+                try:
+                    images.append(picture.open())
+                except (OSError, ValueError, SyntaxError) as error:
+                    mend = "obtain the image again, or remove it together with its annotations"
+                    raise BuildError("SOURCE_IMAGE", picture.name, f"{error}", "a readable image", mend) from error
+            by_picture += self._detect(images)
         return by_picture
 
     @cached_property
@@ -70,7 +73,8 @@ class YolosDetector:
             model = AutoModelForObjectDetection.from_pretrained(where, revision=revision, use_safetensors=True)
         labels = {str(label).lower(): int(number) for number, label in model.config.id2label.items()}
         if "person" not in labels:
-            raise no_persons(self._weights.name, labels)
+            known, mend = ", ".join(sorted(labels)[:8]), "use a detector trained on COCO"
+            raise BuildError("TOOL_OUTPUT", self._weights.name, f"it knows {known}", "a class `person`", mend)
         return processor, model.eval().to(weights.best_device(self.device)), labels["person"]
 
     def _detect(self, images: Sequence[Image]) -> list[list[Box]]:
@@ -93,15 +97,6 @@ class YolosDetector:
         return boxes
 
 
-def read(picture: Picture) -> Image:
-    """The decoded image. BuildError SOURCE_IMAGE if it cannot be read."""
-    try:
-        return picture.open()
-    except (OSError, ValueError, SyntaxError) as error:
-        mend = "obtain the image again, or remove it together with its annotations"
-        raise BuildError("SOURCE_IMAGE", picture.name, f"{error}", "a readable image", mend) from error
-
-
 def arrange(corners: Sequence[Sequence[float]], scores: Sequence[float], size: tuple[int, int]) -> list[Box]:
     """Boxes from corners (left, top, right, bottom) in pixels, clipped to the image, the most certain first."""
     boxes = []
@@ -112,12 +107,6 @@ def arrange(corners: Sequence[Sequence[float]], scores: Sequence[float], size: t
         if box.width > 0 and box.height > 0:
             boxes.append(box)
     return sorted(boxes, key=lambda box: (-box.score, box))
-
-
-def no_persons(model: str, labels: dict[str, int]) -> BuildError:
-    """The error for a detector without the class `person`."""
-    known = ", ".join(sorted(labels)[:8])
-    return BuildError("TOOL_OUTPUT", model, f"it knows {known}", "a class `person`", "use a detector trained on COCO")
 
 
 def not_one_person(detector: PersonDetector, images: Sequence[Image]) -> list[str]:
@@ -155,34 +144,22 @@ class StoredBoxes:
 
     @cached_property
     def _boxes(self) -> dict[str, list[Box]]:
+        expected = f"a Parquet file with the columns {', '.join(SCHEMA.names)}"
         try:
-            stored = pq.read_table(self.file)
-        except (pa.ArrowException, OSError) as error:
-            raise self._wrong("", f"{error}", "a Parquet file") from error
-        if missing := [name for name in SCHEMA.names if name not in stored.column_names]:
-            raise self._wrong("", f"no column {', '.join(missing)}", f"the columns {', '.join(SCHEMA.names)}")
+            table = pq.read_table(self.file).select(SCHEMA.names).cast(SCHEMA)
+        except (pa.ArrowException, OSError, KeyError) as error:
+            raise BuildError("TOOL_OUTPUT", str(self.file), f"{error}", expected, "store the boxes again") from error
+        sizes = np.column_stack([table[name].to_numpy() for name in SCHEMA.names[1:]])
+        good = np.isfinite(sizes).all(axis=1) & (sizes[:, 2:4] > 0).all(axis=1)
+        good &= (sizes[:, 4] >= 0) & (sizes[:, 4] <= 1) & table["file"].is_valid().to_numpy()
+        if not good.all():
+            row = int(good.argmin())
+            what, expected = (
+                f"{table.slice(row, 1).to_pylist()[0]}",
+                "a file name, numbers, sizes above 0, a score <= 1",
+            )
+            raise BuildError("TOOL_OUTPUT", f"{self.file} row {row}", what, expected, "store the boxes again")
         boxes: dict[str, list[Box]] = {}
-        for name, *numbers in zip(*(column.to_pylist() for column in self._checked(stored).columns), strict=True):
+        for name, *numbers in zip(*(column.to_pylist() for column in table.columns), strict=True):
             boxes.setdefault(name, []).append(Box(*numbers))
         return {name: sorted(of_file, key=lambda box: -box.score) for name, of_file in boxes.items()}
-
-    def _checked(self, table: pa.Table) -> pa.Table:
-        try:
-            table = table.select(SCHEMA.names).cast(SCHEMA)
-        except pa.ArrowException as error:
-            raise self._wrong("", f"{error}", f"{SCHEMA}") from error
-        good = pc.is_valid(table["file"])
-        for name in SCHEMA.names[1:]:
-            good = pc.and_(good, pc.fill_null(pc.is_finite(table[name]), False))
-        for name in ("width", "height"):
-            good = pc.and_(good, pc.fill_null(pc.greater(table[name], 0), False))
-        score = table["score"]
-        good = pc.and_(good, pc.fill_null(pc.and_(pc.greater_equal(score, 0), pc.less_equal(score, 1)), False))
-        if not pc.all(good).as_py():
-            row = pc.index(good, False).as_py()
-            row_text = str(table.slice(row, 1).to_pylist()[0])
-            raise self._wrong(f" row {row}", row_text, "a file name, numbers, sizes above 0, a score in [0, 1]")
-        return table
-
-    def _wrong(self, place: str, problem: str, expected: str) -> BuildError:
-        return BuildError("TOOL_OUTPUT", f"{self.file}{place}", problem, expected, "store the boxes again")

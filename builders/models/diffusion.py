@@ -9,10 +9,9 @@ model's makers.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairspace.builders.engine.tools import Prompt
@@ -97,25 +96,20 @@ class DiffusersGenerator:
     def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
         """One RGB image per prompt."""
         images: list[Image] = []
-        remaining = iter(prompts)
-        while part := list(islice(remaining, self.settings.batch)):
-            made = self._generate(filled(part, self.settings.batch))
-            images += [image.convert("RGB") for image in made[: len(part)]]
+        for part, full in passes(prompts, self.settings.batch):
+            images += [image.convert("RGB") for image in self._generate(full)[: len(part)]]
         return images
 
     def _generate(self, prompts: Sequence[Prompt]) -> list[Image]:
         chosen = self.settings
         texts, noise = [prompt.text for prompt in prompts], generators(prompts)
-        common = {"prompt": texts, "generator": noise, "guidance_scale": chosen.guidance}
+        common: dict[str, Any] = {"prompt": texts, "generator": noise, "guidance_scale": chosen.guidance}
         square = {"height": chosen.size, "width": chosen.size, "num_inference_steps": chosen.steps}
         if self._refine is None:
             return list(self._pipeline(**common, **square).images)
         halfway = self._pipeline(**common, **square, denoising_end=chosen.handover, output_type="latent").images
-        return list(
-            self._refine(
-                **common, image=halfway, num_inference_steps=chosen.steps, denoising_start=chosen.handover
-            ).images
-        )
+        common |= {"image": halfway, "num_inference_steps": chosen.steps, "denoising_start": chosen.handover}
+        return list(self._refine(**common).images)
 
     @cached_property
     def _scheduler(self) -> str:
@@ -168,9 +162,11 @@ def load(pipeline: Any, source: weights.Weights, *, dtype: str, variant: str, de
     return loaded.to(where)
 
 
-def filled(part: Sequence[T], batch: int) -> list[T]:
-    """A pass of `batch` images: the last one is repeated, and the repeats' results are left out."""
-    return [*part, *[part[-1]] * (batch - len(part))]
+def passes(items: Sequence[T], batch: int) -> Iterator[tuple[Sequence[T], Sequence[T]]]:
+    """The items of each pass, and these filled up to `batch` by repeats of the last, whose results are left out."""
+    for start in range(0, len(items), batch):
+        part = items[start : start + batch]
+        yield part, [*part, *[part[-1]] * (batch - len(part))]
 
 
 def generators(prompts: Sequence[Prompt]) -> list[Any]:
@@ -234,9 +230,7 @@ class InstructPix2PixEditor:
         sizes = [self._size(image) for image in images]
         edited: dict[int, Image] = {}
         for size in dict.fromkeys(sizes):
-            places = iter([place for place, other in enumerate(sizes) if other == size])
-            while part := list(islice(places, self.settings.batch)):
-                full = filled(part, self.settings.batch)
+            for part, full in passes([n for n, other in enumerate(sizes) if other == size], self.settings.batch):
                 made = self._edit([images[place] for place in full], [instructions[place] for place in full], size)
                 edited |= dict(zip(part, made, strict=False))  # without the pass's repeats
         return [edited[place] for place in range(len(images))]
@@ -267,10 +261,5 @@ class InstructPix2PixEditor:
     def _pipeline(self) -> Any:
         from diffusers import StableDiffusionInstructPix2PixPipeline
 
-        return load(
-            StableDiffusionInstructPix2PixPipeline,
-            self._weights,
-            dtype=self.settings.dtype,
-            variant=self.settings.variant,
-            device=self.device,
-        )
+        chosen, kind = self.settings, StableDiffusionInstructPix2PixPipeline
+        return load(kind, self._weights, dtype=chosen.dtype, variant=chosen.variant, device=self.device)

@@ -2,16 +2,14 @@
 
 Datasets come from finished builds, metrics and the Space from this software's own folders, ARES from a trained model's
 folder. Rows whose image must not be passed on keep ids, labels, file name, hash and crop; `join_images.py` beside them
-restores images from the user's own copy. `eval.yaml` makes a dataset a benchmark of the Hub, with a task per headline
-score. The Hub knows no direction, so every score is a percentage of which more is better; its solvers and scorers
-cannot compare groups, so the framework is fairspace itself.
+restores images from the user's own copy.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, requires
@@ -20,11 +18,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-import yaml
 
 from fairspace import __version__
 from fairspace.builders.engine.build import MANIFEST, dumps, file_hash, read_manifest
-from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Manifest, Shard, expect
+from fairspace.builders.engine.dataset import Dataset, Shard, expect
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.repository import Repo
 from fairspace.builders.registry import NAMES, dataset
@@ -32,100 +29,69 @@ from fairspace.builders.sources import SOURCES
 from fairspace.cards.dataset_card import check_card
 from fairspace.cards.metric_card import metric_card
 
-FILE = "eval.yaml"
-FRAMEWORK = "fairspace"
-_DIRECTION = "Scores are in percent, and higher is better. The board of fairspace has their intervals and ranks."
-
-
-def eval_yaml(dataset: Dataset, manifest: Manifest) -> bytes:
-    """The `eval.yaml` of a build; empty if no headline score is about a config that was built."""
-    headlines = [headline for headline in dataset.headlines if manifest.find(headline.config, headline.split)]
-    if not headlines:
-        return b""
-    scores = "; ".join(f"{headline.task}: {headline.about}" for headline in headlines)
-    content = {
-        "name": dataset.title,
-        "description": f"{_DIRECTION} {scores}.",
-        "evaluation_framework": FRAMEWORK,
-        "tasks": [{"id": h.task, "config": h.config, "split": h.split} for h in headlines],
-    }
-    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110).encode()
-
-
 ORIGIN = "origin"
 """The column that names a row's source."""
 
 
 def public_copy(dataset: Dataset, built: Path, scratch: Path, namespace: str) -> Mapping[str, Path]:
-    """The files of a dataset's repository, path in it -> file, from a finished build.
+    """The files of a dataset's repository, path in it -> file in `scratch`, an empty folder, from a finished build.
 
-    Files that differ from the build's go into `scratch`, an empty folder; the card's examples name the namespace.
-    BuildError BUILD_INCOMPLETE if the build is unfinished or damaged, BUILD_CHECK if restricted images have no origin.
+    The card's examples name the namespace. BuildError BUILD_INCOMPLETE if the build is unfinished or damaged,
+    BUILD_CHECK if restricted images have no origin.
     """
-    manifest = read_manifest(built)
-    splits = tuple(_public_split(dataset, split, built, scratch) for split in manifest.splits)
-    left_out = [
-        f"the images of {sum(counts)} rows of {split.config}/{split.split}, whose source does not let them be passed on"
-        for split in manifest.splits
-        if (counts := [n for origin, n in _restricted(split).items() if n])
-    ]
-    public = replace(manifest, splits=splits, notes=(*manifest.notes, *left_out))
     from fairspace.cards.dataset_card import write_cards
 
-    files = {shard.file: _either(scratch, built, shard.file) for split in splits for shard in split.shards}
-    for file, path in files.items():
-        if path.is_relative_to(built):
-            link = scratch / file
+    manifest, left_out = read_manifest(built), []
+    kept_back = {name for name, source in SOURCES.items() if not source.redistribute}
+    splits = []
+    for split in manifest.splits:
+        where = f"{dataset.name}, {split.config}/{split.split}"
+        if kept_back & set(dataset.sources) and ORIGIN not in split.counts:
+            images = _images(pq.read_schema(built / split.shards[0].file))
+            expect(not images, where, f"images without {ORIGIN}", "their source")
+        hidden = sum(rows for origin, rows in split.counts.get(ORIGIN, {}).items() if origin in kept_back)
+        if hidden:
+            shards = tuple(_public_shard(shard, built, scratch, kept_back) for shard in split.shards)
+            splits.append(replace(split, shards=shards))
+            what = f"{hidden} rows of {split.config}/{split.split}"
+            left_out.append(f"the images of {what}, whose source does not let them be passed on")
+            continue
+        splits.append(split)
+        for shard in split.shards:
+            link = scratch / shard.file
             link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(path.resolve())
+            link.symlink_to((built / shard.file).resolve())
+    public = replace(manifest, splits=tuple(splits), notes=(*manifest.notes, *left_out))
     write_cards(scratch, dataset, public, namespace)
     (scratch / MANIFEST).write_text(dumps(public), encoding="utf-8")
     names = ["README.md", MANIFEST]
     if left_out:
         names.append("join_images.py")
         (scratch / "join_images.py").write_bytes((Path(__file__).parent / "join_images.py").read_bytes())
-    return files | {name: scratch / name for name in names}
+    names += [shard.file for split in splits for shard in split.shards]
+    return {name: scratch / name for name in names}
 
 
-def _either(scratch: Path, built: Path, file: str) -> Path:
-    return scratch / file if (scratch / file).exists() else built / file
-
-
-def _restricted(split: BuiltSplit) -> dict[str, int]:
-    counts = split.counts.get(ORIGIN, {})
-    return {origin: rows for origin, rows in counts.items() if origin in SOURCES and not SOURCES[origin].redistribute}
-
-
-def _public_split(dataset: Dataset, split: BuiltSplit, built: Path, scratch: Path) -> BuiltSplit:
-    """The split as it may be published. BuildError BUILD_CHECK if its images have no origin."""
+def _images(schema: pa.Schema) -> list[str]:
     from datasets import Features, Image
 
-    features = Features.from_arrow_schema(pq.read_schema(built / split.shards[0].file))
-    images = any(isinstance(feature, Image) for feature in features.values())
-    kept_back = any(not SOURCES[name].redistribute for name in dataset.sources)
-    where = f"{dataset.name}, {split.config}/{split.split}"
-    expect(not (images and kept_back) or ORIGIN in split.counts, where, f"images without {ORIGIN}", "their source")
-    if not any(_restricted(split).values()):
-        return split
-    return replace(split, shards=tuple(_public_shard(shard, built, scratch) for shard in split.shards))
+    return [name for name, kind in Features.from_arrow_schema(schema).items() if isinstance(kind, Image)]
 
 
-def _public_shard(shard: Shard, built: Path, scratch: Path) -> Shard:
-    from datasets import Features, Image
+def _public_shard(shard: Shard, built: Path, scratch: Path, kept_back: Set[str]) -> Shard:
+    """The shard without the images of the sources in `kept_back`."""
+    from datasets import Features
 
     file = scratch / shard.file
     file.parent.mkdir(parents=True, exist_ok=True)
     with pq.ParquetFile(built / shard.file) as source:
         schema = source.schema_arrow
-        features = Features.from_arrow_schema(schema)
-        images = [name for name, feature in features.items() if isinstance(feature, Image)]
-        labels = features[ORIGIN].names
-        hidden = pa.array([SOURCES[label].redistribute if label in SOURCES else True for label in labels])
+        shows = pa.array([label not in kept_back for label in Features.from_arrow_schema(schema)[ORIGIN].names])
         with pq.ParquetWriter(file, schema, compression="snappy", write_page_index=True) as writer:
             for group in range(source.num_row_groups):
                 table = source.read_row_group(group)
-                shown = hidden.take(table[ORIGIN].combine_chunks())
-                for name in images:
+                shown = shows.take(table[ORIGIN].combine_chunks())
+                for name in _images(schema):
                     nothing = pa.nulls(table.num_rows, table.schema.field(name).type)
                     kept = pc.if_else(shown, table[name].combine_chunks(), nothing)
                     table = table.set_column(table.column_names.index(name), table.schema.field(name), kept)
@@ -182,13 +148,8 @@ def choose(
         if name in what or ((everything or "datasets" in what) and (built / name).is_dir()):
             chosen.append(_dataset(name, built / name, namespace, allow_sample))
     if "datasets" in what and not chosen:
-        raise BuildError(
-            "BUILD_INCOMPLETE",
-            str(built),
-            "no dataset is built there",
-            "one subfolder per dataset",
-            "run `fairspace build NAME --out " + str(built / "NAME") + "`, or name the folder with --built",
-        )
+        mend = f"run `fairspace build NAME --out {built / 'NAME'}`, or name the folder with --built"
+        raise BuildError("BUILD_INCOMPLETE", str(built), "no dataset is built there", "one subfolder per dataset", mend)
     chosen += [_metric(name, namespace) for name in metric_names() if name in what or everything or "metrics" in what]
     if "ares" in what or (everything and (ares / "config.json").is_file()):
         chosen.append(_ares(ares, namespace, release))
@@ -200,25 +161,12 @@ def choose(
 
 
 def _dataset(name: str, built: Path, namespace: str, allow_sample: bool) -> Artifact:
-    from fairspace.builders.engine.build import read_manifest
-
     declared, manifest = dataset(name), read_manifest(built)
     if manifest.sample and not allow_sample:
-        raise BuildError(
-            "BUILD_INCOMPLETE",
-            str(built),
-            "a sample build",
-            "a full build",
-            "build it without --sample; to try publishing on a Hub of your own, add --allow-sample",
-        )
+        mend = "build it without --sample; to try publishing on a Hub of your own, add --allow-sample"
+        raise BuildError("BUILD_INCOMPLETE", str(built), "a sample build", "a full build", mend)
     repo = Repo(f"{namespace}/{name}", "dataset", gated=declared.gated)
-    tasks = eval_yaml(declared, manifest)
-
-    def files(scratch: Path) -> Files:
-        released = public_copy(declared, built, scratch, namespace)
-        return {**released, FILE: tasks} if tasks else released
-
-    return Artifact(name, repo, files, manifest.sample)
+    return Artifact(name, repo, lambda scratch: public_copy(declared, built, scratch, namespace), manifest.sample)
 
 
 def _metric(name: str, namespace: str) -> Artifact:

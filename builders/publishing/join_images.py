@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from io import BytesIO
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 SIZE = 384
 HALF_SIZE = 200
 """Width and height of either half of an image made of two files, as in UTKFace's aligned faces."""
-_ROWS = 5000
-_BATCH = 100
+_BATCH, _BATCHES = 100, 50
+"""Rows held in memory, and such batches in a file."""
 
 
 class JoinError(ValueError):
@@ -69,24 +70,24 @@ class Maker:
         self.source = source
         self._folders = [source, *sorted(path for path in source.iterdir() if path.is_dir())]
 
-    def image(self, row: Mapping[str, Any]) -> dict[str, Any] | None:
+    def image(self, row: Mapping[str, Any]) -> Any:
         """The image of a row, as `{"bytes", "path"}`; None if the row names no file. JoinError if it cannot be made."""
         if row.get("image") is not None:
-            kept: dict[str, Any] = row["image"]
-            return kept
+            return row["image"]
         name = str(row.get("id", "a row"))
-        path = f"{name.replace('/', '-')}.jpg"
-        if row.get("left_file"):
-            left = self.read(name, row["left_file"], row["left_sha256"])
-            right = self.read(name, row["right_file"], row["right_sha256"])
-            return {"bytes": _made(name, lambda: spliced_jpeg(left, right)), "path": path}
-        if not row.get("source_file"):
+        sides = ("left", "right") if row.get("left_file") else ("source",) if row.get("source_file") else ()
+        files = [self.read(name, row[f"{side}_file"], row[f"{side}_sha256"]) for side in sides]
+        if not files:
             return None
-        data = self.read(name, row["source_file"], row["source_sha256"])
-        if "crop_x" not in row:
-            return {"bytes": data, "path": path}
-        window = (row["crop_x"], row["crop_y"], row["crop_width"], row["crop_height"])
-        return {"bytes": _made(name, lambda: cropped_jpeg(data, window)), "path": path}
+        try:
+            if len(files) == 2:
+                files = [spliced_jpeg(*files)]
+            elif "crop_x" in row:
+                x, y, width, height = (row[f"crop_{part}"] for part in ("x", "y", "width", "height"))
+                files = [cropped_jpeg(files[0], (x, y, width, height))]
+        except (OSError, ValueError) as error:
+            raise JoinError(f"{name}: its image cannot be made: {error}") from error
+        return {"bytes": files[0], "path": f"{name.replace('/', '-')}.jpg"}
 
     def read(self, row: str, file: str, sha256: str) -> bytes:
         """The bytes of a file of the source. JoinError if it is missing or another one."""
@@ -105,32 +106,24 @@ class Maker:
         return data
 
 
-def cropped_jpeg(data: bytes, window: tuple[int, int, int, int], size: int = SIZE) -> bytes:
-    """The window of an image file as a JPEG of size x size, or the file if it is one. OSError if it cannot be read."""
-    if window == (0, 0, size, size) and plain_jpeg_size(data) == (size, size):
-        return data
-    return _jpeg(crop(upright(data), window, size))
+def cropped_jpeg(data: bytes, window: tuple[int, int, int, int]) -> bytes:
+    """The window of an image file as a JPEG of `SIZE` x `SIZE`. OSError if it cannot be read."""
+    return _jpeg(crop(upright(data), window, SIZE))
 
 
-def plain_jpeg_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height of a whole JPEG file of three colours without Exif data; None for anything else."""
-    place = 2
-    if data[:2] != b"\xff\xd8" or data[-2:] != b"\xff\xd9":
-        return None
-    while place + 10 < len(data) and data[place] == 0xFF:
-        kind = data[place + 1]
-        if kind in _FRAMES:
-            height, width = int.from_bytes(data[place + 5 : place + 7]), int.from_bytes(data[place + 7 : place + 9])
-            return (width, height) if data[place + 4] == 8 and data[place + 9] == 3 else None
-        if kind not in _SEGMENTS or data[place + 4 : place + 8] == b"Exif":
-            return None
-        place += 2 + int.from_bytes(data[place + 2 : place + 4])
-    return None
+def spliced_jpeg(left: bytes, right: bytes) -> bytes:
+    """The largest central squares of two image files side by side, as one JPEG of 2 `HALF_SIZE` x `HALF_SIZE`.
 
+    OSError if one cannot be read.
+    """
+    from PIL import Image as Images
 
-def spliced_jpeg(left: bytes, right: bytes, size: int = HALF_SIZE) -> bytes:
-    """Two image files side by side as one JPEG of 2 size x size. OSError if one cannot be read."""
-    return _jpeg(splice(upright(left), upright(right), size))
+    both = Images.new("RGB", (2 * HALF_SIZE, HALF_SIZE))
+    for place, image in enumerate((upright(left), upright(right))):
+        side = min(image.size)
+        window = ((image.width - side) // 2, (image.height - side) // 2, side, side)
+        both.paste(crop(image, window, HALF_SIZE), (place * HALF_SIZE, 0))
+    return _jpeg(both)
 
 
 def upright(data: bytes) -> Image:
@@ -142,19 +135,7 @@ def upright(data: bytes) -> Image:
         return ImageOps.exif_transpose(image).convert("RGB")
 
 
-def upright_size(data: bytes) -> tuple[int, int]:
-    """Width and height of an image file once it is upright. OSError if it cannot be read."""
-    known = plain_jpeg_size(data)
-    if known is not None:
-        return known
-    from PIL import Image as Images  # only here: where nothing else is done, looking it up takes most of the time
-
-    with Images.open(BytesIO(data)) as image:
-        turned = image.getexif().get(_ORIENTATION, 1) in (5, 6, 7, 8)
-        return (image.height, image.width) if turned else image.size
-
-
-def crop(image: Image, window: tuple[int, int, int, int], size: int = SIZE) -> Image:
+def crop(image: Image, window: tuple[int, int, int, int], size: int) -> Image:
     """The window (x, y, width, height, in pixels) of an image, scaled to size x size."""
     from PIL.Image import Resampling
 
@@ -163,18 +144,6 @@ def crop(image: Image, window: tuple[int, int, int, int], size: int = SIZE) -> I
         raise ValueError(f"the window {window} does not lie in an image of {image.width} x {image.height} pixels")
     part = image.crop((x, y, x + width, y + height))
     return part if part.size == (size, size) else part.resize((size, size), Resampling.LANCZOS)
-
-
-def splice(left: Image, right: Image, size: int = HALF_SIZE) -> Image:
-    """The largest central squares of two images, each scaled to size x size, side by side."""
-    from PIL import Image as Images
-
-    both = Images.new("RGB", (2 * size, size))
-    for place, image in enumerate((left, right)):
-        side = min(image.size)
-        window = ((image.width - side) // 2, (image.height - side) // 2, side, side)
-        both.paste(crop(image, window, size), (place * size, 0))
-    return both
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -210,53 +179,25 @@ def write(dataset: Any, out: Path, split: str) -> int:
     import pyarrow.parquet as pq
     from datasets import Image
 
-    rows = dataset.cast_column("image", Image(decode=False))
+    rows = iter(dataset.cast_column("image", Image(decode=False)))
     schema = dataset.features.arrow_schema
     out.mkdir(parents=True, exist_ok=True)
-    writer, written, files = None, 0, 0
-    for batch in _batches(rows):
-        if writer is None or written >= _ROWS:
-            if writer is not None:
-                writer.close()
-            writer, written, files = pq.ParquetWriter(out / f"{split}-{files:05}.parquet", schema), 0, files + 1
-        writer.write_table(pa.Table.from_pylist(batch, schema=schema))
-        written += len(batch)
-    if writer is not None:
-        writer.close()
+    files, batch = 0, list(islice(rows, _BATCH))
+    while batch:
+        with pq.ParquetWriter(out / f"{split}-{files:05}.parquet", schema) as writer:
+            for _ in range(_BATCHES):
+                writer.write_table(pa.Table.from_pylist(batch, schema=schema))
+                batch = list(islice(rows, _BATCH))
+                if not batch:
+                    break
+        files += 1
     return files
-
-
-def _batches(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    batch: list[dict[str, Any]] = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
-def _made(row: str, make: Any) -> bytes:
-    try:
-        data: bytes = make()
-    except (OSError, ValueError) as error:
-        raise JoinError(f"{row}: its image cannot be made: {error}") from error
-    return data
 
 
 def _jpeg(image: Image) -> bytes:
     stream = BytesIO()
     image.save(stream, "JPEG", quality=95, comment=b"")
     return stream.getvalue()
-
-
-_ORIENTATION = 0x0112
-"""EXIF tag of the camera's orientation."""
-_FRAMES = (0xC0, 0xC1, 0xC2)
-"""JPEG segments with the size: baseline, extended and progressive."""
-_SEGMENTS = frozenset((0xC4, 0xDB, 0xDD, 0xFE, *range(0xE0, 0xEE), 0xEF))
-"""JPEG segments allowed before: tables, comments, and applications' data but Adobe's, which may mean CMYK."""
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from fairspace.builders.engine.build import file_hash
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.requests import FAILURES, Requests
 
@@ -86,10 +87,9 @@ class Content:
 
     data: Path | bytes
 
-    @property
-    def text(self) -> str:
-        """The content as UTF-8."""
-        return (self.data if isinstance(self.data, bytes) else self.data.read_bytes()).decode("utf-8")
+    def read(self) -> bytes:
+        """The content."""
+        return self.data if isinstance(self.data, bytes) else self.data.read_bytes()
 
     @cached_property
     def size(self) -> int:
@@ -99,16 +99,12 @@ class Content:
     @cached_property
     def sha256(self) -> str:
         """The hash that LFS uses."""
-        if isinstance(self.data, bytes):
-            return hashlib.sha256(self.data).hexdigest()
-        with self.data.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return hashlib.sha256(self.data).hexdigest() if isinstance(self.data, bytes) else file_hash(self.data)
 
     @cached_property
     def blob_id(self) -> str:
         """The hash that git uses."""
-        content = self.data if isinstance(self.data, bytes) else self.data.read_bytes()
-        return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+        return hashlib.sha1(b"blob %d\0" % self.size + self.read(), usedforsecurity=False).hexdigest()
 
     def equals(self, there: RepoFile) -> bool:
         """Whether the Hub has the same content."""
@@ -124,35 +120,33 @@ Difference = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 class _Release:
     """One publication of a repository: a pass that can be made again, whatever the one before it achieved."""
 
-    def __init__(self, hub: HfApi, repo: Repo, wanted: Mapping[str, Content], message: str, tag: str | None) -> None:
+    def __init__(
+        self, hub: HfApi, repo: Repo, wanted: Mapping[str, Content], message: str, tag: str | None, dry_run: bool
+    ) -> None:
         self.hub, self.repo, self.wanted, self.message, self.tag = hub, repo, wanted, message, tag
+        self.dry_run = dry_run
         self.written: Difference = ((), (), ())
         """Paths of this publication's commit, also where its answer was lost."""
 
-    def foresee(self) -> Outcome:
-        """The changes that publishing would make."""
-        notes, info = self._card_warnings(), self._info()
-        self._check_tag(info)
-        difference = self._difference(info.sha if info else None)
-        if info is None:
-            notes.append("would create the repository")
-        if self.repo.gated and not (info and info.gated):
-            notes.append("would gate it")
-        commit = info.sha if info and not any(difference) else None
-        return Outcome(self.repo, commit, *difference, self.tag, "; ".join(notes), foreseen=True)
-
     def publish(self) -> Outcome:
-        """Create and gate the repository before it has content, write the difference, and tag."""
+        """Create and gate the repository before it has content, write the difference, and tag; or foresee it."""
         notes, info = self._card_warnings(), self._info()
-        self._check_tag(info)
-        kind = self.repo.kind
+        if info is not None and self.tag and self._has_tag() and any(self._difference(self.tag)):
+            what = f"the tag {self.tag} names other content"
+            expected = "a tag that is free, since released content never moves"
+            raise BuildError("TAG_RELEASED", self.repo.name, what, expected, "choose another --tag, or none")
+        kind, close = self.repo.kind, self.repo.gated and not (info and info.gated)
+        if self.dry_run:
+            difference = self._difference(info.sha if info else None)
+            notes += ["would create the repository"] * (info is None) + ["would gate it"] * close
+            commit = info.sha if info and not any(difference) else None
+            return Outcome(self.repo, commit, *difference, self.tag, "; ".join(notes), foreseen=True)
         if info is None:
             self.hub.create_repo(self.repo.id, repo_type=kind, space_sdk=self.repo.sdk, exist_ok=True)
             info = self.hub.repo_info(self.repo.id, repo_type=kind)
-        gated = bool(getattr(info, "gated", False))
-        if self.repo.gated and not gated:
+        if close:
             self.hub.update_repo_settings(self.repo.id, repo_type=kind, gated="auto")
-        elif gated and not self.repo.gated:
+        elif not self.repo.gated and getattr(info, "gated", False):
             notes.append("the repository is gated by hand and stays so")
         commit, difference = info.sha, self._difference(info.sha)
         if any(difference):
@@ -171,7 +165,7 @@ class _Release:
             return []
         where, mend = f"{self.repo.name}, README.md", "mend the card, or what it is rendered from"
         try:
-            request = {"content": card.text, "repoType": self.repo.kind}
+            request = {"content": card.read().decode("utf-8"), "repoType": self.repo.kind}
         except UnicodeDecodeError as error:
             raise BuildError("CARD_INVALID", where, str(error), "UTF-8", mend) from error
         token = self.hub.token or get_token()
@@ -222,14 +216,6 @@ class _Release:
         refs = self.hub.list_repo_refs(self.repo.id, repo_type=self.repo.kind)
         return any(ref.name == self.tag for ref in refs.tags)
 
-    def _check_tag(self, info: Any) -> None:
-        """BuildError TAG_RELEASED if the tag names other content."""
-        if info is not None and self.tag and self._has_tag() and any(self._difference(self.tag)):
-            what = f"the tag {self.tag} names other content"
-            expected = "a tag that is free, since released content never moves"
-            mend = "choose another --tag, or publish without one"
-            raise BuildError("TAG_RELEASED", self.repo.name, what, expected, mend)
-
 
 DRY_RUN_TRIES = 2
 """Tries of a dry run, which reports an absent Hub at once."""
@@ -266,10 +252,12 @@ def publish_repo(
     """
     from huggingface_hub import HfApi
 
-    _check_tag_name(repo, tag)
+    if tag is not None and _RESERVED.fullmatch(tag):
+        what = f"the tag {tag!r}, which `evaluate` or git would take for a version, a branch or a commit"
+        raise BuildError("TAG_RESERVED", repo.name, what, "a word, such as a standard's name", "choose another --tag")
     requests = Requests(repo.name, sleep, draw, DRY_RUN_TRIES if dry_run else FAILURES)
-    release = _Release(HfApi(endpoint=endpoint, token=token), repo, _contents(repo, files), message, tag)
-    return requests.ask(release.foresee if dry_run else release.publish)
+    hub = HfApi(endpoint=endpoint, token=token)
+    return requests.ask(_Release(hub, repo, _contents(repo, files), message, tag, dry_run).publish)
 
 
 def _contents(repo: Repo, files: Mapping[str, Path | bytes]) -> dict[str, Content]:
@@ -282,9 +270,3 @@ def _contents(repo: Repo, files: Mapping[str, Path | bytes]) -> dict[str, Conten
             what, mend = f"no file {data}", "build it again"
             raise BuildError("BUILD_INCOMPLETE", f"{repo.name}, {path}", what, "a file to publish", mend)
     return {path: Content(data) for path, data in sorted(files.items())}
-
-
-def _check_tag_name(repo: Repo, tag: str | None) -> None:
-    if tag is not None and _RESERVED.fullmatch(tag):
-        what = f"the tag {tag!r}, which `evaluate` or git would take for a version, a branch or a commit"
-        raise BuildError("TAG_RESERVED", repo.name, what, "a word, such as a standard's name", "choose another --tag")

@@ -22,8 +22,6 @@ from fairspace.builders.errors import BuildError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from huggingface_hub.errors import HfHubHTTPError
-
 Answer = TypeVar("Answer")
 CONFLICTS = 40
 """Tries to write while other writers come first."""
@@ -68,20 +66,19 @@ class Requests:
         try:
             return request()
         except OfflineModeIsEnabled as error:
-            raise self.refused(
-                "the client is offline", "a client that may ask the Hub", "unset HF_HUB_OFFLINE"
-            ) from error
+            what, expected, mend = "the client is offline", "a client that may ask the Hub", "unset HF_HUB_OFFLINE"
+            raise BuildError("HUB_REFUSED", self.where, what, expected, mend) from error
         except json.JSONDecodeError as error:
             raise TroubleError("failure", f"the answer is no JSON: {error}") from error
         except ValueError as error:  # a path, a name or an object that the client or the LFS store refuses
-            raise self.refused(str(error), "a request that the Hub takes", "mend what is named") from error
+            mend = "mend what is named"
+            raise BuildError("HUB_REFUSED", self.where, str(error), "a request that the Hub takes", mend) from error
         except RuntimeError as error:  # the client's wrapper of a failed upload
-            cause = error.__cause__
-            if not isinstance(cause, any_trouble):
+            if not isinstance(error.__cause__, any_trouble):
                 raise
-            raise self._judge(cause) from error
+            raise self._judged(error.__cause__) from error
         except any_trouble as error:
-            raise self._judge(error) from error
+            raise self._judged(error) from error
 
     def missed(self, trouble: TroubleError) -> None:
         """Wait before the next try. BuildError HUB_CONFLICT or HUB_UNAVAILABLE after enough tries."""
@@ -89,44 +86,37 @@ class Requests:
             self.conflicts += 1
             self.failures, tries = 0, self.conflicts
             if tries >= CONFLICTS:
-                raise BuildError(
-                    "HUB_CONFLICT",
-                    self.where,
-                    f"other writers were faster {tries} times; last: {trouble}",
-                    "a repository at rest",
+                what, mend = (
+                    f"other writers were faster {tries} times",
                     "run the command again when the others are done",
-                ) from trouble
+                )
+                last = f"{what}; last: {trouble}"
+                raise BuildError("HUB_CONFLICT", self.where, last, "a repository at rest", mend) from trouble
         else:
             self.failures += 1
             tries = self.failures
             if tries >= self.tries or trouble.wait > LONGEST_OBEYED:
-                raise BuildError(
-                    "HUB_UNAVAILABLE",
-                    self.where,
-                    f"no answer in {tries} tries; last: {trouble}",
-                    "an answer",
-                    "run the command again later; it goes on where it stopped",
-                ) from trouble
+                last = f"no answer in {tries} tries; last: {trouble}"
+                mend = "run the command again later; it goes on where it stopped"
+                raise BuildError("HUB_UNAVAILABLE", self.where, last, "an answer", mend) from trouble
         longest = min(LONGEST_WAIT, 0.5 * 2 ** (tries - 1))
         self.sleep(trouble.wait + longest * (0.5 + self.draw() / 2))
 
-    def refused(self, what: str, expected: str, mend: str) -> BuildError:
-        """The error HUB_REFUSED."""
-        return BuildError("HUB_REFUSED", self.where, what, expected, mend)
-
-    def _judge(self, error: Exception) -> TroubleError:
+    def _judged(self, error: Exception) -> TroubleError | BuildError:
         from huggingface_hub.errors import HfHubHTTPError
 
         if not isinstance(error, HfHubHTTPError):
             return TroubleError("failure", f"{type(error).__name__}: {error}")
-        status, words = error.response.status_code, said(error)
+        status = error.response.status_code
+        what = f"{status} {' '.join((error.server_message or str(error)).split())}"
         if status in (409, 412):
-            return TroubleError("conflict", f"{status} {words}")
+            return TroubleError("conflict", what)
         if status in (408, 429) or status >= 500:
-            return TroubleError("failure", f"{status} {words}", _asked_to_wait(error.response.headers))
+            return TroubleError("failure", what, _asked_to_wait(error.response.headers))
         if status in (401, 403):
-            raise self.refused(f"{status} {words}", "a token that may do this", _LOG_IN) from error
-        raise self.refused(f"{status} {words}", "a request that the Hub takes", "mend what the Hub names") from error
+            return BuildError("HUB_REFUSED", self.where, what, "a token that may do this", _LOG_IN)
+        mend = "mend what the Hub names"
+        return BuildError("HUB_REFUSED", self.where, what, "a request that the Hub takes", mend)
 
 
 class TroubleError(Exception):
@@ -140,16 +130,7 @@ class TroubleError(Exception):
         self.kind, self.wait = kind, wait
 
 
-def said(error: HfHubHTTPError) -> str:
-    """The Hub's own message, on one line."""
-    return " ".join((error.server_message or str(error)).split())
-
-
 def _asked_to_wait(headers: Mapping[str, str]) -> float:
     spent = re.search(r";\s*r=0\s*;\s*t=(\d+)", headers.get("RateLimit", ""))
-    if spent:
-        return float(spent[1])
-    try:
-        return max(0.0, float(headers.get("Retry-After", 0)))
-    except ValueError:  # a date: the growing wait must do
-        return 0.0
+    after = spent[1] if spent else headers.get("Retry-After", "")
+    return float(after) if after.isdecimal() else 0.0  # a date: the growing wait must do

@@ -22,8 +22,6 @@ def set_up_space(
     store: str,
     store_token: str = "",
     dry_run: bool = False,
-    endpoint: str | None = None,
-    token: str | None = None,
 ) -> list[str]:
     """Make the store and the Space if they are absent, and set variables and secrets; a line for each change.
 
@@ -34,7 +32,7 @@ def set_up_space(
     from huggingface_hub import HfApi
     from huggingface_hub.errors import RepositoryNotFoundError
 
-    hub, requests = HfApi(endpoint=endpoint, token=token), Requests(repo.name)
+    hub, requests = HfApi(), Requests(repo.name)
     lines: list[str] = []
 
     def change(what: str, do: Callable[[], object]) -> None:

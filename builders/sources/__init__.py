@@ -6,6 +6,7 @@ One module per layout reads it; `SOURCES` lists them for `fairspace build --list
 from __future__ import annotations
 
 import csv
+import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,6 @@ class Source:
         terms: permissions and prohibitions of the licence, in a sentence or two.
         files: patterns of the subfolder's required files; `found` looks for the first.
         redistribute: whether its images may be published again.
-        training: whether its images may be used to train, by default.
     """
 
     name: str
@@ -35,7 +35,6 @@ class Source:
     address: str
     files: tuple[str, ...]
     redistribute: bool
-    training: bool
 
     def found(self, source: Path | None) -> Path | None:
         """Its folder, if it has the first of `files`; else None."""
@@ -57,13 +56,12 @@ class Source:
         """Its folder. BuildError SOURCE_MISSING says where to get it."""
         folder = self.found(source)
         if folder is None:
-            raise BuildError(
-                "SOURCE_MISSING",
+            where, expected = (
                 str(source / self.name if source else "--source"),
-                f"no {self.files[0]}",
                 f"{self.title} with {', '.join(self.files)}",
-                f"obtain it from {self.address} under its terms ({self.licence}) and put it there",
             )
+            mend = f"obtain it from {self.address} under its terms ({self.licence}) and put it there"
+            raise BuildError("SOURCE_MISSING", where, f"no {self.files[0]}", expected, mend)
         return folder
 
 
@@ -81,7 +79,6 @@ SOURCES: dict[str, Source] = {
             address="https://ai.meta.com/datasets/facet/",
             files=("annotations/annotations.csv", "**/*.jpg"),
             redistribute=False,
-            training=False,
         ),
         Source(
             name="fairface",
@@ -91,7 +88,6 @@ SOURCES: dict[str, Source] = {
             address="https://github.com/joojs/fairface",
             files=("fairface_label_train.csv", "fairface_label_val.csv", "train/*.jpg", "val/*.jpg"),
             redistribute=True,
-            training=True,
         ),
         Source(
             name="utkface",
@@ -101,7 +97,6 @@ SOURCES: dict[str, Source] = {
             address="https://susanqq.github.io/UTKFace/",
             files=("**/*.jpg",),
             redistribute=False,
-            training=True,
         ),
         Source(
             name="mst_e",
@@ -115,7 +110,6 @@ SOURCES: dict[str, Source] = {
             address="https://skintone.google/mste-dataset",
             files=("mst-e_image_details.csv", "**/*.jpg"),
             redistribute=False,
-            training=False,
         ),
         Source(
             name="models",
@@ -125,7 +119,6 @@ SOURCES: dict[str, Source] = {
             address="your own runs",
             files=("*/submission.json", "*/annotations*.parquet", "*/images*.parquet"),
             redistribute=True,
-            training=False,
         ),
     )
 }
@@ -137,6 +130,22 @@ IMAGES = (".jpg", ".jpeg", ".png")
 def count_images(folder: Path) -> int:
     """The number of files below a folder that are named like images."""
     return sum(name.lower().endswith(IMAGES) for _, _, names in os.walk(folder) for name in names)
+
+
+def read_image(file: Path, sha256: str = "") -> bytes:
+    """The bytes of an image. BuildError SOURCE_IMAGE if it is missing, damaged, or has another hash than `sha256`."""
+    from fairspace.builders.publishing.join_images import upright
+
+    mend = "obtain the file again from the source, and build into a new folder"
+    try:
+        data = file.read_bytes()
+        if not sha256:
+            upright(data)
+    except (OSError, ValueError, SyntaxError) as error:
+        raise BuildError("SOURCE_IMAGE", str(file), str(error), "an image that can be read", mend) from error
+    if sha256 and hashlib.sha256(data).hexdigest() != sha256:
+        raise BuildError("SOURCE_IMAGE", str(file), "another file than when the build began", "the same file", mend)
+    return data
 
 
 AGAIN = "take the file from the source again and do not save it with a spreadsheet program"

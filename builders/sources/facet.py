@@ -47,7 +47,7 @@ class Person:
 
     `line` is that of annotations.csv; `file` lies below the source's folder (`images/<filename>` if absent);
     `occupations` are one or two, the primary one first; `gender` is `female` or `male`, `age` `young`, `middle-aged` or
-    `older`, `skin_tone` `light`, `middle` or `dark`; `skin_votes` are for Monk's tones 1 to 10.
+    `older`, `skin_tone` `light`, `middle` or `dark`.
     """
 
     line: int
@@ -57,7 +57,6 @@ class Person:
     gender: str
     age: str
     skin_tone: str
-    skin_votes: tuple[int, ...]
     box: Box
 
 
@@ -79,12 +78,12 @@ def persons(folder: Path) -> Iterator[Person]:
             raise BuildError("SOURCE_VALUE", where, what, "each person once", "remove the repeated rows")
         seen.add(person_id)
         try:
-            gender, age, tone, skin_votes = _labels(tuple(votes))
+            gender, age, tone = _labels(tuple(votes))
         except ValueError as error:
             raise BuildError("SOURCE_VALUE", where, str(error), "a whole number from 0", AGAIN) from error
         image = find(name, where)
         occupations = _occupations(class1, class2, where)
-        yield Person(line, person_id, image, occupations, gender, age, tone, skin_votes, _box(box, where))
+        yield Person(line, person_id, image, occupations, gender, age, tone, _box(box, where))
 
 
 def skin_tone(votes: Sequence[int], cannot_tell: int = 0) -> str:
@@ -119,14 +118,14 @@ class _Images:
 
 
 @lru_cache(maxsize=10_000)
-def _labels(votes: tuple[str, ...]) -> tuple[str, str, str, tuple[int, ...]]:
-    """Gender, age, skin tone and skin votes of the cells of `_VOTES`. ValueError names a cell."""
+def _labels(votes: tuple[str, ...]) -> tuple[str, str, str]:
+    """Gender, age and skin tone of the cells of `_VOTES`. ValueError names a cell."""
     for column, vote in zip(_VOTES, votes, strict=True):
         if not (vote.isascii() and vote.isdigit()):
             raise ValueError(f"{column} is {vote!r}")
     counts = tuple(map(int, votes))
     skin, gender, age = counts[:11], counts[11:15], counts[15:]
-    return _only(gender, _GENDERS), _only(age, _AGES), skin_tone(skin[:10], skin[10]), skin[:10]
+    return _only(gender, _GENDERS), _only(age, _AGES), skin_tone(skin[:10], skin[10])
 
 
 def _only(counts: Sequence[int], labels: Mapping[str, str]) -> str:

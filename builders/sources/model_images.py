@@ -27,38 +27,41 @@ from numpy.typing import NDArray
 
 from fairspace.builders.engine.dataset import Job
 from fairspace.builders.errors import BuildError
-from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
+from fairspace.builders.iris.groups import GROUPS, LABELS, OCCUPATIONS
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 
 STATUSES = ("ok", "no_face", "unreadable", "abstained", "refused")
 IMAGELESS = ("unreadable", "refused")
 """Statuses that need no image."""
-LABELS = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
 _TEXTS = ("model", "revision", "organisation", "licence", "dataset_revision", "benchmark")
 _KEY = ("task", "id", "sample")
 REVISION = iris_gen_52.REVISIONS[0]
 NEUTRAL, STEER = "generation_neutral", "generation_steer"
 _SUFFIXES = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp"}
 _BATCH = 64
+_Key = tuple[str, int, int]
+"""Task, position of the item among the task's ids, sample."""
+_MENDS = {
+    "SOURCE_LAYOUT": "lay the folder out as FORMAT.md says, or remove it",
+    "SOURCE_VALUE": "correct the row, or leave the model out",
+    "SOURCE_IMAGE": "write the images again, or remove all of the model's images*.parquet to publish its annotations "
+    "alone",
+}
 
 
 @dataclass(frozen=True)
 class Model:
     """One submission's folder, whose name is the model's key in ids.
 
-    `licence` holds for the model and its images; `labeller` labelled the images ('' if unknown); `dataset_revision` is
-    that of the benchmark's items.
+    `licence` holds for the model and its images; `labeller` labelled the images ('' if unknown).
     """
 
     folder: Path
     name: str
     revision: str
-    organisation: str
     licence: str
     labeller: str
-    benchmark: str
-    dataset_revision: str
 
     @property
     def key(self) -> str:
@@ -70,88 +73,12 @@ class Model:
         return sorted(self.folder.glob(f"{table}*.parquet"))
 
 
-class Annotation(NamedTuple):
-    """One annotated face (`face` from 0), or the reason why an image has none; labels are '' where there are none."""
-
-    where: str
-    task: str
-    id: str
-    sample: int
-    face: int
-    status: str
-    gender: str
-    age: str
-    skin_tone: str
-
-
 class StoredImage(NamedTuple):
-    """The place of an image: file, row from 0, its item, and the hash of its bytes."""
+    """The place of an image: file, row from 0, and the hash of its bytes."""
 
     file: Path
     row: int
-    task: str
-    id: str
-    sample: int
     sha256: str
-
-    @property
-    def where(self) -> str:
-        """File and row for messages."""
-        return f"{self.file}: row {self.row + 1}"
-
-
-def models(folder: Path) -> list[Model]:
-    """The submissions in the source's folder, by name. BuildError SOURCE_LAYOUT or SOURCE_VALUE."""
-    models = [_model(file) for file in sorted(folder.glob("*/submission.json"))]
-    seen: dict[tuple[str, str, str], Path] = {}
-    for model in models:
-        other = seen.setdefault((model.benchmark, model.name, model.revision), model.folder)
-        if other != model.folder:
-            what = f"{model.name} at revision {model.revision}, as in {other}"
-            raise bad_value(
-                str(model.folder / "submission.json"), what, "every model once", "remove one of the folders"
-            )
-    return models
-
-
-def annotated_faces(model: Model, items: Mapping[str, Mapping[str, int]]) -> Iterator[Annotation]:
-    """A model's annotations by task -> item id -> most samples, in order. BuildError SOURCE_LAYOUT, SOURCE_VALUE."""
-    files = model.files("annotations")
-    if not files:
-        expected = "the annotations of the model's images as Parquet; JSONL is not read here"
-        raise bad_layout(str(model.folder), "no annotations*.parquet", expected)
-    for file in files:
-        for place, row in rows(file, (*_KEY, "face", "status", *LABELS), 10_000):
-            where = f"{file}: row {place + 1}"
-            _check_key(where, row, items)
-            if type(row["face"]) is not int or row["face"] < 0:
-                raise bad_value(where, f"face {row['face']!r}", "a number from 0")
-            if row["status"] not in STATUSES:
-                raise bad_value(where, f"status {row['status']!r}", f"one of {', '.join(STATUSES)}")
-            for column, known in LABELS.items():
-                if row[column] is not None and row[column] not in known:
-                    raise bad_value(where, f"{column} {row[column]!r}", f"one of {', '.join(known)}, or null")
-            labels = [row[column] or "" for column in LABELS]
-            if any(labels) != (row["status"] == "ok"):
-                problem = f"status {row['status']} with the labels {labels}"
-                raise bad_value(where, problem, "at least one label with status ok, none with another status")
-            yield Annotation(where, row["task"], row["id"], row["sample"], row["face"], row["status"], *labels)
-
-
-def stored_images(model: Model, items: Mapping[str, Mapping[str, int]]) -> Iterator[StoredImage]:
-    """The places of a model's images, none of which is read. `items` and errors as in `annotated_faces`."""
-    for file in model.files("images"):
-        kind = image_type(file)
-        if kind is None or not pa.types.is_struct(kind) or kind.get_field_index("bytes") < 0:
-            raise bad_layout(
-                str(file), f"a column image of type {kind}", "a column image: struct<bytes: binary, path: string>"
-            )
-        for place, row in rows(file, (*_KEY, "sha256"), 10_000):
-            where = f"{file}: row {place + 1}"
-            _check_key(where, row, items)
-            if not isinstance(row["sha256"], str) or not re.fullmatch("[0-9a-f]{64}", row["sha256"]):
-                raise bad_value(where, f"sha256 {row['sha256']!r}", "64 hexadecimal digits in lower case")
-            yield StoredImage(file, place, row["task"], row["id"], row["sample"], row["sha256"])
 
 
 @dataclass(frozen=True)
@@ -181,21 +108,20 @@ class Made:
 class ModelStore:
     """The models of a source, their annotated images by task, and the ids of the tasks' items.
 
-    Errors: BuildError SOURCE_LAYOUT, SOURCE_VALUE or SOURCE_IMAGE, with file and row.
+    Submissions to other benchmarks are left out with a note. Errors: BuildError SOURCE_LAYOUT, SOURCE_VALUE or
+    SOURCE_IMAGE, with file and row.
     """
 
     def __init__(self, job: Job, folder: Path) -> None:
         self.ids = {NEUTRAL: iris_gen_52.ids(REVISION), STEER: iris_steer_60.steer_ids(REVISION)}
         self._place = {task: {name: i for i, name in enumerate(ids.to_pylist())} for task, ids in self.ids.items()}
-        images = {NEUTRAL: iris_gen_52.IMAGES, STEER: iris_steer_60.IMAGES}
-        items = {task: dict.fromkeys(place, images[task]) for task, place in self._place.items()}
-        self.models = [model for model in models(folder) if _of_iris(model, job)]
-        self._made: dict[str, list[Made]] = {task: [] for task in items}
+        self.models = _models(job, folder)
+        self._made: dict[str, list[Made]] = {task: [] for task in self.ids}
         for number, model in enumerate(self.models):
             job.progress("Reading annotations of models", number, len(self.models))
             for file in (model.folder / "submission.json", *model.files("annotations"), *model.files("images")):
-                job.used(file.relative_to(folder.parent).as_posix(), file)
-            self._read(number, model, items)
+                job.files[file.relative_to(folder.parent).as_posix()] = file
+            self._join(number, self._faces(model), self._images(model))
         job.progress("Reading annotations of models", len(self.models), len(self.models))
 
     def neutral_counts(self, model: int) -> NDArray[np.int_]:
@@ -223,38 +149,84 @@ class ModelStore:
         others = (made for made in self._made[task] if (made.model, made.item) not in wanted)
         return sorted(others, key=lambda made: (made.model, made.item, made.sample))
 
-    def _read(self, number: int, model: Model, items: Mapping[str, Mapping[str, int]]) -> None:
-        faces: dict[tuple[str, int, int], dict[int, Annotation]] = {}
-        for row in annotated_faces(model, items):
-            of_image = faces.setdefault((row.task, self._place[row.task][row.id], row.sample), {})
-            if of_image.setdefault(row.face, row) is not row:
-                raise bad_value(row.where, f"{row.id}, sample {row.sample}, face {row.face} again", "every face once")
-        images: dict[tuple[str, int, int], StoredImage] = {}
-        for stored in stored_images(model, items):
-            key = (stored.task, self._place[stored.task][stored.id], stored.sample)
-            if images.setdefault(key, stored) is not stored:
-                raise bad_value(stored.where, f"{stored.id}, sample {stored.sample} again", "every image once")
-            if key not in faces:
-                what = f"an image of {stored.id}, sample {stored.sample}, without annotation"
-                raise bad_value(stored.where, what, "a row in annotations*.parquet for each image")
-        pictured = {task for task, _, _ in images}
-        files = {file: place for place, file in enumerate(model.files("images"))}
-        made: list[tuple[tuple[int, ...], str, Made]] = []
-        for key, of_image in sorted(faces.items()):
-            task, item, sample = key
+    def _key(self, where: str, row: Mapping[str, Any]) -> _Key:
+        task, name, sample = (row[column] for column in _KEY)
+        if task not in self._place:
+            raise _bad("SOURCE_VALUE", where, f"task {task!r}", f"one of {', '.join(self._place)}")
+        if name not in self._place[task]:
+            expected = f"an item of {task}, as `fairspace items` lists them"
+            raise _bad("SOURCE_VALUE", where, f"the unknown id {name!r}", expected)
+        samples = iris_gen_52.IMAGES if task == NEUTRAL else iris_steer_60.IMAGES
+        if type(sample) is not int or not 0 <= sample < samples:
+            raise _bad("SOURCE_VALUE", where, f"sample {sample!r}", f"a number from 0 to {samples - 1}")
+        return task, self._place[task][name], sample
+
+    def _faces(self, model: Model) -> dict[_Key, dict[int, dict[str, Any]]]:
+        """The checked rows of a model's annotations, by image and face."""
+        files = model.files("annotations")
+        if not files:
+            expected = "the annotations of the model's images as Parquet; JSONL is not read here"
+            raise _bad("SOURCE_LAYOUT", str(model.folder), "no annotations*.parquet", expected)
+        faces: dict[_Key, dict[int, dict[str, Any]]] = {}
+        for file in files:
+            for place, row in rows(file, (*_KEY, "face", "status", *LABELS), 10_000):
+                row["where"] = where = f"{file}: row {place + 1}"
+                key, face, status = self._key(where, row), row["face"], row["status"]
+                if type(face) is not int or face < 0:
+                    raise _bad("SOURCE_VALUE", where, f"face {face!r}", "a number from 0")
+                if status not in STATUSES:
+                    raise _bad("SOURCE_VALUE", where, f"status {status!r}", f"one of {', '.join(STATUSES)}")
+                for column, known in LABELS.items():
+                    if row[column] is not None and row[column] not in known:
+                        expected = f"one of {', '.join(known)}, or null"
+                        raise _bad("SOURCE_VALUE", where, f"{column} {row[column]!r}", expected)
+                labels = [row[column] or "" for column in LABELS]
+                if any(labels) != (status == "ok"):
+                    expected = "at least one label with status ok, none with another status"
+                    raise _bad("SOURCE_VALUE", where, f"status {status} with the labels {labels}", expected)
+                if faces.setdefault(key, {}).setdefault(face, row) is not row:
+                    what = f"{row['id']}, sample {row['sample']}, face {face} again"
+                    raise _bad("SOURCE_VALUE", where, what, "every face once")
+        for of_image in faces.values():
             if 0 not in of_image:
                 row = of_image[min(of_image)]
-                raise bad_value(row.where, f"face {row.face} of an image without face 0", "faces numbered from 0")
-            row, image = of_image[0], images.get(key)
-            if image is None and task in pictured and row.status not in IMAGELESS:
-                what = f"no image of {row.id}, sample {sample}"
-                raise bad_image(row.where, what, "an image for each annotation of the task")
-            labelled = sum(each.status == "ok" for each in of_image.values())
-            labels = (row.gender, row.age, row.skin_tone)
-            lies = (0, files[image.file], image.row) if image else (1,)
-            made.append((lies, task, Made(number, item, sample, row.status, *labels, labelled, image)))
-        for _, task, each in sorted(made, key=lambda entry: entry[0]):
-            self._made[task].append(each)
+                what = f"face {row['face']} of an image without face 0"
+                raise _bad("SOURCE_VALUE", row["where"], what, "faces numbered from 0")
+        return faces
+
+    def _images(self, model: Model) -> dict[_Key, StoredImage]:
+        """The places of a model's images in the order of its files; none is read."""
+        images: dict[_Key, StoredImage] = {}
+        for file in model.files("images"):
+            for place, row in rows(file, (*_KEY, "sha256"), 10_000, struct="image"):
+                where = f"{file}: row {place + 1}"
+                key, digest = self._key(where, row), row["sha256"]
+                if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{64}", digest):
+                    raise _bad("SOURCE_VALUE", where, f"sha256 {digest!r}", "64 hexadecimal digits in lower case")
+                if key in images:
+                    what = f"{row['id']}, sample {row['sample']} again"
+                    raise _bad("SOURCE_VALUE", where, what, "every image once")
+                images[key] = StoredImage(file, place, digest)
+        return images
+
+    def _join(
+        self, model: int, faces: Mapping[_Key, Mapping[int, Mapping[str, Any]]], images: Mapping[_Key, StoredImage]
+    ) -> None:
+        for task, item, sample in sorted(images.keys() - faces.keys()):
+            image = images[task, item, sample]
+            what = f"an image of {self.ids[task][item]}, sample {sample}, without annotation"
+            expected = "a row in annotations*.parquet for each image"
+            raise _bad("SOURCE_VALUE", f"{image.file}: row {image.row + 1}", what, expected)
+        pictured = {task for task, _, _ in images}
+        for task, item, sample in (*images, *sorted(faces.keys() - images.keys())):
+            of_image, stored = faces[task, item, sample], images.get((task, item, sample))
+            row = of_image[0]
+            if stored is None and task in pictured and row["status"] not in IMAGELESS:
+                what, expected = f"no image of {row['id']}, sample {sample}", "an image for each annotation of the task"
+                raise _bad("SOURCE_IMAGE", row["where"], what, expected)
+            gender, age, tone = (row[column] or "" for column in LABELS)
+            count = sum(face["status"] == "ok" for face in of_image.values())
+            self._made[task].append(Made(model, item, sample, row["status"], gender, age, tone, count, stored))
 
 
 class ImageReader:
@@ -267,117 +239,90 @@ class ImageReader:
 
     def read(self, stored: StoredImage) -> tuple[bytes, str]:
         """Bytes and file suffix. BuildError SOURCE_IMAGE if they are missing, no image, or have another hash."""
+        from PIL import Image
+
         if stored.file != self._file or stored.row < self._next:
             self._file, self._rows = stored.file, rows(stored.file, ("image",), _BATCH)
         row: dict[str, Any] = next(row for place, row in self._rows if place == stored.row)
         self._next = stored.row + 1
-        data = (row["image"] or {}).get("bytes")
+        data, where = (row["image"] or {}).get("bytes"), f"{stored.file}: row {stored.row + 1}"
         if not data:
-            raise bad_image(stored.where, "no image bytes", "the image itself; a path alone is not followed")
+            raise _bad("SOURCE_IMAGE", where, "no image bytes", "the image itself; a path alone is not followed")
         digest = hashlib.sha256(data).hexdigest()
         if digest != stored.sha256:
-            raise bad_image(stored.where, f"bytes with sha256 {digest}", f"sha256 {stored.sha256}, as the row says")
-        return data, _suffix(stored.where, data)
+            expected = f"sha256 {stored.sha256}, as the row says"
+            raise _bad("SOURCE_IMAGE", where, f"bytes with sha256 {digest}", expected)
+        try:
+            with Image.open(BytesIO(data)) as image:
+                return data, _SUFFIXES[image.format or ""]
+        except KeyError as error:
+            what = f"an image in the format {error}"
+            raise _bad("SOURCE_IMAGE", where, what, "a JPEG, PNG or WebP image") from error
+        except (OSError, ValueError, Image.DecompressionBombError) as error:
+            what = f"no image that can be read ({error})"
+            raise _bad("SOURCE_IMAGE", where, what, "a JPEG, PNG or WebP image") from error
 
 
-def _model(file: Path) -> Model:
-    try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise bad_layout(f"{file}:{error.lineno}", f"no JSON ({error.msg})", "a submission.json") from error
-    except UnicodeDecodeError as error:
-        raise bad_layout(str(file), f"no UTF-8 ({error.reason})", "a submission.json") from error
-    for name in _TEXTS:
-        if not isinstance(data, dict) or not isinstance(data.get(name), str) or not data[name].strip():
-            raise bad_layout(str(file), f"no text {name!r}", f"the texts {', '.join(_TEXTS)}")
-    if not re.fullmatch(r"[\w.-]+", file.parent.name, re.ASCII):
-        what = f"the folder name {file.parent.name!r}"
-        raise bad_layout(str(file.parent), what, "letters, digits, '.', '_' and '-'; ids are made of it")
-    labels = data.get("labels") if isinstance(data.get("labels"), dict) else {}
-    labeller = " ".join(str(labels[key]) for key in ("name", "version") if key in labels)
-    known = {name: data[name] for name in _TEXTS if name != "model"}
-    return Model(folder=file.parent, name=data["model"], labeller=labeller, **known)
+def _models(job: Job, folder: Path) -> list[Model]:
+    """The submissions to IRIS in the source's folder, by name."""
+    models, seen = [], dict[tuple[str, ...], Path]()
+    for file in sorted(folder.glob("*/submission.json")):
+        try:
+            data = json.loads(file.read_text(encoding="utf-8"))
+        except json.JSONDecodeError as error:
+            what = f"no JSON ({error.msg})"
+            raise _bad("SOURCE_LAYOUT", f"{file}:{error.lineno}", what, "a submission.json") from error
+        except UnicodeDecodeError as error:
+            raise _bad("SOURCE_LAYOUT", str(file), f"no UTF-8 ({error.reason})", "a submission.json") from error
+        for name in _TEXTS:
+            if not isinstance(data, dict) or not isinstance(data.get(name), str) or not data[name].strip():
+                raise _bad("SOURCE_LAYOUT", str(file), f"no text {name!r}", f"the texts {', '.join(_TEXTS)}")
+        if not re.fullmatch(r"[\w.-]+", file.parent.name, re.ASCII):
+            what = f"the folder name {file.parent.name!r}"
+            expected = "letters, digits, '.', '_' and '-'; ids are made of it"
+            raise _bad("SOURCE_LAYOUT", str(file.parent), what, expected)
+        labels = data.get("labels") if isinstance(data.get("labels"), dict) else {}
+        labeller = " ".join(str(labels[key]) for key in ("name", "version") if key in labels)
+        name, revision, benchmark = data["model"], data["revision"], data["benchmark"]
+        other = seen.setdefault((benchmark, name, revision), file.parent)
+        if other != file.parent:
+            what = f"{name} at revision {revision}, as in {other}"
+            raise _bad("SOURCE_VALUE", str(file), what, "every model once", "remove one of the folders")
+        if benchmark != "iris":
+            job.note(f"The images of {name} in {file.parent.name} are for {benchmark}, not for IRIS; left out.")
+            continue
+        if data["dataset_revision"] not in iris_gen_52.REVISIONS:
+            what = f"dataset_revision {data['dataset_revision']!r}"
+            expected = f"one of {', '.join(iris_gen_52.REVISIONS)}, whose items this version knows"
+            raise _bad("SOURCE_VALUE", str(file), what, expected)
+        models.append(Model(file.parent, name, revision, data["licence"], labeller))
+    return models
 
 
-def _check_key(where: str, row: Mapping[str, Any], items: Mapping[str, Mapping[str, int]]) -> None:
-    if row["task"] not in items:
-        raise bad_value(where, f"task {row['task']!r}", f"one of {', '.join(items)}")
-    samples = items[row["task"]].get(row["id"])
-    if samples is None:
-        raise bad_value(
-            where, f"the unknown id {row['id']!r}", f"an item of {row['task']}, as `fairspace items` lists them"
-        )
-    if type(row["sample"]) is not int or not 0 <= row["sample"] < samples:
-        raise bad_value(where, f"sample {row['sample']!r}", f"a number from 0 to {samples - 1}")
+def rows(file: Path, columns: Sequence[str], batch: int, struct: str = "") -> Iterator[tuple[int, dict[str, Any]]]:
+    """Row numbers from 0 and rows; pages are read when needed. `struct` names a column that must be one with bytes.
 
-
-def _of_iris(model: Model, job: Job) -> bool:
-    """Whether it is a submission to IRIS; others are left out with a note. SOURCE_VALUE for another revision."""
-    if model.benchmark != "iris":
-        job.note(f"The images of {model.name} in {model.key} are for {model.benchmark}, not for IRIS; left out.")
-        return False
-    if model.dataset_revision not in iris_gen_52.REVISIONS:
-        where, what = str(model.folder / "submission.json"), f"dataset_revision {model.dataset_revision!r}"
-        raise bad_value(where, what, f"one of {', '.join(iris_gen_52.REVISIONS)}, whose items this version knows")
-    return True
-
-
-def _suffix(where: str, data: bytes) -> str:
-    from PIL import Image
-
-    try:
-        with Image.open(BytesIO(data)) as image:
-            kind = image.format or ""
-    except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise bad_image(where, f"no image that can be read ({error})", "a JPEG, PNG or WebP image") from error
-    if kind not in _SUFFIXES:
-        raise bad_image(where, f"an image in the format {kind}", "a JPEG, PNG or WebP image")
-    return _SUFFIXES[kind]
-
-
-def rows(file: Path, columns: Sequence[str], batch: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Row numbers from 0 and rows; pages are read when needed. BuildError SOURCE_LAYOUT for a bad file or no column."""
+    BuildError SOURCE_LAYOUT for a bad file or an absent column.
+    """
     try:
         with pq.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False) as parquet:
-            missing = [column for column in columns if column not in parquet.schema_arrow.names]
-            if missing:
-                problem = f"no column {', '.join(missing)}"
-                raise bad_layout(str(file), problem, f"the columns {', '.join(columns)}")
+            schema = parquet.schema_arrow
+            if missing := [column for column in (*columns, *filter(None, [struct])) if column not in schema.names]:
+                expected = f"the columns {', '.join(columns)}"
+                raise _bad("SOURCE_LAYOUT", str(file), f"no column {', '.join(missing)}", expected)
+            kind = schema.field(struct).type if struct else pa.struct([("bytes", pa.binary())])
+            if not pa.types.is_struct(kind) or kind.get_field_index("bytes") < 0:
+                expected = f"a column {struct}: struct<bytes: binary, path: string>"
+                raise _bad("SOURCE_LAYOUT", str(file), f"a column {struct} of type {kind}", expected)
             place = 0
             for part in parquet.iter_batches(batch, columns=list(columns)):
                 for row in part.to_pylist():
                     yield place, row
                     place += 1
     except (pa.ArrowException, OSError) as error:
-        raise _unreadable(file, error) from error
+        what = f"no readable Parquet ({error})"
+        raise _bad("SOURCE_LAYOUT", str(file), what, "an undamaged Parquet file") from error
 
 
-def image_type(file: Path) -> pa.DataType | None:
-    """The type of the column `image`; None if there is none. SOURCE_LAYOUT if the file cannot be read."""
-    try:
-        schema = pq.read_schema(file)
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable(file, error) from error
-    return schema.field("image").type if "image" in schema.names else None
-
-
-def _unreadable(file: Path, error: Exception) -> BuildError:
-    return bad_layout(str(file), f"no readable Parquet ({error})", "an undamaged Parquet file")
-
-
-def bad_layout(where: str, what: str, expected: str) -> BuildError:
-    """The error for a file or folder with a wrong layout."""
-    return BuildError("SOURCE_LAYOUT", where, what, expected, "lay the folder out as FORMAT.md says, or remove it")
-
-
-def bad_value(
-    where: str, what: str, expected: str, mend: str = "correct the row, or leave the model out"
-) -> BuildError:
-    """The error for a cell with an unknown value."""
-    return BuildError("SOURCE_VALUE", where, what, expected, mend)
-
-
-def bad_image(where: str, what: str, expected: str) -> BuildError:
-    """The error for an image that is missing or contradicts its row."""
-    mend = "write the images again, or remove all of the model's images*.parquet to publish its annotations alone"
-    return BuildError("SOURCE_IMAGE", where, what, expected, mend)
+def _bad(code: str, where: str, what: str, expected: str, mend: str = "") -> BuildError:
+    return BuildError(code, where, what, expected, mend or _MENDS[code])

@@ -28,18 +28,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fairspace.builders.engine.build import write_atomically
-from fairspace.builders.engine.dataset import Dataset, Headline, Job, Manifest, Row, Split, expect
-from fairspace.builders.engine.making import Candidate, PlanStore
+from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.making import Candidate, PlanStore, Verdict, Wanted, jpeg, make
 from fairspace.builders.engine.tools import ImageGenerator, PersonDetector, Picture
-from fairspace.builders.errors import BuildError
 from fairspace.builders.models.detection import StoredBoxes
+from fairspace.builders.publishing.join_images import spliced_jpeg
+from fairspace.builders.registry import published_split
+from fairspace.builders.sources import SOURCES, read_image
+from fairspace.builders.sources import faces as utkface
 from fairspace.builders.stereotypical_bias import plan
 from fairspace.builders.stereotypical_bias.plan import ATTRIBUTES, IMAGES_PER_TRAIT, REVISIONS, TRAITS, cell_sizes
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from fairspace.builders.engine.making import Verdict
 
 
 SAMPLE_PAIRS = 2
@@ -64,8 +65,6 @@ class Pair:
 
 def faces(job: Job, folder: Path) -> dict[str, list[str]]:
     """`age/race/gender` -> at most `PAIRS_PER_CELL` files, in the order of the draw."""
-    from fairspace.builders.sources import faces as utkface
-
     scan = utkface.scan(folder)
     store = PlanStore(job.seed)
     races = dict(zip(utkface.UTKFACE_RACES, plan.GROUPS["race"], strict=False))
@@ -81,7 +80,7 @@ def faces(job: Job, folder: Path) -> dict[str, list[str]]:
         files.setdefault(chosen.cell, []).append(chosen.key)
     listing = job.work / "faces.json"
     write_atomically(listing, json.dumps(files, indent=1, sort_keys=True))
-    job.used("utkface/faces that may be chosen", listing)
+    job.files["utkface/faces that may be chosen"] = listing
     return files
 
 
@@ -140,8 +139,6 @@ def sample(pairs: Sequence[Pair]) -> list[Pair]:
 
 def vision_splits(job: Job) -> Iterator[Split]:
     """The splits `gender` and `race` of `vision`, if UTKFace is there, and of `vision_questions`."""
-    from fairspace.builders.sources import SOURCES
-
     by_attribute: dict[plan.Attribute, list[Pair]] = {}
     if SOURCES["utkface"].found(job.source) is None:
         job.note("vision: UTKFace was not given, so no pair has its picture; the questions are there.")
@@ -186,28 +183,14 @@ def _pictures(attribute: plan.Attribute, pairs: Sequence[Pair], folder: Path) ->
 
 
 def _row(pair: Pair, folder: Path) -> Row:
-    from fairspace.builders.publishing.join_images import spliced_jpeg
-
     row: dict[str, Any] = {"id": pair.id, "attribute": pair.attribute, "age": pair.age, "origin": "utkface"}
     halves = []
     for side, (gender, race, file) in (("left", pair.left), ("right", pair.right)):
-        halves.append(_read(folder / file))
+        halves.append(read_image(folder / file))
         row |= {f"{side}_gender": gender, f"{side}_race": race, f"{side}_file": file}
         row[f"{side}_sha256"] = hashlib.sha256(halves[-1]).hexdigest()
     name = f"{pair.id.replace('/', '-')}.jpg"
     return row | {"image": {"bytes": spliced_jpeg(halves[0], halves[1]), "path": name}}
-
-
-def _read(file: Path) -> bytes:
-    from fairspace.builders.publishing.join_images import upright
-
-    try:
-        data = file.read_bytes()
-        upright(data)
-    except OSError as error:
-        remedy = "obtain the file again from the source"
-        raise BuildError("SOURCE_IMAGE", str(file), str(error), "an image that can be read", remedy) from error
-    return data
 
 
 def _question_split(attribute: plan.Attribute, only: Sequence[str] | None) -> Split:
@@ -290,8 +273,6 @@ def persona_splits(job: Job) -> Iterator[Split]:
 
 
 def _rows(trait: str, job: Job, generator: ImageGenerator, detector: PersonDetector) -> Iterator[Row]:
-    from fairspace.builders.engine.making import Wanted, jpeg, make
-
     generated, kept = (SAMPLE_GENERATED, SAMPLE_KEPT) if job.sample else (GENERATED_PER_TRAIT, plan.IMAGES_PER_TRAIT)
     persons, slug = job.options.get("include") == PERSONS, plan.slug(trait)
     if job.sample and persons:
@@ -322,17 +303,12 @@ def _rows(trait: str, job: Job, generator: ImageGenerator, detector: PersonDetec
 
 
 def _verdicts(images: Sequence[Image], detector: PersonDetector, persons: bool) -> list[Verdict]:
-    from fairspace.builders.engine.making import Verdict, jpeg
-
     files = [jpeg(image) for image in images]
     pictures = [Picture(f"sha256:{hashlib.sha256(file).hexdigest()}", file) for file in files]
     detected = detector.detect(pictures)
     if persons:
-        return [Verdict() if boxes else Verdict("no person") for boxes in detected]
-    return [
-        Verdict("a person", {"persons": len(boxes), "score": boxes[0].score}) if boxes else Verdict()
-        for boxes in detected
-    ]
+        return [Verdict("" if boxes else "no person") for boxes in detected]
+    return [Verdict("a person", {"persons": len(b), "score": b[0].score}) if b else Verdict() for b in detected]
 
 
 @cache
@@ -341,17 +317,12 @@ def _questions(attribute: plan.Attribute) -> tuple[pa.ChunkedArray, pa.ChunkedAr
     return items["id"], items["prompt"]
 
 
-def _splits(job: Job) -> Sequence[Split]:
-    from fairspace.builders.registry import published_split
-
-    return [
-        *vision_splits(job),
-        *persona_splits(job),
-        published_split("stereotypical_bias"),
-    ]
+def splits(job: Job) -> Sequence[Split]:
+    """Pairs of faces, their questions, images of traits, and the printed figures."""
+    return [*vision_splits(job), *persona_splits(job), published_split("stereotypical_bias")]
 
 
-def _check(manifest: Manifest) -> None:
+def check(manifest: Manifest) -> None:
     """Check that every planned picture is there or logged as missing; in a sample every trait has images."""
     persona = manifest.find("persona", "test")
     traits = persona.counts["trait"] if persona else {}
@@ -375,23 +346,11 @@ DATASET = Dataset(
     title="Stereotypical Bias of Multi-modal Large Language Models",
     benchmark="stereotypical_bias",
     revision=REVISIONS[0],
-    headlines=(
-        Headline("total", "vision", "mean association of gender and race with occupations, descriptors and personas"),
-        *(
-            Headline(f"{attribute}_{scenario}", config, f"association of {attribute} with {what}")
-            for attribute in ("gender", "race")
-            for scenario, config, what in (
-                ("occupation", "vision", "occupations"),
-                ("descriptor", "vision", "descriptors"),
-                ("persona", "persona", "personas"),
-            )
-        ),
-    ),
     licence="CC-BY-NC-4.0",
     sources=("utkface",),
     includes=("persons",),
-    splits=_splits,
-    check=_check,
+    splits=splits,
+    check=check,
     gated=True,
     tools=("detector", "generator"),
     task_categories=("visual-question-answering",),

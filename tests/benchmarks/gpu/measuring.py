@@ -1,4 +1,4 @@
-"""ARES on a GPU, with the paper's backbones and random weights: speed of answering and training.
+"""ARES on a GPU, with the paper's backbones and random weights: speed of answering.
 
     make bench-gpu
     python -m tests.benchmarks.gpu --compile                 with torch.compile
@@ -15,13 +15,12 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tests.benchmarks.bench_ares import PAPER, SHARES, SIDE, ours, report, threshold, with_random_routers, write_images
 
@@ -84,44 +83,6 @@ def answering(model: AresModel, pixels: torch.Tensor, files: Sequence[Path], bat
         print(f"peak memory {torch.cuda.max_memory_allocated() / 2**30:.2f} GiB")
 
 
-class Noise:
-    def __init__(self, rows: int, config: TrainingConfig) -> None:
-        import torch
-
-        self.size = config.image_size
-        self.images = torch.randint(0, 256, (rows, 3, self.size, self.size), dtype=torch.uint8)
-        random = np.random.RandomState(0)
-        self.labels = {task.name: random.randint(0, len(task.entry()["labels"]), rows) for task in config.tasks}
-
-    def part(self, part: str, task: str) -> Noise:
-        return self
-
-    def batches(self, order: Sequence[NDArray[np.intp]], workers: int) -> Iterator[torch.Tensor]:
-        for rows in order:
-            yield self.images[rows]
-
-
-def training(config: TrainingConfig, model: AresModel, steps: int, device: str) -> None:
-    """Steps per second of each kind of expert: augmentation, frozen stem, tail, focal loss or cross-entropy, AdamW."""
-    import torch
-
-    from fairspace.ares.training.experts import expert_stage
-    from fairspace.ares.training.loop import Run, make_optimiser, train_epoch
-
-    run = Run(torch.device(device), Path(), 0, 0, lambda event: None, config.precision)
-    task = config.tasks[0].entry()
-    for kind, settings in config.experts.items():
-        data: Any = Noise(steps * settings.batch, config)
-        stage = expert_stage(model, kind, task, config, data, run, None, with_stem=False)
-        optimiser, scheduler = make_optimiser(stage)
-        train_epoch(stage, run, 0, optimiser, scheduler)
-        seconds = synchronised(partial(train_epoch, stage, run, 1, optimiser, scheduler), device)
-        speed = steps / seconds
-        images = speed * settings.batch
-        what = f"training {kind}, {config.precision}, batches of {settings.batch}"
-        print(f"{what:<64}{speed:8.2f} steps/s {images:10.1f} images/s", flush=True)
-
-
 def matrix_throughput(device: str) -> float:
     import torch
 
@@ -166,14 +127,13 @@ def main(words: Sequence[str] | None = None) -> None:
         sys.exit(NO_GPU)
     from fairspace.ares.training.stages import untrained
 
-    batch, images, steps = (4, 4, 2) if asked.tiny else (64, 512, 20)
+    batch, images = (4, 4) if asked.tiny else (64, 512)
     config = configuration(asked.tiny, batch if asked.tiny else 256)
     name = torch.cuda.get_device_name(asked.device) if asked.device.startswith("cuda") else asked.device
     print(f"{name}, torch {torch.__version__}, {'compiled, ' * asked.compile}bfloat16, {config.name} backbones")
     torch.manual_seed(0)
     tasks = [task.entry() for task in config.tasks]
     model = with_random_routers(untrained(config, tasks, {})).to(asked.device)
-    training(config, model, steps, asked.device)
     model = model.to(torch.bfloat16).eval()
     model.config.tile = batch
     pixels = torch.rand(4 * batch, 3, config.image_size, config.image_size).to(asked.device, torch.bfloat16)

@@ -10,11 +10,6 @@ def test_the_program_runs_on_a_cpu_and_prints_every_figure(capsys: pytest.Captur
     measuring.main(["--device", "cpu", "--tiny"])
     said = capsys.readouterr().out
     assert said.startswith("cpu, torch ")
-    assert re.findall(r"training (\w+), bf16, batches of 4 +[\d.]+ steps/s +[\d.]+ images/s", said) == [
-        "clip",
-        "dinov2",
-        "convnext",
-    ]
     assert len(re.findall(r"GFLOP per image, [\d.]+% of the bare product", said)) == 3
     assert (
         len(re.findall(r"single files.*p50 [\d.]+ ms, p95 [\d.]+ ms; the paper: 0.185 to 0.223 s per image", said)) == 3

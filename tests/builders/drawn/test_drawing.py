@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fairspace.builders.drawn.drawing import THINGS, draw_face, draw_object, draw_scene, sitter
+from fairspace.builders.drawn.drawing import THINGS, draw_face, draw_object, draw_scene, draw_sitter, sitter
 from fairspace.builders.drawn.figure import BUCKETS, HAIR, MONK, distance, grey_hair, hair_colours
 from fairspace.builders.drawn.tools import measure, person_box
 from fairspace.builders.iris.groups import AGES, GENDERS, SKIN_TONES
@@ -41,7 +41,7 @@ def test_every_label_can_be_measured_in_a_copy(size: int, times: int) -> None:
     wrong, checked = [], 0
     for number, (gender, age, tone) in enumerate(GROUPS * times):
         shown = details(number, gender)
-        faces = measure(copied(draw_face(gender, age, tone, number, size=size, **shown)))
+        faces = measure(copied(draw_sitter(sitter(gender, age, tone, number, **shown), number, size=size)))
         assert len(faces) == 1
         face = faces[0]
         found = {"attire": face.attire, "expression": face.expression, "accessories": face.accessory != "none"}
@@ -63,7 +63,7 @@ def test_an_incomplete_face_has_the_same_labels_as_far_as_they_are_seen() -> Non
     halves = covered = 0
     for number, group in enumerate(GROUPS * 2):
         shown = details(number, group[0])
-        (face,) = measure(copied(draw_face(*group, number, incomplete=True, **shown)))
+        (face,) = measure(copied(draw_sitter(sitter(*group, number, **shown), number, incomplete="any")))
         assert (face.gender, face.age, face.skin_tone) == group
         assert face.facial_hair in (None, shown["facial_hair"])
         halves += face.side != 0
@@ -82,7 +82,7 @@ def test_persons_of_a_scene_are_found_in_their_boxes() -> None:
     for seed in range(12):
         groups = [GROUPS[(seed * 5 + place * 7) % len(GROUPS)] for place in range(1 + seed % 3)]
         people = [sitter(*group, seed * 10 + place) for place, group in enumerate(groups)]
-        image, boxes = draw_scene(people, seed, (640, 400), apart=seed % 2 == 1)
+        image, boxes = draw_scene(people, seed, (640, 400))
         assert image.size == (640, 400)
         faces = measure(image)
         assert [(face.gender, face.age, face.skin_tone) for face in faces] == groups

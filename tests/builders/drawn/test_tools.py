@@ -5,17 +5,18 @@ import re
 import pytest
 from PIL import Image
 
-from fairspace.builders.drawn.drawing import draw_face, draw_object, draw_scene, sitter
+from fairspace.builders.drawn.drawing import draw_face, draw_object, draw_scene, draw_sitter, sitter
+from fairspace.builders.drawn.prompts import Asked
 from fairspace.builders.drawn.tools import (
     DESCRIPTIONS,
     PHRASES,
     DrawnDescriber,
     DrawnDetector,
-    DrawnEditor,
     DrawnGenerator,
     DrawnLabeller,
     DrawnMatcher,
     measure,
+    redraw,
 )
 from fairspace.builders.engine.making import jpeg
 from fairspace.builders.engine.tools import Labels, Picture, Prompt
@@ -29,8 +30,8 @@ def group(labels: Labels) -> str:
 
 
 def test_an_edit_leaves_the_rest_of_the_picture_as_it_is() -> None:
-    image = draw_face("female", "middle-aged", "light", 5, occupation="doctor", attire="blue")
-    (edited,) = DrawnEditor(0).edit([image], [Prompt("make the clothes red", 1)])
+    image = draw_sitter(sitter("female", "middle-aged", "light", 5, attire="blue"), 5, occupation="doctor")
+    edited = redraw(image, measure(image)[0], Asked(attire="red"), 1)
     for corner in ((0, 0, 60, 160), (330, 0, 384, 160)):
         assert image.crop(corner).tobytes() == edited.crop(corner).tobytes()
     before, after = measure(image)[0], measure(edited)[0]
@@ -40,11 +41,11 @@ def test_an_edit_leaves_the_rest_of_the_picture_as_it_is() -> None:
 
 def test_a_share_of_prompts_is_not_followed() -> None:
     prompts = [Prompt("a photo of the face of a young dark-color skintone female nurse", seed) for seed in range(120)]
-    found = [group(labels) for labels in DrawnLabeller().label(DrawnGenerator(size=192).generate(prompts))]
+    found = [group(labels) for labels in DrawnLabeller().label(DrawnGenerator().generate(prompts))]
     assert 8 <= sum(shown != "female_young_dark" for shown in found) <= 28
     assert "__" in found
     things = [Prompt(text, seed) for text in IMAGE_PROMPTS.values() for seed in range(4)]
-    drawn = DrawnGenerator(size=192).generate(things)
+    drawn = DrawnGenerator().generate(things)
     persons = DrawnDetector().detect([Picture(str(place), jpeg(image)) for place, image in enumerate(drawn)])
     assert 2 <= sum(map(bool, persons)) <= 18
     assert all(box.width > 0 and 0 <= box.score <= 1 for boxes in persons for box in boxes)
@@ -61,7 +62,8 @@ def test_the_labeller_says_why_it_gives_no_labels() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_other_pictures_are_less_alike_than_the_same(seed: int) -> None:
-    first, again, other = (draw_face("male", "young", "dark", s, attire="green") for s in (seed, seed, seed + 50))
+    seeds = (seed, seed, seed + 50)
+    first, again, other = (draw_sitter(sitter("male", "young", "dark", s, attire="green"), s) for s in seeds)
     same, less = DrawnMatcher().image_similarity([first, first], [again, other])
     assert same == 1.0
     assert 0 <= less < 0.95

@@ -46,10 +46,10 @@ def test_no_text_tells_gender_and_no_slot_stays_open(monkeypatch: pytest.MonkeyP
         assert not gendered(row["prompt"]) - {row["name"].lower()}
         assert not re.search(r"\[[^]]*\]", row["prompt"])
         assert ".. " not in row["prompt"].replace("... ", "")
-    dataset.lint_single()
+    dataset.lint(())
     monkeypatch.setattr(single, "SINGLE_TEMPLATE", f"{single.SINGLE_TEMPLATE} Tell of his wife.")
-    with pytest.raises(BuildError, match="BUILD_CHECK at genres/single: a prompt with 'his', 'wife'"):
-        dataset.lint_single()
+    with pytest.raises(BuildError, match="BUILD_CHECK at genres/single: a text with 'his', 'wife'"):
+        dataset.lint(())
 
 
 def test_nothing_is_asked_that_only_two_can_have() -> None:

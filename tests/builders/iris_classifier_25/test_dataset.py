@@ -20,7 +20,6 @@ from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, SKIN_TONES
 from fairspace.builders.iris_classifier_25.dataset import DATASET, Plan, age_group, split_of
 from fairspace.builders.iris_classifier_25.plan import CLASSES, SAMPLE_PER_CLASS, SHARES, TARGETS, quotas
 from fairspace.builders.iris_ideal_52.dataset import Place
-from fairspace.builders.publishing.artifacts import public_copy
 from tests.builders.face_fixtures import (
     Mortal,
     Painter,
@@ -197,25 +196,6 @@ def test_real_images_are_the_sources_own_bytes(built: tuple[Path, Manifest], sou
                 assert row["source_sha256"] == hashlib.sha256(data).hexdigest()
                 origins[origin] += 1
     assert set(origins) == {"fairface", "utkface", "mst_e"}
-
-
-def test_images_of_utkface_and_mst_e_are_not_published_and_can_be_joined(
-    built: tuple[Path, Manifest], sources: Path, tmp_path: Path
-) -> None:
-    from fairspace.builders.publishing.join_images import join
-
-    folder, _ = built
-    copy = public_copy(DATASET, folder, tmp_path, "somebody")
-    assert "join_images.py" in copy
-    for config in CLASSES:
-        public = [
-            row for path, file in copy.items() if path.startswith(config) for row in pq.read_table(file).to_pylist()
-        ]
-        for row in public:
-            assert (row["image"] is None) == (row["origin"] in (1, 2))
-        built_images = {row["id"]: row["image"]["bytes"] for row in rows(folder, config)}
-        for row in join(public, sources):
-            assert row["image"]["bytes"] == built_images[row["id"]]
 
 
 def test_mst_e_is_left_out_unless_asked_for(sources: Path, tmp_path: Path) -> None:

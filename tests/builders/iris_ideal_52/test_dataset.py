@@ -36,8 +36,7 @@ from fairspace.builders.iris_ideal_52.dataset import (
 )
 from fairspace.builders.iris_ideal_52.persons import match
 from fairspace.builders.models.detection import StoredBoxes
-from fairspace.builders.publishing.artifacts import public_copy
-from fairspace.builders.publishing.join_images import cropped_jpeg, join
+from fairspace.builders.publishing.join_images import cropped_jpeg
 from tests.builders.facet_folder import Annotated, write_annotations, write_boxes
 from tests.builders.rebuilding import Killed, files
 
@@ -245,8 +244,6 @@ def test_crops_are_of_the_detected_boxes(real: tuple[Path, Manifest], source: Pa
         crop = tuple(row[f"crop_{side}"] for side in ("x", "y", "width", "height"))
         assert row["image"]["bytes"] == cropped_jpeg(data, crop)
         assert Image.open(BytesIO(row["image"]["bytes"])).size == (384, 384)
-    farmer = rows[1]
-    assert farmer["image"]["bytes"] == (source / "facet" / farmer["source_file"]).read_bytes()
     doctor = rows[0]
     assert [doctor[f"crop_{side}"] for side in ("x", "y", "width", "height")] == [260, 50, 440, 440]
 
@@ -378,18 +375,3 @@ def test_the_check_finds_cells_that_are_too_full_or_not_filled(
         check(replace(sample[1], tools={}))
     with pytest.raises(ValueError, match="per_cell"):
         check(replace(real[1], options={"per_cell": "none"}))
-
-
-def test_a_public_copy_is_joined_again_from_the_users_own_facet(
-    sample: tuple[Path, Manifest], source: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "scratch").mkdir()
-    public = public_copy(iris_ideal_52_dataset.DATASET, sample[0], tmp_path / "scratch", "someone")
-    assert "join_images.py" in public
-    published = pq.read_table(next(path for name, path in public.items() if name.startswith("occupation/")))
-    kept = table(sample[0], "occupation")
-    real_rows = [row for row in published.to_pylist() if row["origin"] == 0]
-    assert len(real_rows) == 4
-    assert all(row["image"] is None for row in real_rows)
-    joined = list(join(published.to_pylist(), source))
-    assert [row["image"]["bytes"] for row in joined] == [image["bytes"] for image in kept["image"].to_pylist()]

@@ -7,28 +7,17 @@ import pytest
 from PIL import Image as Images
 from PIL.Image import Image
 
-from fairspace.builders.engine.making import Verdict
+from fairspace.builders.engine.making import Verdict, Wanted, jpeg
 from fairspace.builders.engine.tools import Labels
 from fairspace.builders.iris.groups import GROUPS
 from fairspace.builders.iris_steer_60.plan import LABELS, pairs
 from fairspace.builders.iris_steer_60.understanding import (
     STATEMENTS,
-    _edit,
+    _check,
     base_prompt,
     label_margins,
     planned_labels,
 )
-
-KEPT = 0
-
-
-def planned(number: int) -> Labels:
-    return Labels(*GROUPS[pairs().groups[number, 1]].split("_"))
-
-
-@pytest.mark.parametrize(("similarity", "reason"), [(0.75, ""), (np.nextafter(0.75, 0), "images are not alike")])
-def test_the_least_similarity_itself_suffices(similarity: float, reason: str) -> None:
-    assert _edit(planned(KEPT), KEPT, 0.75, similarity) == Verdict(reason, {"similarity": similarity})
 
 
 class Sees:
@@ -36,8 +25,11 @@ class Sees:
 
     name = "words"
 
-    def __init__(self, **closeness: float) -> None:
-        self.closeness = closeness
+    def __init__(self, alike: float = 1.0, **closeness: float) -> None:
+        self.alike, self.closeness = alike, closeness
+
+    def label(self, images: Sequence[Image]) -> list[Labels]:
+        return [Labels(*GROUPS[pairs().groups[0, 1]].split("_"))] * len(images)
 
     def text_similarity(self, images: Sequence[Image], texts: Sequence[str]) -> list[float]:
         return [
@@ -45,7 +37,17 @@ class Sees:
         ]
 
     def image_similarity(self, first: Sequence[Image], second: Sequence[Image]) -> list[float]:
-        return [1.0] * len(first)
+        return [self.alike] * len(first)
+
+
+@pytest.mark.parametrize(("similarity", "alike"), [(0.75, True), (np.nextafter(0.75, 0), False)])
+def test_the_least_similarity_itself_suffices(similarity: float, alike: bool) -> None:
+    image = Images.new("RGB", (8, 8))
+    sees = Sees(alike=similarity)
+    [verdict] = _check(sees, sees, 1, 0.75, "v2")([image], [Wanted("pair/0000/b", "", jpeg(image))])
+    assert isinstance(verdict, Verdict)
+    assert (verdict.reason != "images are not alike") == alike
+    assert verdict.evidence["similarity"] == similarity
 
 
 PLANNED = {"d": "red", "e": "no", "f": "smiling", "g": "yes", "h": "no"}

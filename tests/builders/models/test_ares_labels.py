@@ -35,7 +35,5 @@ def test_a_detector_says_whether_there_is_one_person(model: Path) -> None:
     one = draw_face("male", "older", "light", 1)
     blank = one.copy()
     blank.paste((255, 255, 255), (0, 0, *one.size))
-    two = draw_scene(
-        [sitter("male", "older", "light", 1), sitter("female", "young", "dark", 2)], 3, (800, 400), apart=True
-    )[0]
+    two = draw_scene([sitter("male", "older", "light", 1), sitter("female", "young", "dark", 2)], 3, (800, 400))[0]
     assert [labels.reason for labels in labeller.label([one, blank, two])] == ["", "no face", "several faces"]

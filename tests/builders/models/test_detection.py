@@ -120,7 +120,7 @@ def test_a_file_that_holds_no_boxes_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BuildError, match="TOOL_MISSING"):
         StoredBoxes(tmp_path / "boxes.parquet")
     pq.write_table(pa.table({"file": ["a"], "x": [1.0]}), tmp_path / "boxes.parquet")
-    with pytest.raises(BuildError, match=r"TOOL_OUTPUT.*no column y, width"):
+    with pytest.raises(BuildError, match=r"TOOL_OUTPUT.*y.*with the columns file, x, y"):
         StoredBoxes(tmp_path / "boxes.parquet").detect([Picture("a", b"")])
     (tmp_path / "boxes.parquet").write_bytes(b"text")
     with pytest.raises(BuildError, match=r"TOOL_OUTPUT.*Parquet file"):

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -17,7 +14,7 @@ from fairspace.builders.publishing import requests as hub_requests
 from fairspace.builders.publishing.repository import Outcome, Repo, publish_repo
 from fairspace.builders.publishing.requests import CONFLICTS, FAILURES
 from tests.hub.faults import DROP, SLOW, Fault
-from tests.hub.running import COMMIT, OWNER, ROOT, STRANGER, Hub, online
+from tests.hub.running import COMMIT, OWNER, STRANGER, Hub, online
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=<...>':DeprecationWarning")  # the client's own uploads
 
@@ -296,36 +293,3 @@ def test_a_hub_that_is_not_there_is_named(hub: Hub, repo: Repo) -> None:
             repo, files_of(repo), message="m", endpoint="http://127.0.0.1:9", token=OWNER, sleep=lambda s: None
         )
     assert caught.value.code == "HUB_UNAVAILABLE"
-
-
-KILLED = [("create", True), ("upload", False), ("commit", True), ("tag", False)]
-
-
-@pytest.mark.parametrize(("step", "after"), KILLED)
-def test_killed_at_any_step_and_run_again_is_complete_and_not_doubled(
-    hub: Hub, repo: Repo, tmp_path: Path, step: str, after: bool
-) -> None:
-    code = (
-        "import json, sys\nfrom fairspace.builders.publishing.repository import Repo, publish_repo\n"
-        "files = {path: text.encode() for path, text in json.loads(sys.argv[2]).items()}\n"
-        "publish_repo(Repo(sys.argv[1], 'dataset', gated=True), files, message='Publish', tag='inaugural')\n"
-    )
-    files = json.dumps(
-        {path: bytes(content).decode() for path, content in files_of(repo).items() if isinstance(content, bytes)}
-    )
-    hub.inject(Fault(*ROUTES[step], SLOW, after, seconds=60))
-    command = [sys.executable, "-c", code, repo.id, files]
-    process = subprocess.Popen(command, env=hub.environment(tmp_path, OWNER), cwd=ROOT)
-    started = time.monotonic()
-    while not [entry for entry in hub.log() if entry["fault"] and (entry.get("done") or not after)]:
-        assert process.poll() is None, "it ended before it was killed"
-        assert time.monotonic() - started < 240
-        time.sleep(0.02)
-    process.kill()
-    process.wait()
-
-    outcome = publish(hub, repo, tag="inaugural")
-    assert there(hub, repo) == files_of(repo)
-    assert commits(hub, repo) == [outcome.commit]
-    assert tags(hub, repo) == {"inaugural": outcome.commit}
-    assert HfApi(hub.address, token=OWNER).dataset_info(repo.id).gated == "auto"

@@ -55,7 +55,6 @@ def test_persons_are_read_with_their_labels_boxes_and_images(folder: Path) -> No
         gender="female",
         age="",
         skin_tone="light",
-        skin_votes=(0, 2, 0, 0, 0, 0, 0, 0, 0, 0),
         box=Box(10.5, -2.0, 100.0, 250.25, 1.0),
     )
     assert (second.file, second.gender, second.age, second.skin_tone) == ("imgs_1/sa_8.jpg", "male", "middle-aged", "")

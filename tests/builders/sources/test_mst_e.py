@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.builders.sources import SOURCES, faces
+from fairspace.builders.sources import faces
 from tests.builders.sources.refusals import TEXT_FILES, Refusal, refuses, replaced
 
 GOOD = """image_ID,subject_name,MST,pose,lighting,mask
@@ -29,11 +29,6 @@ def test_images_are_read_with_the_groups_of_iris_and_videos_left_out(folder: Pat
     (folder / faces.DETAILS).write_text("\n".join([header, *(row.replace("_5,7", f"_5,{n}") for n in range(1, 11))]))
     tones = [image.skin_tone for image in faces.images(folder)]
     assert tones == ["light"] * 3 + ["middle"] * 4 + ["dark"] * 3
-
-
-def test_training_on_it_is_off_by_default_and_it_is_not_published() -> None:
-    assert not SOURCES["mst_e"].training
-    assert not SOURCES["mst_e"].redistribute
 
 
 REFUSALS = (

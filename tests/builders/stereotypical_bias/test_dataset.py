@@ -17,7 +17,6 @@ from fairspace.builders.engine.dataset import Job, Manifest
 from fairspace.builders.engine.tools import Box, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models.detection import SCHEMA, StoredBoxes
-from fairspace.builders.publishing.artifacts import public_copy
 from fairspace.builders.stereotypical_bias import plan
 from fairspace.builders.stereotypical_bias.dataset import (
     DATASET,
@@ -174,26 +173,6 @@ def test_without_utkface_the_questions_of_all_pairs_are_there(tmp_path: Path) ->
     ]
     assert any("UTKFace was not given" in note for note in manifest.notes)
     assert any("no generator and no detector" in note for note in manifest.notes)
-
-
-def test_images_of_utkface_are_not_published_and_can_be_joined(
-    built: tuple[Path, Manifest], sources: Path, tmp_path: Path
-) -> None:
-    from fairspace.builders.publishing.join_images import join
-
-    folder, _ = built
-    copy = public_copy(DATASET, folder, tmp_path, "somebody")
-    public = [
-        row for name, file in copy.items() if name.startswith("vision/") for row in pq.read_table(file).to_pylist()
-    ]
-    assert public
-    assert all(row["image"] is None for row in public)
-    images = {row["id"]: row["image"] for row in rows(folder, "vision")}
-    assert {row["id"]: row["image"] for row in join(public, sources)} == images
-    shown = [
-        row for name, file in copy.items() if name.startswith("persona/") for row in pq.read_table(file).to_pylist()
-    ]
-    assert all(row["image"] is not None for row in shown)
 
 
 def test_every_trait_has_images_without_persons_and_the_planned_questions(built: tuple[Path, Manifest]) -> None:
