@@ -37,7 +37,6 @@ from fairspace.submissions.benchmarks.genres.parse.fields import (
     fields_of,
     names_any,
     personality,
-    printed_fields,
 )
 from fairspace.submissions.benchmarks.genres.parse.persons import Names, Who, name_of, who
 from fairspace.submissions.benchmarks.genres.parse.response import Parts, split, split_single
@@ -129,8 +128,6 @@ def narrative_reading(text: str, names: Names) -> Reading:
 def _of_fields(text: str, names: Names, read: Callable[[Prepared, Fields], Reading]) -> Reading:
     if not text.strip() or len(text) > MAX_CHARACTERS:
         return EMPTY if not text.strip() else Reading("unusable", rule="too long")
-    if fields := printed_fields(text, names):
-        return read(Prepared(text, text), fields)
     prepared = prepare(text)
     return read(prepared, fields_of(prepared, names))
 
