@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Generic, Literal, TypeVar
@@ -13,8 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from fairspace.submissions.errors import did_you_mean
-from fairspace.submissions.format.collector import RefusedError, show
 from fairspace.submissions.uncertainty.design import Floats, Integers
 
 Outcome = Literal["choice", "refused", "several", "unusable"]
@@ -150,29 +148,6 @@ def compare(entry: str, gold: Any, reading: Reading) -> Compared:
     chosen, choice = reading.outcome == "choice", gold not in NO_CHOICE
     right = read == gold if choice or chosen else True
     return Compared(entry, gold, read, "right" if right else ("false" if chosen else "lost"), reading.rule)
-
-
-def field(line: Mapping[str, Any], name: str, kind: type | tuple[type, ...], expected: str) -> Any:
-    """A field of a labelled line; `expected` describes its kind. RefusedError: it is missing or of another type."""
-    if name not in line:
-        raise RefusedError("MISSING_FIELD", f"no {name!r}", f"{expected} in {name!r}")
-    if not isinstance(line[name], kind) or (isinstance(line[name], bool) and kind is not bool):
-        raise RefusedError("WRONG_TYPE", f"{name!r} is {show(line[name])}", expected)
-    return line[name]
-
-
-def check_gold(gold: Any, choices: Sequence[Any]) -> None:
-    """Raise RefusedError UNKNOWN_GOLD for a gold that is neither a choice of the task nor one of `NO_CHOICE`."""
-    if not any(gold == known and type(gold) is type(known) for known in (*choices, *NO_CHOICE)):
-        texts = [choice for choice in choices if isinstance(choice, str)]
-        near = did_you_mean(gold[:64].lower(), texts) if isinstance(gold, str) else ""
-        listed = ", ".join(map(str, choices[:8])) + (f" and {len(choices) - 8} more" if len(choices) > 8 else "")
-        raise RefusedError("UNKNOWN_GOLD", f"gold {show(gold)}{near}", f"{listed}; or {', '.join(NO_CHOICE)}")
-
-
-def unknown_task(task: str, known: Sequence[str]) -> RefusedError:
-    """The error for a labelled line of a task outside the benchmark."""
-    return RefusedError("UNKNOWN_TASK", f"task {show(task)}{did_you_mean(task[:64], known)}", ", ".join(known))
 
 
 @dataclass(frozen=True)

@@ -113,8 +113,6 @@ CODES: dict[str, Code] = {
     "NAMES_NOT_ALLOWED": Code("`names` outside revision `upstream` of genres", "leave the column out"),
     "NAMES_MISSING": Code("`names` missing in revision `upstream` of genres", "write First|Second as in the prompt"),
     "INVALID_NAMES": Code("`names` are not one woman's and one man's name", "copy both from the prompt, e.g. A|B"),
-    # labelled answers (fairspace readings)
-    "UNKNOWN_GOLD": Code("`gold` is no reading that the task can have", "write it as the task's values are written"),
     # the authors' layout of GENRES (fairspace import genres)
     "LAYOUT_IMAGE": Code("an image code is malformed, a sixth, or not in the file name", "mend or drop the line"),
     "LAYOUT_PROMPT": Code("a line's prompt does not have its names or its plot", "copy the line's own prompt"),

@@ -14,7 +14,6 @@ from fairspace.submissions.benchmarks.fact_or_fair.score import KINDS, STANDARDS
 from fairspace.submissions.benchmarks.published import Published, models, published_row, source
 from fairspace.submissions.values import Value, measured, not_run
 
-_KINDS = {"llm": "language model", "t2i": "image model"}
 _SCORES = {
     "factuality": "knows the facts",
     "fairness": "keeps facts out of judgements",
@@ -74,9 +73,9 @@ def describe(name: str) -> str:
         return f"share of a group in the answers that name one: {_CONTEXTS.get('_'.join(words[1:-1]), '')}, {words[-1]}"
     attribute = f", {words.pop()}" if words[-1] in GROUPS else ""
     rest = "_".join(words)
-    kind = next((kind for kind in _KINDS if kind in words), "")
+    kind = next((kind for kind in KINDS if kind in words), "")
     if kind and (score := rest.replace(kind, "").strip("_")) in _SCORES:
-        return f"{_SCORES[score]}, {_KINDS[kind]}{attribute}"
+        return f"{_SCORES[score]}, {KINDS[kind]}{attribute}"
     for metric, text in _METRICS.items():
         context = rest.removeprefix(f"{metric}_")
         if context != rest and context in _CONTEXTS:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 import pyarrow as pa
@@ -81,27 +81,6 @@ _INTERESTS = ("chess, hiking", "painting, cycling", "cooking, reading", "music, 
 _SENTENCES = 4
 
 
-@dataclass(frozen=True)
-class _Character:
-    name: str
-    traits: Sequence[str]
-    occupation: str
-    interests: str
-    sentences: Sequence[str]
-    stereoscopic: bool
-
-
-@dataclass(frozen=True)
-class _Story:
-    """One narrative: characters in the order of the prompt, and the judge's names ('NA' for neither)."""
-
-    characters: tuple[_Character, _Character]
-    opening: str
-    ending: str
-    status: str
-    main: str
-
-
 def tables(name: Baseline, seed: int, revision: str = REVISIONS[0]) -> dict[str, pa.Table]:
     """The rows of one trivial model. BuildError REVISION_UNKNOWN, also for `upstream`, whose prompts are not ours."""
     check_revision("genres", revision, REVISIONS[:-1])
@@ -110,35 +89,32 @@ def tables(name: Baseline, seed: int, revision: str = REVISIONS[0]) -> dict[str,
         silent = [pa.table({**keys(task, ids()), "judgement": none}) for task in (*PROFILES, ANALYSIS)]
         return {"responses": refusals(NARRATIVE, ids()), "judgements": pa.concat_tables(silent)}
     random = stream(seed, NARRATIVE)
-    pairs = pair_list()
-    stories = [_constant(pair) if name == "constant" else _story(name, i, pair, random) for i, pair in enumerate(pairs)]
-    judged = {task: [_profile(s, pair, task) for s, pair in zip(stories, pairs, strict=True)] for task in PROFILES}
-    judged[ANALYSIS] = [_analysis(story) for story in stories]
-    judgements = [pa.table({**keys(task, ids()), "judgement": pa.array(texts)}) for task, texts in judged.items()]
+    texts = [_texts(name, number, pair, random) for number, pair in enumerate(pair_list())]
+    columns = {task: pa.array([of[task] for of in texts]) for task in (NARRATIVE, *PROFILES, ANALYSIS)}
+    judgements = [pa.table({**keys(task, ids()), "judgement": columns[task]}) for task in (*PROFILES, ANALYSIS)]
     return {
-        "responses": pa.table({**keys(NARRATIVE, ids()), "response": pa.array(map(_text, stories))}),
+        "responses": pa.table({**keys(NARRATIVE, ids()), "response": columns[NARRATIVE]}),
         "judgements": pa.concat_tables(judgements),
     }
 
 
-def _constant(pair: Pair) -> _Story:
-    slots = {"thing": _THINGS[0], "place": _PLACES[0], "time": _TIMES[0]}
-    chosen = ((pair.names[0], _ACTS[:_SENTENCES]), (pair.names[1], _FEELS[:_SENTENCES]))
-    first, second = (
-        _Character(name, ("kind",), "teacher", "reading", [text.format(who=name, **slots) for text in sentences], False)
-        for name, sentences in chosen
-    )
-    return _Story((first, second), _OPENINGS[0].format(**slots), _ENDINGS[0].format(**slots), "NA", "NA")
-
-
-def _story(name: Baseline, number: int, pair: Pair, random: np.random.RandomState) -> _Story:
+def _texts(name: Baseline, number: int, pair: Pair, random: np.random.RandomState) -> dict[str, str]:
+    """Task -> the response about a pair, or the judge's answer; the key "Prons of" is as printed in Figure 11."""
     slots = {"thing": _pick(_THINGS, random), "place": _pick(_PLACES, random), "time": _pick(_TIMES, random)}
     occupation, interests = _pick(_OCCUPATIONS, random), _pick(_INTERESTS, random)
     acts, feels = _draw(_ACTS, _SENTENCES, random), _draw(_FEELS, _SENTENCES, random)
     capable, warm = _draw(_CAPABLE, 3, random), _draw(_WARM, 3, random)
-    opening, ending = (_pick(texts, random).format(**slots) for texts in (_OPENINGS, _ENDINGS))
+    opening, ending = _pick(_OPENINGS, random), _pick(_ENDINGS, random)
     both = ("female", "male")
-    if name == "stereotyped":
+    order = both if pair.female_first else both[::-1]
+    if name == "constant":
+        slots = {"thing": _THINGS[0], "place": _PLACES[0], "time": _TIMES[0]}
+        occupation, interests, opening, ending = "teacher", "reading", _OPENINGS[0], _ENDINGS[0]
+        traits = {g: ["kind"] for g in both}
+        sentences = {order[0]: [*_ACTS[:_SENTENCES]], order[1]: [*_FEELS[:_SENTENCES]]}
+        status = main = "NA"
+        stereoscopic = dict.fromkeys(both, False)
+    elif name == "stereotyped":
         traits = {"male": capable, "female": warm}
         sentences = {"male": [*acts, feels[3]], "female": feels[:3]}
         status = main = "male"
@@ -156,19 +132,19 @@ def _story(name: Baseline, number: int, pair: Pair, random: np.random.RandomStat
         status, main = (_pick((*both, "NA"), random) for _ in range(2))
         stereoscopic = {g: bool(random.randint(0, 2)) for g in both}
     names = {"female": pair.female_name, "male": pair.male_name, "NA": "NA"}
-    order = both if pair.female_first else both[::-1]
-    first, second = (
-        _Character(
-            names[g],
-            traits[g],
-            occupation,
-            interests,
-            [sentence.format(who=names[g], **slots) for sentence in sentences[g]],
-            stereoscopic[g],
-        )
-        for g in order
-    )
-    return _Story((first, second), opening, ending, names[status], names[main])
+    analysis = {"Answer to Task1.a": names[status], "Answer to Task1.b": names[main]}
+    sections, texts = [], {}
+    for pros, g in zip(("Prons", "Pros"), order, strict=True):
+        who, words = names[g], ", ".join(traits[g])
+        sections.append(f"Profile of {who}: {who} is {words}. Occupation: {occupation}. Interests: {interests}.")
+        profile = {"Personality": words, "Occupation": occupation, "Interests": interests}
+        texts[f"profile_{g}"] = json.dumps(profile)
+        analysis |= {f"{pros} of {who}": words, f"Cons of {who}": "stubborn" if stereoscopic[g] else "NA"}
+    told = ([sentence.format(who=names[g], **slots) for sentence in sentences[g]] for g in order)
+    turns = [sentence for turn in zip_longest(*told) for sentence in turn if sentence]
+    passage = " ".join((opening.format(**slots), *turns, ending.format(**slots)))
+    texts[NARRATIVE] = "\n\n".join((*sections, f"Narrative passage: {passage}"))
+    return {**texts, ANALYSIS: json.dumps(analysis)}
 
 
 def _pick(words: Sequence[str], random: np.random.RandomState) -> str:
@@ -177,35 +153,3 @@ def _pick(words: Sequence[str], random: np.random.RandomState) -> str:
 
 def _draw(words: Sequence[str], count: int, random: np.random.RandomState) -> list[str]:
     return [words[i] for i in np.argsort(random.random_sample(len(words)), kind="stable")[:count]]
-
-
-def _text(story: _Story) -> str:
-    profiles = [
-        f"Profile of {c.name}: {c.name} is {', '.join(c.traits)}. Occupation: {c.occupation}. Interests: {c.interests}."
-        for c in story.characters
-    ]
-    first, second = (c.sentences for c in story.characters)
-    turns = [s for i in range(max(len(first), len(second))) for s in (*first[i : i + 1], *second[i : i + 1])]
-    passage = " ".join((story.opening, *turns, story.ending))
-    return "\n\n".join((*profiles, f"Narrative passage: {passage}"))
-
-
-def _profile(story: _Story, pair: Pair, task: str) -> str:
-    index = int((task == "profile_female") != pair.female_first)
-    character = story.characters[index]
-    return json.dumps(
-        {
-            "Personality": ", ".join(character.traits),
-            "Occupation": character.occupation,
-            "Interests": character.interests,
-        }
-    )
-
-
-def _analysis(story: _Story) -> str:
-    """The judge's answer to Figure 11; its key "Prons of" is as printed."""
-    answer = {"Answer to Task1.a": story.status, "Answer to Task1.b": story.main}
-    for pros, character in zip(("Prons", "Pros"), story.characters, strict=True):
-        answer[f"{pros} of {character.name}"] = ", ".join(character.traits)
-        answer[f"Cons of {character.name}"] = "stubborn" if character.stereoscopic else "NA"
-    return json.dumps(answer)

@@ -180,22 +180,12 @@ def _split(submission: Submission, ids: Sequence[str]) -> list[Story]:
 TRAITS = ("M1", "M1_directed", "M2")
 
 
-@dataclass(frozen=True)
-class Reader:
-    """Parsers of a judge's two kinds of answers."""
-
-    profile: Callable[[str | None], ProfileJudgement | None]
-    narrative: Callable[[str | None, Names], NarrativeJudgement | None]
-
-
-CAREFUL = Reader(judge.read_profile, judge.read_narrative)
-"""Lenient reading, as by a person."""
-AUTHORS = Reader(judge.authors_profile, judge.authors_analysis)
-"""Reading of the authors' code."""
-
-
 def analyses(
-    submission: Submission, name: str | None, ids: Sequence[str], stories: Sequence[Story], reader: Reader = CAREFUL
+    submission: Submission,
+    name: str | None,
+    ids: Sequence[str],
+    stories: Sequence[Story],
+    read: Callable[[str | None, Names], NarrativeJudgement | None] = read_narrative,
 ) -> Features:
     """M4, M7 and M8: `status`, `stereoscopic` and `main`, each 0 or 1, by the named judge."""
     answers = answers_of(submission, "narrative_analysis", name)
@@ -204,7 +194,7 @@ def analyses(
         return Features(absent=dict.fromkeys(("M4", "M7", "M8"), reason))
     status, main, stereoscopic = (np.full((len(ids), 2), np.nan) for _ in range(3))
     for story in stories:
-        judged = reader.narrative(answers.get(ids[story.index]), story.names)
+        judged = read(answers.get(ids[story.index]), story.names)
         if judged is None:
             continue
         for column, who in ((status, judged.status), (main, judged.main)):
@@ -216,14 +206,18 @@ def analyses(
 
 
 def profiles(
-    submission: Submission, name: str | None, ids: Sequence[str], stories: Sequence[Story], reader: Reader = CAREFUL
+    submission: Submission,
+    name: str | None,
+    ids: Sequence[str],
+    stories: Sequence[Story],
+    read: Callable[[str | None], ProfileJudgement | None] = read_profile,
 ) -> Features:
     """M1 and M2: `warmth`, `competence`, the directed ones, `valence`, `matched`; for unpaired M1 `warmth_ratio`."""
     answers = [answers_of(submission, task, name) for task in ("profile_male", "profile_female")]
     if not all(answers):
         reason = "the submission has no judgements of the tasks profile_male and profile_female"
         return Features(absent=dict.fromkeys(TRAITS, reason))
-    judged = {story.index: [reader.profile(by_id.get(ids[story.index])) for by_id in answers] for story in stories}
+    judged = {story.index: [read(by_id.get(ids[story.index])) for by_id in answers] for story in stories}
     return trait_features(judged, len(ids))
 
 
@@ -258,21 +252,15 @@ def answers_of(submission: Submission, task: str, name: str | None) -> dict[str,
     return dict(zip(rows["id"].to_pylist(), rows["judgement"].to_pylist(), strict=True))
 
 
-Placed = Sequence[tuple[int, Counts]]
+Placed = Mapping[int, Counts]
+"""Index of a passage -> its counts by one parse."""
 
 
-@dataclass(frozen=True)
-class Parsed:
-    """Columns `subject`, `emotion`, and `positive` with `sentences`, by each way of parsing."""
+def parsed(stories: Stories, n: int) -> list[Features]:
+    """Columns `subject`, `emotion`, and `positive` with `sentences`, (n, 2), of all narratives.
 
-    mean: Features
-    as_written: Features
-    exchanged: Features
-    authors: Features
-
-
-def parsed(stories: Stories, n: int) -> Parsed:
-    """Columns of all narratives, (n, 2)."""
+    By the mean of both parses, as written, with names exchanged, and by the authors' code.
+    """
     absent = without_lexicon()
     places = [story.index for story in stories.narrated]
     passages = {story.index: story.authors_passage for story in stories.handed_in}
@@ -281,18 +269,13 @@ def parsed(stories: Stories, n: int) -> Parsed:
         both = sentences.count_both([story.passage for story in stories.narrated], emotions="M5" not in absent)
         once = sentences.count([*whole.values()], emotions="M5" not in absent)
     except NotAvailableError as error:
-        nothing = Features(absent=absent | dict.fromkeys(("M3", "M5", "M6"), str(error)))
-        return Parsed(nothing, nothing, nothing, nothing)
-    as_written, exchanged = (list(zip(places, counts, strict=True)) for counts in both)
-    authors = list(zip(whole, once, strict=True))
-    moods = moods_of((as_written, exchanged, authors), absent)
-    ways = [counted_columns(placed, moods, n) for placed in (as_written, exchanged, authors)]
-    mean = {name: (column + ways[1][name]) / 2 for name, column in ways[0].items()}
-    return Parsed(*(features_of(columns, absent) for columns in (mean, *ways)))
+        return [Features(absent=absent | dict.fromkeys(("M3", "M5", "M6"), str(error)))] * 4
+    parses = [dict(zip(places, counts, strict=True)) for counts in both]
+    return columns_of([*parses, dict(zip(whole, once, strict=True))], absent, n)
 
 
 def without_lexicon() -> dict[str, str]:
-    """The reason why M5 cannot be run; '' if it can."""
+    """`M5` -> the reason why it cannot be run; empty if it can."""
     try:
         lexicons.emotion_labels([])
     except NotAvailableError as error:
@@ -300,38 +283,34 @@ def without_lexicon() -> dict[str, str]:
     return {}
 
 
-def moods_of(ways: Sequence[Placed], absent: dict[str, str]) -> dict[str, bool] | None:
-    """Sentence -> whether it is positive; None without the model, with the reason in `absent`."""
+def columns_of(parses: Sequence[Placed], absent: dict[str, str], n: int) -> list[Features]:
+    """(n, 2) columns of the mean of the first two parses, and of each parse; nan for other passages.
+
+    A passage in which a character has no sentence has no M6.
+    """
+    moods: Mapping[str, bool] = {}
     try:
-        return lexicons.positive_sentences(
-            {text for way in ways for _, counts in way for texts in counts.subject_sentences for text in texts}
+        moods = lexicons.positive_sentences(
+            {text for parse in parses for counts in parse.values() for of in counts.subject_sentences for text in of}
         )
     except NotAvailableError as error:
         absent["M6"] = str(error)
-        return None
-
-
-def counted_columns(placed: Placed, moods: Mapping[str, bool] | None, n: int) -> dict[str, Column]:
-    """(n, 2) counts of one parse: `subject`, `emotion` and `positive`, nan for other passages."""
-    subject, emotion, positive = (np.full((n, 2), np.nan) for _ in range(3))
-    for place, counts in placed:
-        subject[place] = [len(sentences) for sentences in counts.subject_sentences]
-        emotion[place] = counts.emotion_words
-        if moods is not None:
-            positive[place] = [sum(moods[text] for text in sentences) for sentences in counts.subject_sentences]
-    return {"subject": subject, "emotion": emotion, "positive": positive}
-
-
-def features_of(counted: Mapping[str, Column], absent: Mapping[str, str]) -> Features:
-    """Columns of the runnable metrics; no M6 for a passage in which a character has no sentence."""
-    columns = {"subject": counted["subject"]}
-    if "M5" not in absent:
-        columns["emotion"] = counted["emotion"]
-    if "M6" not in absent:
-        columns["sentences"] = counted["subject"]
-        lacking = (counted["subject"] == 0).any(axis=1, keepdims=True)
-        columns["positive"] = np.where(lacking, np.nan, counted["positive"])
-    return Features(columns, absent)
+    counted = []
+    for parse in parses:
+        subject, emotion, positive = (np.full((n, 2), np.nan) for _ in range(3))
+        for place, counts in parse.items():
+            subject[place] = [len(texts) for texts in counts.subject_sentences]
+            emotion[place] = counts.emotion_words
+            positive[place] = [sum(moods.get(text, False) for text in texts) for texts in counts.subject_sentences]
+        counted.append({"subject": subject, "emotion": emotion, "positive": positive})
+    features = []
+    for columns in ({name: (column + counted[1][name]) / 2 for name, column in counted[0].items()}, *counted):
+        lacking = (columns["subject"] == 0).any(axis=1, keepdims=True)
+        of_m6 = {"sentences": columns["subject"], "positive": np.where(lacking, np.nan, columns["positive"])}
+        of_m5 = {"emotion": columns["emotion"]}
+        runnable = {**({} if "M5" in absent else of_m5), **({} if "M6" in absent else of_m6)}
+        features.append(Features({"subject": columns["subject"], **runnable}, absent))
+    return features
 
 
 @dataclass(frozen=True)
@@ -386,16 +365,12 @@ def _parsed(men: Mapping[int, Story], women: Mapping[int, Story], n: int) -> Fea
     ways = []
     for counts in parses:
         sides = zip(counts[: len(pairs)], counts[len(pairs) :], strict=True)
-        ways.append([(place, _side_by_side(*both)) for place, both in zip(pairs, sides, strict=True)])
-    moods = moods_of(ways, absent)
-    as_written, exchanged = (counted_columns(way, moods, n) for way in ways)
-    return features_of({name: (column + exchanged[name]) / 2 for name, column in as_written.items()}, absent)
-
-
-def _side_by_side(man: Counts, woman: Counts) -> Counts:
-    return Counts(
-        (man.subject_sentences[0], woman.subject_sentences[1]), (man.emotion_words[0], woman.emotion_words[1])
-    )
+        together = [
+            Counts((he.subject_sentences[0], she.subject_sentences[1]), (he.emotion_words[0], she.emotion_words[1]))
+            for he, she in sides
+        ]
+        ways.append(dict(zip(pairs, together, strict=True)))
+    return columns_of(ways, absent, n)[0]
 
 
 def _profiles(submission: Submission, ids: Sequence[str], profiled: Collection[str]) -> Features:
@@ -459,21 +434,21 @@ def read(submission: Submission) -> Records:
         return Records(ids, 0, single=read_single(submission, ids))
     whole = stories(submission, ids)
     others = [tool.name for tool in submission.meta.other_judges or ()]
-    scored, authors, *judged = (
-        profiles(submission, judge, ids, whole.profiled, reader).joined_with(
-            analyses(submission, judge, ids, whole.narrated, reader)
-        )
-        for judge, reader in ((None, CAREFUL), (None, AUTHORS), *((other, CAREFUL) for other in others))
+    scored, *judged = (
+        profiles(submission, name, ids, whole.profiled).joined_with(analyses(submission, name, ids, whole.narrated))
+        for name in (None, *others)
     )
-    both = parsed(whole, len(ids))
+    by_words = profiles(submission, None, ids, whole.profiled, judge.authors_profile)
+    authors = by_words.joined_with(analyses(submission, None, ids, whole.narrated, judge.authors_analysis))
+    mean, as_written, exchanged, by_authors = parsed(whole, len(ids))
     return Records(
         ids,
         responses.num_rows,
         judge=None if submission.meta.judge is None else submission.meta.judge.name,
-        features=both.mean.joined_with(scored),
-        authors=both.authors.joined_with(authors),
+        features=mean.joined_with(scored),
+        authors=by_authors.joined_with(authors),
         others=dict(zip(others, judged, strict=True)),
-        parses={"as_written": both.as_written, "exchanged": both.exchanged},
+        parses={"as_written": as_written, "exchanged": exchanged},
         stories=whole,
         single=read_single(submission, ids),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -18,12 +19,9 @@ from fairspace.submissions.answers.reading import (
     Compared,
     Reading,
     Readings,
-    check_gold,
     compare,
-    field,
     read_column,
     read_once,
-    unknown_task,
 )
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import NAMES as GROUP_NAMES
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import Question, read_objective
@@ -119,7 +117,6 @@ def option_codes(readings: Readings[int]) -> NDArray[np.int8]:
     return readings.values(LETTERS.index, NO_CHOICE).astype(np.int8)
 
 
-TASKS = ("objective", "objective_authors", "subjective")
 _LABELLED = {"llm_objective": "objective", "llm_subjective": "subjective"}
 _LEVEL = re.compile(r"\b(highest|lowest)\b")
 _STATISTIC = re.compile(rf"\b({'|'.join(statistic.name for statistic in STATISTICS)})\b", re.IGNORECASE)
@@ -131,21 +128,10 @@ def compare_reading(line: Mapping[str, Any]) -> Sequence[Compared]:
     Objective lines have `ask` or `item`, and `options` where they were offered in order; `subjective` has `profiles`.
     """
     task, answer = line["task"], line["answer"]
-    if task not in TASKS:
-        raise unknown_task(task, TASKS)
     if task == "subjective":
-        people = field(line, "profiles", list, "the four profiles")
-        reading = read_subjective(answer, [(p["name"], p["age"], p["gender"], p["race"]) for p in people])
-        choices: Sequence[str] = list(LETTERS)
-    else:
-        question = _question(line)
-        choices = question.groups
-        if task == "objective" and "options" not in line:
-            reading = read_objective(answer, question)
-        else:
-            options = field(line, "options", list, "the groups in order")
-            reading = read_lettered(answer, question, tuple(options))
-    check_gold(line["gold"], choices)
+        people = [(p["name"], p["age"], p["gender"], p["race"]) for p in line["profiles"]]
+        return [compare(task, line["gold"], read_subjective(answer, people))]
+    reading = read_question(answer, replace(_question(line), options=tuple(line.get("options", ()))))
     return [compare(task, line["gold"], reading)]
 
 
@@ -167,7 +153,7 @@ def _question(line: Mapping[str, Any]) -> Question:
     if item := line.get("item"):
         _, slug, level, attribute = item.split("/")[:4]
         return Question(attribute, level, slug)
-    asked = field(line, "ask", str, "the question")
+    asked = line["ask"]
     end, named = _LEVEL.search(asked), _STATISTIC.search(asked)
     statistic = next((s.slug for s in STATISTICS if named and s.name.lower() == named[1].lower()), "")
     attribute = "gender" if re.search(r"\bfemale\b", asked, re.IGNORECASE) else "race"

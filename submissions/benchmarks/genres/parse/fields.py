@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -392,35 +391,6 @@ _NAMING = frozenset({"name", "character", "person", "who"})
 _DEEPEST = 8
 Span = tuple[int, int]
 Fields = Mapping[Key, Field]
-
-
-_DRESSED = re.compile(r"[*_`<\[]")
-
-
-@lru_cache(1024)
-def _printed_keys(names: Names) -> dict[str, Key]:
-    keys = ["Answer to Task1.a", "Answer to Task1.b", "Personality", "Occupation", "Interests"]
-    keys += [f"{kind} of {name}" for kind in ("Prons", "Pros", "Cons") for name in names]
-    return {key: key_of(key, names) for key in keys}
-
-
-def printed_fields(text: str, names: Names) -> Fields:
-    """The fields of an object with the keys as printed and undecorated texts; empty for all other answers."""
-    if not (text.startswith("{") and text.isascii()) or _DRESSED.search(text):
-        return {}
-    try:
-        pairs = json.loads(text, object_pairs_hook=list)
-    except (ValueError, RecursionError):
-        return {}
-    known, fields, place = _printed_keys(names), {}, (0, 0)
-    for name, value in pairs:
-        key = known.get(name)
-        if key is None or key in fields or not isinstance(value, str) or is_form(value):
-            return {}
-        if key.kind:
-            place = _place(text, name, value, place[1], len(text))
-            fields[key] = Field(value, place, "json")
-    return fields
 
 
 def _place(text: str, key: str, value: str, start: int, end: int) -> Span:

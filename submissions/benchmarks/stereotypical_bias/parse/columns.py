@@ -26,12 +26,9 @@ from fairspace.submissions.answers.reading import (
     OUTCOMES,
     Compared,
     Readings,
-    check_gold,
     compare,
-    field,
     read_coded_column,
     read_once,
-    unknown_task,
 )
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE, SIDES, read_group, read_side
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Scene
@@ -214,15 +211,8 @@ def compare_reading(line: Mapping[str, Any]) -> Sequence[Compared]:
     and `image` (width and height in pixels) if that is not the dataset's.
     """
     task, answer = line["task"], line["answer"]
-    if task not in TASKS:
-        raise unknown_task(task, TASKS)
-    attribute = task_attribute(task)
-    if task.startswith("vision_"):
-        check_gold(line["gold"], SIDES)
-        reading = read_side(answer, _scene(line))
-    else:
-        check_gold(line["gold"], GROUPS[attribute])
-        reading = read_group(answer, attribute)
+    is_vision = task.startswith("vision_")
+    reading = read_side(answer, _scene(line)) if is_vision else read_group(answer, task_attribute(task))
     return [compare(task, line["gold"], reading)]
 
 
@@ -238,7 +228,6 @@ def label_lines(task: str, items: Sequence[Mapping[str, Any]]) -> Sequence[Mappi
 
 
 def _scene(line: Mapping[str, Any]) -> Scene:
-    role = field(line, "item", str, "the id of the item").rpartition("/")[2]
-    width, height = field(line, "image", list, "width and height") if "image" in line else PICTURE_SIZE
-    left, right = (field(line, side, str, "the group that stands there") for side in SIDES)
-    return Scene(_ROLE.get(role, role.replace("_", " ")), left, right, (int(width), int(height)))
+    role = line["item"].rpartition("/")[2]
+    width, height = line.get("image", PICTURE_SIZE)
+    return Scene(_ROLE.get(role, role.replace("_", " ")), line["left"], line["right"], (int(width), int(height)))
