@@ -23,7 +23,7 @@ pytestmark = pytest.mark.process
 
 MODEL = "openai-api/served/m"
 ASKED = ("--model", MODEL, "--stratified", "--seed", 3, "-M", "timeout=2", "-M", "max_retries=1")
-LIMITS = {"fact_or_fair": 3, "iris": 2}
+LIMITS = {"fact_or_fair": 3}
 LOST: tuple[Way, ...] = ("slow", "truncated", "cut", "reset", "html", "not_completion", "empty")
 SPOILED: tuple[Way, ...] = ("silent", "half", "filtered", "refusal", "blocked", "refusing", "unreadable")
 FAULTS = (

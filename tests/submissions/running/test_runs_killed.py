@@ -33,7 +33,7 @@ FAULTS = (
     *(Fault(way, share=0.02, times=None) for way in ("half", "filtered", "refusal", "blocked", "unreadable")),
     *(Fault(way, share=0.02, times=None) for way in ("truncated", "html", "not_completion")),
 )
-KILLS = {"fact_or_fair": (5, 5), "iris": (2, 2)}
+KILLS = {"fact_or_fair": (5, 3), "iris": (2, 2)}
 PROBES = 3
 """Requests that may repeat, as a probe of a model whose last answers are all failures."""
 

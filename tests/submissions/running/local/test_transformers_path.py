@@ -108,7 +108,7 @@ def stages(out: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_a_chat_model_gets_a_score_and_the_same_bytes_again(models: Path, tmp_path: Path) -> None:
+def test_a_chat_model_gets_a_score(models: Path, tmp_path: Path) -> None:
     chat = ("--model", f"local/{models}/chat", *ONE_WORD, "--tasks", "llm_objective")
     out = run("fact_or_fair", tmp_path / "mine", *chat)
     found = scored(out)
@@ -126,7 +126,6 @@ def test_a_chat_model_gets_a_score_and_the_same_bytes_again(models: Path, tmp_pa
     assert stage["settings"]["temperature"] == 0
     assert stage["output_tokens"] == 198
     assert {row["response"] for row in rows(out)} == set(GROUPS)
-    assert_same(out, run("fact_or_fair", tmp_path / "again", *chat))
 
 
 @pytest.mark.slow
@@ -179,7 +178,6 @@ def test_a_pipeline_alone_is_steered_by_its_own_images(
     rated = [row for row in labels if row["task"] == steered[0] and row["status"] == "ok"]
     assert rated
     assert all(0 <= row["image_quality"] <= 1 and row["prompt_similarity"] is not None for row in rated)
-    assert_same(out, run("iris", tmp_path / "again", *asked))
 
 
 def test_a_pipeline_is_asked_about_statistics(models: Path, tmp_path: Path) -> None:
