@@ -15,11 +15,10 @@ import json
 import os
 import shutil
 import time
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import SimpleNamespace
@@ -234,36 +233,17 @@ _STEP = 32
 _PROCESSOR = ("image_size", "max_bytes", "max_pixels", "min_side", "detail")
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Settings of a labeller, with the same meaning as in `annotate`."""
+class Session(NamedTuple):
+    """An opened labeller.
 
-    model: Path
-    labeller: str = ARES
-    batch: int = 64
-    workers: int = 2
-    detector: FaceDetector | Mapping[str, Any] | None = None
-    device: str = ""
-    ask_endpoint: bool = False
-
-
-def open_session(settings: Settings) -> BaseSession:
-    """Open the labeller that settings name. BuildError as its session says."""
-    return Session(settings) if settings.labeller == ARES else PackageSession(settings)
-
-
-class BaseSession(ABC):
-    """An opened labeller."""
+    `routes`: schema of its routes; `about`: settings that decide the answers, beside images and files; `answered`:
+    images as from `source.contents` -> their answers, in order; `trained_on`: non-faces that its gate was trained on.
+    """
 
     routes: pa.Schema
-
-    @abstractmethod
-    def about(self) -> dict[str, Any]:
-        """Settings that decide the answers, beside the images and the files of model or package."""
-
-    @abstractmethod
-    def answered(self, images: Iterable[Any]) -> Iterator[Answered]:
-        """The answers for each image, in order; images as from `source.contents`."""
+    about: dict[str, Any]
+    answered: Callable[[Iterable[Any]], Iterator[Answered]]
+    trained_on: Sequence[str] = ()
 
     def answer(
         self, entries: Sequence[Entry], images: Iterable[Any], step: Callable[[int], None]
@@ -275,102 +255,92 @@ class BaseSession(ABC):
         return tables(entries, _reported(self.answered(images), step), self.routes)
 
 
-class Session(BaseSession):
-    """ARES, opened.
+def open_session(
+    labeller: str,
+    folder: Path,
+    *,
+    batch: int = 64,
+    workers: int = 2,
+    detector: FaceDetector | Mapping[str, Any] | None = None,
+    device: str = "",
+    ask_endpoint: bool = False,
+) -> Session:
+    """Open ARES in a folder, or a package. Arguments as in `annotate`.
 
-    BuildError TOOL_MISSING without the vision-language model or the detector.
+    BuildError TOOL_MISSING without the vision-language model, the detector or the package; CONFIG_INVALID for a package
+    with a detector.
     """
+    if labeller != ARES:
+        return _open_package(labeller, detector)
+    import torch
 
-    def __init__(self, settings: Settings) -> None:
-        import torch
+    from fairspace.ares.asking_ares import ArbiterError
+    from fairspace.ares.classifying_ares import answered
+    from fairspace.ares.evaluating.evaluate import open_arbiter, open_model
+    from fairspace.ares.faces_ares import FaceError, open_faces
+    from fairspace.ares.image_processing_ares import AresImageProcessor
 
-        from fairspace.ares.asking_ares import ArbiterError
-        from fairspace.ares.evaluating.evaluate import open_arbiter, open_model
-        from fairspace.ares.faces_ares import FaceError, open_faces
-        from fairspace.ares.image_processing_ares import AresImageProcessor
-
-        self.settings = settings
-        device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
-        self.model = open_model(settings.model).to(device)
-        given = settings.detector
-        try:
-            self.detector = open_faces(given) if isinstance(given, Mapping) else given
-            open_arbiter(self.model, settings.ask_endpoint)
-        except (ArbiterError, FaceError) as error:
-            raise BuildError("TOOL_MISSING", str(settings.model), str(error), "a model", "see the message") from error
-        stored = (settings.model / "preprocessor_config.json").is_file()
-        size = self.model.config.image_size
-        self.processor = AresImageProcessor.from_pretrained(settings.model) if stored else AresImageProcessor(size)
-        self.routes = route_schema(self.model.config)
-
-    def about(self) -> dict[str, Any]:
-        """Ablation, arbiter, detector, precision, processor."""
-        arbiter = self.model.arbiter
-        return {
-            "ablation": self.model.config.ablation,
-            "arbiter": arbiter.name if arbiter is not None else "",
-            "detector": self.detector.name if self.detector is not None else "",
-            "precision": "float32",
-            "processor": {name: getattr(self.processor, name) for name in _PROCESSOR},
-        }
-
-    def answered(self, images: Iterable[Any]) -> Iterator[Answered]:
-        """The answers of ARES for each image."""
-        from fairspace.ares.classifying_ares import answered
-
-        options = {"batch": self.settings.batch, "workers": self.settings.workers}
-        return answered(self.model, self.processor, images, detector=self.detector, **options)
+    model = open_model(folder).to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    try:
+        faces = open_faces(detector) if isinstance(detector, Mapping) else detector
+        open_arbiter(model, ask_endpoint)
+    except (ArbiterError, FaceError) as error:
+        raise BuildError("TOOL_MISSING", str(folder), str(error), "a model", "see the message") from error
+    stored = (folder / "preprocessor_config.json").is_file()
+    processor = AresImageProcessor.from_pretrained(folder) if stored else AresImageProcessor(model.config.image_size)
+    about = {
+        "ablation": model.config.ablation,
+        "arbiter": model.arbiter.name if model.arbiter is not None else "",
+        "detector": faces.name if faces is not None else "",
+        "precision": "float32",
+        "processor": {name: getattr(processor, name) for name in _PROCESSOR},
+    }
+    label = partial(answered, model, processor, detector=faces, batch=batch, workers=workers)
+    return Session(route_schema(model.config), about, label, model.config.gate.get("trained_on", ()))
 
 
-class PackageSession(BaseSession):
-    """A package, opened. BuildError TOOL_MISSING; CONFIG_INVALID for settings that only ARES has."""
+def _open_package(labeller: str, detector: Any) -> Session:
+    from fairspace.ares.classifying_ares import Answered
+    from fairspace.ares.deciding_ares import Answer
+    from fairspace.ares.image_processing_ares import AresImageProcessor
+    from fairspace.ares.reading_ares import quiet
 
-    def __init__(self, settings: Settings) -> None:
-        from fairspace.ares.image_processing_ares import AresImageProcessor
+    if detector is not None:
+        mend = "leave it out: the package brings its own"
+        raise BuildError("CONFIG_INVALID", f"--labeller {labeller}", "a face detector", "none", mend)
+    chosen = package(labeller)
+    adapter, processor = chosen.open(), AresImageProcessor()
 
-        if settings.detector is not None:
-            what, mend = "a face detector", "leave it out: the package brings its own"
-            raise BuildError("CONFIG_INVALID", f"--labeller {settings.labeller}", what, "none", mend)
-        self.package = package(settings.labeller)
-        self.adapter = self.package.open()
-        self.processor = AresImageProcessor()
-        tasks = [{"name": name, "arbiter": ""} for name in self.package.attributes]
-        self.routes = route_schema(SimpleNamespace(tasks=tasks, attributes=self.package.attributes))
-
-    def about(self) -> dict[str, Any]:
-        """Package, licence, processor."""
-        return {
-            "labeller": f"{self.package.name} {self.package.version}",
-            "licence": self.package.licence,
-            "processor": {name: getattr(self.processor, name) for name in _PROCESSOR[1:]},
-        }
-
-    def answered(self, images: Iterable[Any]) -> Iterator[Answered]:
-        """The answers of the package for each image, the largest face first."""
-        from fairspace.ares.classifying_ares import Answered
-        from fairspace.ares.deciding_ares import Answer
-        from fairspace.ares.reading_ares import quiet
-
+    def answered(images: Iterable[Any]) -> Iterator[Answered]:
+        """The answers for each image, the largest face first."""
         with quiet():
             for image in images:
-                prepared = self.processor.prepare(image, square=False, keep=True)
+                prepared = processor.prepare(image, square=False, keep=True)
                 if prepared.image is None:
                     yield Answered(prepared.fate, [Answer(prepared.fate.status, prepared.fate.reason, faces=0)])
                     continue
-                faces = sorted(self.adapter.label(prepared.image), key=lambda face: (-face.area, face.box))
+                faces = sorted(adapter.label(prepared.image), key=lambda face: (-face.area, face.box))
                 answers = [
                     Answer(
                         "ok",
                         "",
                         face.labels,
                         face.probabilities,
-                        dict.fromkeys(face.labels, self.package.name),
+                        dict.fromkeys(face.labels, chosen.name),
                         face=number,
                         faces=len(faces),
                     )
                     for number, face in enumerate(faces)
                 ]
                 yield Answered(prepared.fate, answers or [Answer("no_face", "no_face", faces=0)])
+
+    about = {
+        "labeller": f"{chosen.name} {chosen.version}",
+        "licence": chosen.licence,
+        "processor": {name: getattr(processor, name) for name in _PROCESSOR[1:]},
+    }
+    tasks = [{"name": name, "arbiter": ""} for name in chosen.attributes]
+    return Session(route_schema(SimpleNamespace(tasks=tasks, attributes=chosen.attributes)), about, answered)
 
 
 def _reported(results: Iterator[Answered], step: Callable[[int], None]) -> Iterator[Answered]:
@@ -404,14 +374,6 @@ class Report:
     def images_per_second(self) -> float | None:
         """Speed of this call; None if nothing was left to do."""
         return self.images / self.seconds if self.images else None
-
-    @property
-    def shares(self) -> dict[str, dict[str, float]]:
-        """Task of ARES -> route -> share of the faces."""
-        routes: Mapping[str, Mapping[str, int]] = self.data["counts"]["routes"]
-        return {
-            task: {route: n / sum(counts.values()) for route, n in counts.items()} for task, counts in routes.items()
-        }
 
     @property
     def files(self) -> list[Path]:
@@ -460,7 +422,8 @@ def annotate(
         raise _in_use(out, "it is a file")
     source = open_source(images, task, names)
     by = find_labeller(labeller, model, measurement)
-    session = open_session(Settings(by.folder, labeller, batch, workers, detector, device, ask_endpoint))
+    options: dict[str, Any] = {"detector": detector, "device": device, "ask_endpoint": ask_endpoint}
+    session = open_session(labeller, by.folder, batch=batch, workers=workers, **options)
     progress("Listing images", 0, 0)
     entries, sha256 = list_images(source)
     where = {"kind": source.kind, "task": source.task, "names": source.names, "sha256": sha256}
@@ -468,7 +431,7 @@ def annotate(
         where |= {"name": source.name, "revision": source.revision}
     request: dict[str, Any] = {  # all that decides the bytes of the output
         "model": dict(by.named),
-        "settings": session.about(),
+        "settings": session.about,
         "source": where,
         "images": len(entries),
         "shard": shard,

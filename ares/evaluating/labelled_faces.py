@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fairspace.ares.annotating.annotate import BaseSession, Session, Settings, find_labeller, open_session
+from fairspace.ares.annotating.annotate import Session, find_labeller, open_session
 from fairspace.ares.annotating.source import Entry
 from fairspace.ares.configuration_ares import AGES, GENDERS, RACES, SKIN_TONES
 from fairspace.ares.evaluating.data import UNKNOWN
@@ -68,7 +68,7 @@ def measure_labeller(
     """
     faces = read_labelled(folder, labels)
     by = find_labeller(labeller, model)
-    session = open_session(Settings(by.folder, labeller, device=device))
+    session = open_session(labeller, by.folder, device=device)
     done = 0
 
     def step(images: int) -> None:
@@ -79,7 +79,6 @@ def measure_labeller(
     images = [folder / file for file in faces.files]
     entries = [Entry("images", file, 0, file, 0, 0) for file in faces.files]
     annotations, routes, _ = session.answer(entries, images, step)
-    about = session.about()
     measured = {
         name: _measured(name, faces.groups, annotations, routes)
         for name in VOCABULARY
@@ -89,7 +88,7 @@ def measure_labeller(
         said = ", ".join(name for name in VOCABULARY if name in faces.groups)
         mend = "choose another labeller, or add a column of what it labels"
         raise BuildError("SOURCE_LAYOUT", str(labels), f"labels of {said}", f"one that {labeller} gives", mend)
-    instrument = {"name": by.named["name"], "sha256": by.named["sha256"], "arbiter": about.get("arbiter", "")}
+    instrument = {"name": by.named["name"], "sha256": by.named["sha256"], "arbiter": session.about.get("arbiter", "")}
     data: dict[str, Any] = {"name": folder.resolve().name, "revision": labels.name, "sha256": faces.sha256}
     data["images"] = {"images": len(faces.files)}
     out.mkdir(parents=True, exist_ok=True)
@@ -98,15 +97,14 @@ def measure_labeller(
     return document, measured
 
 
-def _gate(session: BaseSession, images: Sequence[Path], nonfaces: int) -> MeasuredGate | None:
+def _gate(session: Session, images: Sequence[Path], nonfaces: int) -> MeasuredGate | None:
     processor = AresImageProcessor(image_size=_SIDE)
     with quiet():
         prepared = [processor.prepare(image).pixels for image in images[:_FACES]]
     readable = [pixels for pixels in prepared if pixels is not None]
     if not readable:
         return None
-    trained_on = session.model.config.gate.get("trained_on", ()) if isinstance(session, Session) else ()
-    return measure_gate(session.answered, np.stack(readable), trained_on, nonfaces)
+    return measure_gate(session.answered, np.stack(readable), session.trained_on, nonfaces)
 
 
 def read_labelled(folder: Path, labels: Path) -> LabelledFaces:

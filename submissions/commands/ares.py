@@ -179,8 +179,9 @@ def annotate(
     counts = annotation_report.data["counts"]
     speed = f", {annotation_report.images_per_second:.1f} images/s" if annotation_report.images_per_second else ""
     typer.echo(f"{out}: {counts['images']} images, {counts['rows']} rows{speed}")
-    for name, shares in annotation_report.shares.items():
-        routes = ", ".join(f"{route} {share:.1%}" for route, share in sorted(shares.items()))
+    for name, faces_by_route in counts["routes"].items():
+        total = sum(faces_by_route.values())
+        routes = ", ".join(f"{route} {n / total:.1%}" for route, n in sorted(faces_by_route.items()))
         typer.echo(f"  {name}: {routes}")
     typer.echo("Labels are perceived presentation, measured with error.")
 

@@ -72,14 +72,14 @@ def label_images(
     Errors: SubmissionError if the files cannot be read again; UsageError if they changed meanwhile, or there is none;
         BuildError as `find_labeller`.
     """
-    from fairspace.ares.annotating.annotate import Settings, find_labeller, open_session
+    from fairspace.ares.annotating.annotate import find_labeller, open_session
     from fairspace.ares.annotating.source import Entry
 
     images = submission.images
     if images is None:
         raise UsageError(f"{path} holds no images.")
     by = find_labeller(labeller, model, measurement)
-    session = open_session(Settings(by.folder, labeller, batch, workers, detector, device))
+    session = open_session(labeller, by.folder, batch=batch, workers=workers, detector=detector, device=device)
     tables = []
     done = 0
 
@@ -103,7 +103,7 @@ def label_images(
         except RefusedError as refused:
             faults.refuse(refused, "images")
             raise SubmissionError(list(faults.all())) from refused
-    labels = {"labels": label_source(by.named, session.about())}
+    labels = {"labels": label_source(by.named, session.about)}
     if (error := label_error(by.error)) is not None:
         labels["label_error"] = error
     meta = SubmissionMeta.model_validate({**submission.dump_meta(), **labels})
