@@ -7,10 +7,8 @@ labels; an oracle counts the codes themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-from tests.oracles import authors, fact_or_fair, genres, iris, libraries, stereotypical_bias, totals
-from tests.oracles.authors.clones import Outcome
+from tests.oracles import fact_or_fair, genres, iris, stereotypical_bias, totals
 from tests.oracles.comparison import Comparison, compare
 from tests.oracles.drawing import Oracle
 
@@ -36,15 +34,3 @@ def against_text(
                 comparisons += totals.against_text(oracle, 100, "whole" if oracle is genres.ORACLE else kind)
             without[title] = tuple(name for name in ours if name not in theirs)
     return comparisons, without
-
-
-def against_libraries() -> tuple[list[Comparison], dict[str, str]]:
-    return libraries.comparisons()
-
-
-def against_authors(name: str, clone: Path) -> Outcome:
-    return authors.RUNS[name](clone)
-
-
-def printed() -> list[Comparison]:
-    return list(stereotypical_bias.printed())

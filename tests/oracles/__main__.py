@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from fairspace.submissions.verifying import printed_tables
-from tests import oracles
+from tests.oracles import against_text, libraries, stereotypical_bias
+from tests.oracles.authors import RUNS
 from tests.oracles.authors.clones import REPOSITORIES
 from tests.oracles.comparison import PARTS, Comparison, Verification, of_paper
 from tests.oracles.report import document, lines
@@ -23,11 +24,11 @@ def verify(clones: Mapping[str, Path], say: Callable[[str], None] = lambda line:
     for name, folder in clones.items():
         REPOSITORIES[name].check(folder)
     say(PARTS["printed"])
-    comparisons: list[Comparison] = [*map(of_paper, printed_tables()), *oracles.printed()]
+    comparisons: list[Comparison] = [*map(of_paper, printed_tables()), *stereotypical_bias.printed()]
     say("SciPy, fairlearn")
-    against_libraries, skipped = oracles.against_libraries()
-    against_text, without = oracles.against_text(say=say)
-    comparisons += [*against_libraries, *against_text]
+    of_libraries, skipped = libraries.comparisons()
+    of_texts, without = against_text(say=say)
+    comparisons += [*of_libraries, *of_texts]
     patches: dict[str, tuple[str, ...]] = {}
     departures: dict[str, str] = {}
     for name, repository in REPOSITORIES.items():
@@ -35,7 +36,7 @@ def verify(clones: Mapping[str, Path], say: Callable[[str], None] = lambda line:
             skipped[f"the authors' code of {repository.address}"] = f"name a clone of it with --{name}"
             continue
         say(repository.address)
-        outcome = oracles.against_authors(name, clones[name])
+        outcome = RUNS[name](clones[name])
         comparisons += outcome.comparisons
         patches[repository.address] = outcome.patches
         departures.update(outcome.departures)

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from fairspace.submissions.verifying import DIFFERS, OK, Recomputed, difference
 
@@ -48,11 +48,6 @@ class Comparison:
         """`ok` within the bound, else the listed departure, else `DIFFERS`."""
         return OK if self.difference <= self.bound else self.departure or DIFFERS
 
-    def to_json(self) -> dict[str, Any]:
-        """JSON data; a difference without a number is null."""
-        finite = self.difference if math.isfinite(self.difference) else None
-        return {**vars(self), "difference": finite, "verdict": self.verdict}
-
 
 @dataclass(frozen=True)
 class Verification:
@@ -74,16 +69,6 @@ class Verification:
     @property
     def unlisted(self) -> list[Comparison]:
         return [comparison for comparison in self.comparisons if comparison.verdict == DIFFERS]
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "comparisons": [comparison.to_json() for comparison in self.comparisons],
-            "skipped": dict(self.skipped),
-            "patches": {name: list(lines) for name, lines in self.patches.items()},
-            "departures": dict(self.departures),
-            "without_oracle": {name: list(values) for name, values in self.without_oracle.items()},
-            "ok": not self.unlisted,
-        }
 
 
 def compare(

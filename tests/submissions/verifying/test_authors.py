@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests import oracles
 from tests.oracles import __main__ as running
 from tests.oracles import authors
 from tests.oracles.authors import clones
@@ -20,7 +19,7 @@ def test_the_authors_code_agrees_but_for_listed_departures(name: str) -> None:
     setting = f"FAIRSPACE_{name.upper()}_CLONE"
     if setting not in os.environ:
         pytest.skip(f"{setting} names no clone of {REPOSITORIES[name].address}")
-    outcome = oracles.against_authors(name, Path(os.environ[setting]))
+    outcome = authors.RUNS[name](Path(os.environ[setting]))
     whole = Verification(tuple(outcome.comparisons))
     assert not whole.unlisted
     named = {row.departure for row in outcome.comparisons if row.departure}

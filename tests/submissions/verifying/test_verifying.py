@@ -21,7 +21,7 @@ ERRATA = (PAGE.parent / "errata.md").read_text(encoding="utf-8")
 
 
 def test_every_printed_table_follows_or_has_an_erratum() -> None:
-    comparisons = [*map(of_paper, printed_tables()), *oracles.printed()]
+    comparisons = [*map(of_paper, printed_tables()), *stereotypical_bias.printed()]
     assert not Verification(tuple(comparisons)).unlisted
     listed = {row.departure for row in comparisons if row.departure}
     assert all(f"## {name}\n" in ERRATA for name in listed)
@@ -43,7 +43,7 @@ def test_a_fault_in_a_score_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_formulas_agree_with_scipy_and_fairlearn() -> None:
-    comparisons, skipped = oracles.against_libraries()
+    comparisons, skipped = libraries.comparisons()
     assert not skipped
     assert {(row.source, row.verdict) for row in comparisons} == {("SciPy", "ok"), ("fairlearn", "ok")}
 
@@ -51,7 +51,7 @@ def test_formulas_agree_with_scipy_and_fairlearn() -> None:
 def test_without_fairlearn_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fairlearn.metrics", None)
     monkeypatch.setattr(libraries, "DRAWS", 1)
-    comparisons, skipped = oracles.against_libraries()
+    comparisons, skipped = libraries.comparisons()
     assert {row.source for row in comparisons} == {"SciPy"}
     assert "not installed" in skipped["fairlearn"]
 
