@@ -17,18 +17,7 @@ from starlette.datastructures import UploadFile
 
 from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.api import data
-from fairspace.leaderboard_space.api.data import (
-    Action,
-    Board,
-    BoardAbout,
-    EventModel,
-    Events,
-    FullRow,
-    Queue,
-    Refusal,
-    StandardAbout,
-    SubmissionState,
-)
+from fairspace.leaderboard_space.api.data import Action
 from fairspace.leaderboard_space.boards.views import PARAMETERS, BoardQuery, chosen_standard, chosen_view
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.log_state import Submission
@@ -37,8 +26,7 @@ from fairspace.leaderboard_space.web.identity import current_user, is_maintainer
 from fairspace.submissions.errors import plain
 from fairspace.submissions.version import VERSION
 
-REFUSALS: dict[int | str, dict[str, Any]] = {"4XX": {"model": Refusal}, "5XX": {"model": Refusal}}
-router = APIRouter(prefix="/api/v1", responses=REFUSALS)
+router = APIRouter(prefix="/api/v1")
 MAX_AGE = 30
 """Seconds for which an answer from the log may be kept without asking."""
 MOST_ROWS = 500
@@ -97,13 +85,13 @@ def _fresh(content: Any, status: int = 200) -> Response:
     return Response(orjson.dumps(content), status, headers, "application/json")
 
 
-@router.get("/boards", response_model=list[BoardAbout])
+@router.get("/boards")
 def boards(request: Request) -> Response:
     """Every board with its standards and number of rows."""
     return _cached(request, data.boards, _version(request))
 
 
-@router.get("/boards/{benchmark}", response_model=Board, openapi_extra={"parameters": _FILTERS})
+@router.get("/boards/{benchmark}", openapi_extra={"parameters": _FILTERS})
 def board(
     request: Request,
     benchmark: Name,
@@ -114,7 +102,7 @@ def board(
     return _cached(request, lambda space: data.board(space, query, limit), _version(request, query.benchmark))
 
 
-@router.get("/boards/{benchmark}/rows/{entry}", response_model=FullRow)
+@router.get("/boards/{benchmark}/rows/{entry}")
 def row(request: Request, benchmark: Name, entry: EntryName, standard: StandardName = "") -> Response:
     """One row with all its raw values, under a standard."""
     name = chosen_view(benchmark).benchmark
@@ -122,7 +110,7 @@ def row(request: Request, benchmark: Name, entry: EntryName, standard: StandardN
     return _cached(request, lambda space: data.full_row(space, name, entry, chosen), _version(request, name))
 
 
-@router.get("/boards/{benchmark}/rows/{entry}/result", response_model=dict[str, Any])
+@router.get("/boards/{benchmark}/rows/{entry}/result")
 async def result(request: Request, benchmark: Name, entry: EntryName) -> Response:
     """The result behind a row with all evidence, as `fairspace score --out` writes it."""
     name = chosen_view(benchmark).benchmark
@@ -130,13 +118,13 @@ async def result(request: Request, benchmark: Name, entry: EntryName) -> Respons
     return await with_store(_cached, request, lambda space: data.result(space, name, entry), version)
 
 
-@router.get("/standards", response_model=list[StandardAbout])
+@router.get("/standards")
 def standards(request: Request) -> Response:
     """All standards with their settings."""
     return _cached(request, lambda space: data.standards(), 0)
 
 
-@router.get("/events", response_model=Events)
+@router.get("/events")
 def events(
     request: Request,
     after: Annotated[int, Query(description="number of the last event that you know", ge=0)] = 0,
@@ -146,19 +134,19 @@ def events(
     return _cached(request, lambda space: data.events(space, after, limit), space_of(request).state.number)
 
 
-@router.get("/queue", response_model=Queue)
+@router.get("/queue")
 def queue(request: Request) -> Response:
     """Waiting submissions, the next one first; ids only of your own."""
     return _fresh(data.queue(space_of(request), current_user(request)))
 
 
-@router.get("/submissions/{name}", response_model=SubmissionState)
+@router.get("/submissions/{name}")
 def submission(request: Request, name: Annotated[str, InPath(max_length=40)]) -> Response:
     """The state of a submission: position, faults, or scores and row. Anybody who knows its id may ask."""
     return _fresh(data.find_submission(space_of(request), name))
 
 
-@router.post("/submissions", response_model=SubmissionState, status_code=202, openapi_extra=_BODY)
+@router.post("/submissions", status_code=202, openapi_extra=_BODY)
 async def submit(request: Request) -> Response:
     """Submit a .zip in the submission format. A file that is submitted twice is one submission and counts once.
 
@@ -173,7 +161,7 @@ async def submit(request: Request) -> Response:
     return answer
 
 
-@router.post("/rows/{entry}/{action}", response_model=EventModel)
+@router.post("/rows/{entry}/{action}")
 async def maintain(
     request: Request,
     entry: EntryName,
