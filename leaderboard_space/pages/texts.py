@@ -99,7 +99,6 @@ ROBOTS = """User-agent: *
 Disallow: /submission/
 Disallow: /download/
 Disallow: /figures/
-Disallow: /gradio_api/
 Disallow: /api/v1/submissions
 """
 
