@@ -18,7 +18,7 @@ from starlette.datastructures import UploadFile
 from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.api import data
 from fairspace.leaderboard_space.api.data import Action
-from fairspace.leaderboard_space.boards.views import PARAMETERS, BoardQuery, chosen_standard, chosen_view
+from fairspace.leaderboard_space.boards.views import BoardQuery, chosen_standard, chosen_view
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.space import Space
@@ -35,31 +35,6 @@ Name = Annotated[str, InPath(description="name of a board, such as `iris`", max_
 EntryName = Annotated[str, InPath(description="entry of a row, as on the board", max_length=40)]
 StandardName = Annotated[str, Query(description="a standard of the benchmark; its default if left out", max_length=80)]
 Make = Callable[[Space], Any]
-_ZIP = {"schema": {"type": "string", "format": "binary"}}
-_FORM = {
-    "schema": {
-        "type": "object",
-        "required": ["file"],
-        "properties": {"file": {"type": "string", "format": "binary"}, "organisation": {"type": "string"}},
-    }
-}
-_BODY = {
-    "requestBody": {"required": True, "content": {"application/zip": _ZIP, "multipart/form-data": _FORM}},
-    "parameters": [
-        {
-            "name": "organisation",
-            "in": "query",
-            "schema": {"type": "string"},
-            "description": "one of your organisations, if you submit on its behalf; in a form, a field",
-        }
-    ],
-}
-
-
-_FILTERS = [
-    {"name": name, "in": "query", "schema": schema, "description": about}
-    for name, (schema, about) in PARAMETERS.items()
-]
 
 
 def _cached(request: Request, make: Make, version: int) -> Response:
@@ -91,13 +66,16 @@ def boards(request: Request) -> Response:
     return _cached(request, data.boards, _version(request))
 
 
-@router.get("/boards/{benchmark}", openapi_extra={"parameters": _FILTERS})
+@router.get("/boards/{benchmark}")
 def board(
     request: Request,
     benchmark: Name,
     limit: Annotated[int, Query(description="rows per page", ge=1, le=MOST_ROWS)] = 100,
 ) -> Response:
-    """The rows of a board by rank, a page at a time."""
+    """The rows of a board by rank, a page at a time.
+
+    Also `standard`, `table` (one of the board's tables), `models` (entries of rows, separated by commas) and `page`.
+    """
     query = BoardQuery.read(request.query_params, benchmark)
     return _cached(request, lambda space: data.board(space, query, limit), _version(request, query.benchmark))
 
@@ -146,10 +124,11 @@ def submission(request: Request, name: Annotated[str, InPath(max_length=40)]) ->
     return _fresh(data.find_submission(space_of(request), name))
 
 
-@router.post("/submissions", status_code=202, openapi_extra=_BODY)
+@router.post("/submissions", status_code=202)
 async def submit(request: Request) -> Response:
     """Submit a .zip in the submission format. A file that is submitted twice is one submission and counts once.
 
+    The body is the file, or a form with `file`; `organisation` names one of yours if you submit on its behalf.
     202 when it is on the disk and waits; 200 with what became of it when it was handed in before.
     """
     user, space = required_user(request), space_of(request)

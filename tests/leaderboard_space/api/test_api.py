@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.leaderboard_space.boards.views import BoardQuery
 from fairspace.leaderboard_space.errors import CODES
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import User
@@ -211,11 +210,3 @@ def test_pages_refuse_with_a_page(space: Opened) -> None:
     assert answer.status_code == 404
     assert answer.headers["Content-Type"].startswith("text/html")
     assert "UNKNOWN_PAGE" in answer.text
-
-
-def test_the_openapi_document_tells_every_parameter_of_a_board(space: Opened) -> None:
-    document = space.client.get("/api/v1/openapi.json").json()
-    told = {about["name"] for about in document["paths"]["/api/v1/boards/{benchmark}"]["get"]["parameters"]}
-    assert set(BoardQuery.__dataclass_fields__) - {"wide"} <= told
-    assert all(operation["description"] for path in document["paths"].values() for operation in path.values())
-    assert all(address.startswith("/api/v1/") for address in document["paths"])

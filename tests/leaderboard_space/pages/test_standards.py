@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from fairspace.leaderboard_space.pages.standards import moves, parameters
+from fairspace.leaderboard_space.pages.standards import parameters
 from fairspace.metrics.iris_score.granular import Granular
 from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, INAUGURAL, STANDARDS
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.results.board import published_rows
-from fairspace.submissions.standards.documents import digest, document
+from fairspace.submissions.standards.documents import digest, document, moves
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import HOSTILE
 from tests.leaderboard_space.pages.rows import page
