@@ -143,14 +143,14 @@ def standards() -> list[Data]:
     ]
 
 
-def find_submission(space: Space, name: str) -> Data:
-    """The state of a submission. SpaceError UNKNOWN_SUBMISSION."""
+def find_submission(space: Space, name: str) -> Submission:
+    """The submission of that id. SpaceError UNKNOWN_SUBMISSION."""
     space.state.refresh()
     stored = space.state.submission(name)
     if stored is None:
         mend = "use the id that you got when you submitted"
         raise SpaceError("UNKNOWN_SUBMISSION", plain(name)[:40], "no such submission", "the id of a submission", mend)
-    return submission(space, stored)
+    return stored
 
 
 def submission(space: Space, stored: Submission) -> Data:
@@ -183,6 +183,7 @@ def submission(space: Space, stored: Submission) -> Data:
 
 def queue(space: Space, user: User | None) -> Data:
     """Running and waiting submissions, the next one first; ids only of the user's own."""
+    space.state.refresh()
     waiting = [item for item in space.state.submissions() if item.outcome == "waiting"]
     queued = [(space.jobs.progress(item), item) for item in waiting]
     queued.sort(key=lambda pair: (pair[0].stage != "running", pair[0].position))

@@ -121,7 +121,7 @@ def queue(request: Request) -> Response:
 @router.get("/submissions/{name}")
 def submission(request: Request, name: Annotated[str, InPath(max_length=40)]) -> Response:
     """The state of a submission: position, faults, or scores and row. Anybody who knows its id may ask."""
-    return _fresh(data.find_submission(space_of(request), name))
+    return _fresh(data.submission(space_of(request), data.find_submission(space_of(request), name)))
 
 
 @router.post("/submissions", status_code=202)
