@@ -2,7 +2,8 @@
 
 import os
 
-# Read by huggingface_hub when it is imported, so they are set before any module of this package is.
+# Read by gradio and huggingface_hub when they are imported, so they are set before any module of this package is.
+os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 if not os.environ.get("FAIRSPACE_STORE", "").startswith("hf://"):
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"

@@ -1,7 +1,8 @@
-"""The Space as one web application over one store: pages and API."""
+"""The Space as one web application over one store: pages, API, and Gradio for submitting and for its clients."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import socket
@@ -22,6 +23,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from fairspace.leaderboard_space.boards.table import board_table
 from fairspace.leaderboard_space.boards.views import BoardQuery
 from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.gradio_pages.gate import Gate
 from fairspace.leaderboard_space.logs import configure
 from fairspace.leaderboard_space.operation import Watching, pruning
 from fairspace.leaderboard_space.pages.board import fronts
@@ -33,7 +35,7 @@ from fairspace.leaderboard_space.web.answers import Answers
 from fairspace.leaderboard_space.web.connections import Forwarded, Heads, Proxies
 from fairspace.leaderboard_space.web.guard import Guard
 from fairspace.leaderboard_space.web.identity import Rate, check_local, signs_in
-from fairspace.leaderboard_space.web.refusals import add_handlers
+from fairspace.leaderboard_space.web.refusals import add_handlers, refuse_the_rest
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import UsageError
@@ -46,7 +48,6 @@ ROUTERS: tuple[str, ...] = (
     "fairspace.leaderboard_space.pages.model",
     "fairspace.leaderboard_space.pages.downloads",
     "fairspace.leaderboard_space.pages.submission",
-    "fairspace.leaderboard_space.pages.submit",
     "fairspace.leaderboard_space.pages.figures",
     "fairspace.leaderboard_space.pages.standards",
     "fairspace.leaderboard_space.pages.texts",
@@ -69,8 +70,9 @@ def create_app(space: Space) -> FastAPI:
         space.jobs.start()
         try:
             with pruning(space.state, space.settings):
-                yield
-        finally:
+                async with app.state.gate.serving():
+                    yield
+        finally:  # what else stops, such as Gradio, may fail
             stop.set()
             space.jobs.stop(space.settings.stop_seconds)
             space.storage.close()
@@ -82,9 +84,9 @@ def create_app(space: Space) -> FastAPI:
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
         lifespan=lifespan,
-        redirect_slashes=False,
     )
     app.state.space = space
+    app.state.gate = Gate(space)
     app.state.told = Rate(1, 60)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(Answers, space=space)
@@ -104,6 +106,8 @@ def create_app(space: Space) -> FastAPI:
     for name in ROUTERS:
         app.include_router(import_module(name).router)
     app.get("/site/{version}/{name}", include_in_schema=False)(_asset)
+    refuse_the_rest(app)
+    app.mount("/", app.state.gate)
     return app
 
 
@@ -146,22 +150,35 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
     config.limit_concurrency, config.timeout_keep_alive = MOST_CONNECTIONS, KEEP_ALIVE
     config.timeout_graceful_shutdown, config.server_header = settings.stop_seconds, False
     config.proxy_headers = False  # `Forwarded` knows whom to believe
-    _Server(config, space).run()
+    _Server(config, app, boards).run()
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn that on shutdown stops the jobs first."""
+    """Uvicorn that loads Gradio after the boards, and on shutdown stops the jobs and ends open streams first."""
 
-    def __init__(self, config: uvicorn.Config, space: Space) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI, boards: Thread) -> None:
         super().__init__(config)
-        self.space = space
+        self.app, self.boards = app, boards
+        self._loading: asyncio.Task[object] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._loading = asyncio.create_task(self._load_gradio())
+
+    async def _load_gradio(self) -> None:
+        while self.boards.is_alive():  # nothing waits for its end: a stop need not
+            await asyncio.sleep(0.1)
+        await self.app.state.gate.load()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        await run_in_threadpool(self.space.jobs.take_no_more)
+        if self._loading is not None:
+            self._loading.cancel()
+        await run_in_threadpool(self.app.state.space.jobs.take_no_more)
+        self.app.state.gate.end_streams()
         await super().shutdown(sockets)
 
 
 def main() -> None:
-    """Run the Space at the port of the Hub's container."""
+    """Run the Space at the port that Gradio would use."""
     port = int(os.environ.get("GRADIO_SERVER_PORT", "7860"))
     serve(Settings.from_environment(), host="0.0.0.0", port=port)  # noqa: S104 a container

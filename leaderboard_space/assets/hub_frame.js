@@ -29,10 +29,4 @@ if (window !== window.parent) {
   addEventListener("popstate", tell);
   lead();
   tell();
-  // The Hub lets nothing in its frame take the place of the whole page, and browsers keep no session for a page in a frame.
-  document.documentElement.classList.add("framed");
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest("a");
-    if (link && (link.pathname.endsWith("/login") || link.closest(".when-framed"))) link.target = "_blank";
-  }, true);
 }

@@ -99,6 +99,7 @@ ROBOTS = """User-agent: *
 Disallow: /submission/
 Disallow: /download/
 Disallow: /figures/
+Disallow: /gradio_api/
 Disallow: /api/v1/submissions
 """
 

@@ -71,6 +71,10 @@ def _address(text: str) -> Address | None:
     return getattr(address, "ipv4_mapped", None) or address
 
 
+STREAMS = "/gradio_api/"
+"""Addresses with endless answers, whose HEAD Gradio answers."""
+
+
 class Heads:
     """Middleware that answers HEAD like GET, without the content."""
 
@@ -79,7 +83,7 @@ class Heads:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        if scope["type"] != "http" or scope["method"] != "HEAD":
+        if scope["type"] != "http" or scope["method"] != "HEAD" or scope["path"].startswith(STREAMS):
             await self.app(scope, receive, send)
             return
 

@@ -133,15 +133,18 @@ def _boundary(request: Request) -> bytes:
     return b"--" + options[b"boundary"]
 
 
-UPLOADS = frozenset({"/api/v1/submissions", "/submit"})
+UPLOADS = frozenset({"/api/v1/submissions", "/gradio_api/upload"})
 EXEMPT = frozenset({"/health", "/health/live"})
 """Addresses of watchers, which count for no limit."""
-FILES = ("/site/", "/favicon.ico")
+FILES = ("/site/", "/assets/", "/static/", "/svelte/", "/favicon.ico")
 """Prefixes of static files, of which a page may need many."""
 FILES_PER_REQUEST = 10
 """Allowed requests for static files per allowed other request."""
 CLIENT_AT_A_TIME = 20
 """Simultaneous requests of one address, streams included."""
+CALLS = "/gradio_api/queue/join"
+CALLS_A_MINUTE = 60
+"""Calls of Gradio's events, whose results it keeps until they are fetched."""
 HEAD_BYTES = 16 << 10
 LIMITS = BodyLimits(256 << 10, seconds=30)
 """Limits of requests without an upload."""
@@ -158,6 +161,7 @@ class Guard:
     def __init__(self, app: ASGIApp, space: Space) -> None:
         self.app, self.settings = app, space.settings
         self._requests = Rate(space.settings.requests_a_minute, 60)
+        self._calls = Rate(min(CALLS_A_MINUTE, space.settings.requests_a_minute), 60)
         self._uploads = Rate(UPLOADS_AN_HOUR, 3600)
         self._bytes = Rate(FULL_UPLOADS_AN_HOUR * space.settings.upload_bytes, 3600)
         self._files = Rate(FILES_PER_REQUEST * space.settings.requests_a_minute, 60)
@@ -186,6 +190,9 @@ class Guard:
             self._count(request)
             check_head(request)
             check_origin(request)
+            called = scope["method"] == "POST" and scope["path"] == CALLS
+            if called and not self._calls.take(client(request)):
+                raise _too_many(f"more than {CALLS_A_MINUTE} calls a minute")
             is_upload = scope["method"] == "POST" and scope["path"].rstrip("/") in UPLOADS
             body = Body(request, receive, self._upload_limits if is_upload else LIMITS)
             if is_upload:
@@ -293,7 +300,10 @@ def _too_many(problem: str) -> SpaceError:
 
 
 def _giving_back(send: Send, places: ExitStack) -> Send:
-    """Give places back before the end of an answer is sent, so that the client may ask again at once."""
+    """Give places back before the end of an answer is sent, so that the client may ask again at once.
+
+    Work after the answer, such as moving an uploaded file, takes no place.
+    """
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.body" and not message.get("more_body", False):

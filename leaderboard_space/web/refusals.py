@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
-from starlette.routing import Match
+from starlette.routing import Match, Mount
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.logs import REQUEST
@@ -33,6 +33,7 @@ QUIET = "fairspace.quiet"
 """Key of a request's scope: it is one of too many of its client, and one was logged already."""
 _NOTED = "fairspace.noted"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+LAST = "the rest of the API"
 _LONGEST = 300
 
 
@@ -43,6 +44,11 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(UsageError, _answer)
     app.add_exception_handler(RequestValidationError, _answer)
     app.add_exception_handler(HTTPException, _answer)
+
+
+def refuse_the_rest(app: FastAPI) -> None:
+    """Answer unknown addresses under `/api/`, before Gradio would answer them in another form."""
+    app.add_route("/api/{rest:path}", _refuse_unknown, [*METHODS], LAST, include_in_schema=False)
 
 
 async def _answer(request: Request, error: Exception) -> Response:
@@ -76,7 +82,7 @@ def as_space_error(request: Request, error: Exception) -> SpaceError:
 def _of_status(request: Request, error: HTTPException) -> SpaceError:
     path = request.url.path
     if error.status_code in (404, 405):
-        return _unknown(request)
+        return unknown(request)
     if error.status_code == 413:
         return SpaceError(
             "UPLOAD_TOO_LARGE", "the request", str(error.detail), "fewer bytes", "see /api for the limits"
@@ -86,7 +92,7 @@ def _of_status(request: Request, error: HTTPException) -> SpaceError:
     return SpaceError("OUR_FAULT", path, str(error.detail), "an answer", "ask again later")
 
 
-def _unknown(request: Request) -> SpaceError:
+def unknown(request: Request) -> SpaceError:
     """The error for an unknown address, or for a wrong method."""
     path = request.url.path
     if allowed := [method for method in METHODS if _answers(request, method)]:
@@ -98,7 +104,14 @@ def _unknown(request: Request) -> SpaceError:
 
 def _answers(request: Request, method: str) -> bool:
     scope = {**request.scope, "method": "GET" if method == "HEAD" else method}  # see `heads`
-    return any(route.matches(dict(scope))[0] is Match.FULL for route in request.app.routes)
+    routes = (
+        route for route in request.app.routes if not isinstance(route, Mount) and getattr(route, "name", "") != LAST
+    )
+    return any(route.matches(dict(scope))[0] is Match.FULL for route in routes)
+
+
+def _refuse_unknown(request: Request) -> Response:
+    raise unknown(request)
 
 
 def refuse(request: Request, error: SpaceError) -> Response:

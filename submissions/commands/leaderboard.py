@@ -91,7 +91,7 @@ def serve(
     ] = False,
 ) -> None:
     """Serve the board on 127.0.0.1, as a Space does; every setting of leaderboard_space/OPERATION.md holds."""
-    if absent := absent_packages("starlette", "uvicorn"):
+    if absent := absent_packages("gradio", "starlette", "uvicorn"):
         raise UsageError(f"The board needs {absent}: {install_command('space')}")
     from fairspace.leaderboard_space.app import serve as serve_board
     from fairspace.leaderboard_space.settings import Settings

@@ -14,8 +14,8 @@ from starlette.types import Message, Receive, Scope, Send
 from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.app import create_app
 from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.gradio_pages.submit import html
 from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State
@@ -114,8 +114,7 @@ def test_a_space_whose_store_would_be_lost_takes_nothing(monkeypatch: pytest.Mon
     file.write_bytes(b"no zip")
     with pytest.raises(SpaceError, match="STORE_NOT_KEPT"):
         Space.open(settings).intake.accept(file, User("ann"))
-    shown = {"settings": settings, "user": None, "login": "", "logout": "", "revoked": None, "path": "/submit"}
-    assert "STORE_NOT_KEPT" in ENVIRONMENT.get_template("submit.html.jinja").render(shown)
+    assert "STORE_NOT_KEPT" in html("parts/submit_about.html.jinja", settings=settings)
     for kept in ({"store": "/data/deep/store"}, {"store": "hf://datasets/a/b"}, {"store_is_kept": True}):
         assert replace(settings, **kept).keeps_the_store()
 

@@ -36,7 +36,7 @@ def test_the_space_has_every_package_its_data_and_its_requirements(tmp_path: Pat
         assert f"fairspace/leaderboard_space/{path}" in files
     assert not [path for path in files if "__pycache__" in path or path.endswith(".pyc")]
     names = {re.split(r"[<>=\[]", line)[0] for line in files["requirements.txt"].decode().splitlines()}
-    assert {"uvicorn", "orjson", "pyarrow", "spacy"} <= names
+    assert {"gradio", "orjson", "pyarrow", "spacy"} <= names
     assert files["fairspace/VERSION"].decode() == f"{VERSION}\n"
 
 

@@ -127,15 +127,19 @@ def test_every_request_leaves_one_line_without_its_query(served: Served) -> None
     assert "secretword" not in served.log.read_text(encoding="utf-8")
 
 
-def test_sigterm_lets_the_running_job_finish(run: Run, served: Served, tmp_path: Path) -> None:
+def test_sigterm_lets_the_running_job_finish_whatever_pages_are_open(run: Run, served: Served, tmp_path: Path) -> None:
     """The last test here: it ends the server."""
     code, out, _ = run("submit", good_zip(tmp_path / "last.zip", "last"), "--space", served.address, "--json")
     assert code == 0
     name = json.loads(out)["id"]
-    served.await_line(message="a job was begun", id=name)
-    began = time.monotonic()
-    served.process.send_signal(signal.SIGTERM)
-    assert served.process.wait(STOP_SECONDS) in (0, -signal.SIGTERM)
+    with httpx.stream("GET", f"{served.address}/gradio_api/heartbeat/an_open_page", timeout=60) as stream:
+        parts = stream.iter_raw()
+        assert b"ALIVE" in next(parts)
+        served.await_line(message="a job was begun", id=name)
+        began = time.monotonic()
+        served.process.send_signal(signal.SIGTERM)
+        assert b"".join(parts) == b""  # it ends, rather than being cut off
+        assert served.process.wait(STOP_SECONDS) in (0, -signal.SIGTERM)
     assert time.monotonic() - began < STOP_SECONDS
     assert served.await_line(message="a job ended", id=name)["outcome"] == "scored"
     assert not [line for line in served.lines() if "timeout graceful shutdown" in line["message"]]

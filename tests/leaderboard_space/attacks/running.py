@@ -75,12 +75,6 @@ class Running:
             time.sleep(0.02)
         return found
 
-    def await_outcome(self, name: str) -> None:
-        deadline = time.monotonic() + 240
-        while self.client().get(f"/api/v1/submissions/{name}").json()["outcome"] == "waiting":
-            assert time.monotonic() < deadline, name
-            time.sleep(0.2)
-
     def events(self) -> list[dict[str, Any]]:
         log = self.root / "store" / "events.jsonl"
         return [json.loads(line) for line in log.read_bytes().splitlines()] if log.exists() else []

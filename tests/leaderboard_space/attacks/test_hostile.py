@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import select
 import socket
 import struct
@@ -32,7 +33,7 @@ from tests.submissions.checking.hostile import CASES
 
 pytestmark = pytest.mark.process
 
-SUBMIT, FORM = "/api/v1/submissions", "/submit"
+SUBMIT, UPLOAD = "/api/v1/submissions", "/gradio_api/upload"
 MOST = 8_000_000
 PAYLOAD = (
     "=cmd|' /C calc'!A0 <script>window.__x=1</script><img src=x onerror=window.__x=2> [l](javascript:window.__x=3) "
@@ -200,11 +201,10 @@ def chunks(part: bytes, count: int) -> Iterator[bytes]:
     yield b"0\r\n\r\n"
 
 
-FORM_BODY = "Content-Type: application/x-www-form-urlencoded"
 MULTIPART = "Content-Type: multipart/form-data; boundary=xx"
 
 
-@pytest.mark.parametrize("path", [SUBMIT, FORM])
+@pytest.mark.parametrize("path", [SUBMIT, UPLOAD])
 def test_an_upload_that_is_too_large_too_slow_or_of_too_many_parts_ends_early(space: Running, path: str) -> None:
     user = "large" + path[-3:]
     told = raw(space, head(path, user, MULTIPART, f"Content-Length: {MOST * 2}"), [])
@@ -226,15 +226,22 @@ def test_an_upload_that_is_too_large_too_slow_or_of_too_many_parts_ends_early(sp
     one_line(space, told, 408, "UPLOAD_TOO_SLOW")
     told = raw(space, head(path, "", MULTIPART, "Content-Length: 1000"), [])
     one_line(space, told, 401, "SIGN_IN_REQUIRED")
+    left = list((space.root / "work" / "gradio").glob("tmp*"))
+    for file in left:
+        os.utime(file, (0, 0))  # as old as what `sweep` deletes
+    program = space.program("afterwards" + path[-3:])
+    assert program.post(UPLOAD, files={"files": ("b.zip", b"b")}).status_code == 200
+    deadline = time.monotonic() + 240  # it is swept once the answer is on its way
+    while [file for file in left if file.exists()]:
+        assert time.monotonic() < deadline, "what was cut off is still there"
+        time.sleep(0.02)
 
 
 def test_what_is_no_upload_may_not_be_large(space: Running) -> None:
-    for path in ("/submit/token", "/api/v1/nothing", "/"):
+    for path in ("/gradio_api/queue/join", "/api/v1/nothing", "/"):
         told = raw(space, head(path, "small", "Content-Length: 9000000"), [])
         one_line(space, told, 413, "REQUEST_TOO_LARGE")
-    told = raw(
-        space, head("/submit/revoke", "small", FORM_BODY, "Transfer-Encoding: chunked"), chunks(b"a" * 1000, 400)
-    )
+    told = raw(space, head("/gradio_api/queue/join", "small", "Transfer-Encoding: chunked"), chunks(b"[" * 1000, 400))
     one_line(space, told, 413, "REQUEST_TOO_LARGE")
     told = raw(space, head("/" + "a" * 20_000, "small", "Content-Length: 0"), [])
     one_line(space, told, 413, "REQUEST_TOO_LARGE")
@@ -245,19 +252,25 @@ def test_what_is_no_upload_may_not_be_large(space: Running) -> None:
 def test_ten_thousand_tiny_uploads_end_at_the_sixtieth(space: Running) -> None:
     program, began = space.program("tiny"), time.monotonic()
     taken = 0
-    while (answer := program.post(SUBMIT, content=b"a")).json()["code"] == "UPLOAD_NOT_A_ZIP":
+    while (answer := program.post(UPLOAD, files={"files": ("a.zip", b"a")})).status_code == 200:
         taken += 1
     assert 60 <= taken <= 60 + (time.monotonic() - began) / 60  # one more in each minute that they take
     space.refused(answer, "TOO_MANY_REQUESTS")
-    assert list((space.root / "work" / "uploads").iterdir()) == []
+    held = list((space.root / "work" / "gradio").rglob("a.zip"))
+    assert len(held) == 1
 
 
-def test_a_file_of_the_form_is_stored_by_its_hash_alone(space: Running) -> None:
+def test_a_file_that_was_handed_in_over_gradio_is_deleted(space: Running) -> None:
     program = space.program("neat")
-    sent = program.post(FORM, files={"file": ("../../x\u202e.zip", b"neat" + ZIP_END)})
-    assert (sent.status_code, program.get(sent.headers["Location"]).status_code) == (303, 200)
-    assert list((space.root / "work" / "uploads").iterdir()) == []
-    space.refused(program.post(FORM, data={"organisation": ""}, files={"other": b"x"}), "UPLOAD_MISSING")
+    (path,) = program.post(UPLOAD, files={"files": ("../../x\u202e.zip", b"neat" + ZIP_END)}).json()
+    assert Path(path).is_relative_to(space.root / "work" / "gradio")
+    events = {event["api_name"]: event for event in program.get("/config").json()["dependencies"]}
+    body = {"fn_index": events["hand_in"]["id"], "data": [{"path": path}, ""], "session_hash": "neat"}
+    assert program.post("/gradio_api/queue/join", json=body).status_code == 200
+    assert "Accepted" in program.get("/gradio_api/queue/data", params={"session_hash": "neat"}).text
+    assert not Path(path).exists()
+    body["data"] = [{"path": path}, ""]
+    space.refused(program.post("/gradio_api/queue/join", json=body), "UPLOAD_MISSING")
 
 
 def test_no_text_is_more_than_text_on_any_page(space: Running, handed_in: dict[str, dict[str, Any]]) -> None:

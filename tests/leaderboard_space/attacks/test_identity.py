@@ -1,4 +1,4 @@
-"""Impersonation: sessions, tokens, sign-in, and cross-site forms."""
+"""Impersonation: sessions, tokens, sign-in, cross-site forms, and Gradio's events called by hand."""
 
 import base64
 import hashlib
@@ -16,6 +16,7 @@ import pytest
 from itsdangerous import TimestampSigner, URLSafeTimedSerializer
 from playwright.sync_api import expect
 
+from fairspace.leaderboard_space.gradio_pages.gate import NEEDED
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.web.tokens import MARK, Tokens
 from tests.leaderboard_space.attacks.running import SIGNING, Running, running
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.process
 
 SUBMIT = "/api/v1/submissions"
 NOT_A_ZIP = b"no zip at all"
-FORMS = ("/submit", "/submit/token", "/submit/revoke")
+EVENTS = ("look", "hand_in", "make_token")
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +158,7 @@ def test_another_site_cannot_send_a_form_in_a_users_name(space: Running) -> None
         {"Sec-Fetch-Site": "same-site"},
         {},
     ):
-        for path in (SUBMIT, *FORMS):
+        for path in (SUBMIT, "/gradio_api/upload", "/gradio_api/queue/join"):
             space.refused(browser.post(path, content=b"{}", headers=headers), "FORM_FORGED")
     space.refused(browser.get("/oauth/huggingface/logout", headers={"Sec-Fetch-Site": "cross-site"}), "FORM_FORGED")
     assert ">victim</a>" in browser.get("/queue").text
@@ -191,23 +192,84 @@ def test_a_quota_is_not_evaded_by_names_organisations_file_names_or_at_once(spac
     )
 
 
-def test_forms_sent_by_hand_do_no_more_than_their_page(space: Running) -> None:
-    before, visitor, user = len(space.events()), space.client(), space.program("mallory")
-    for path in FORMS:
-        space.refused(visitor.post(path), "SIGN_IN_REQUIRED")
-    space.refused(user.post("/submit", content=NOT_A_ZIP), "UPLOAD_NOT_A_ZIP")
-    space.refused(user.post("/submit/revoke", data={"token": "of another"}), "BAD_PARAMETER")
+def call(client: httpx.Client, event: dict[str, Any], data: list[Any]) -> str:
+    session_hash = f"attack{event['id']}"
+    body = {"fn_index": event["id"], "data": data, "session_hash": session_hash, "event_data": None, "trigger_id": None}
+    joined = client.post("/gradio_api/queue/join", json=body)
+    if joined.status_code != 200:
+        return joined.text
+    return client.get("/gradio_api/queue/data", params={"session_hash": session_hash}).text
+
+
+@pytest.mark.parametrize("who", ["visitor", "user"])
+def test_gradios_private_events_called_by_hand_do_no_more_than_their_page(space: Running, who: str) -> None:
+    client = space.client() if who == "visitor" else space.program("mallory")
+    events = {event["api_name"]: event for event in client.get("/config").json()["dependencies"]}
+    assert {name for name, event in events.items() if event["api_visibility"] == "private"} >= set(EVENTS)
+    before = len(space.events())
+    data: dict[str, list[Any]] = {
+        "look": [],
+        "hand_in": [None, ""],
+        "make_token": [],
+    }
+    allowed = () if who == "visitor" else ("look", "make_token")
+    for name in EVENTS:
+        told = call(client, events[name], data[name])
+        wanted = "UPLOAD_MISSING" if (who, name) == ("user", "hand_in") else "SIGN_IN_REQUIRED"
+        assert (wanted in told) == (name not in allowed), (name, told)
+    clients = {"127.0.0.1"} if who == "visitor" else {"mallory"}
+    lines = [line for line in space.lines(logger="fairspace.refused") if line["client"] in clients]
+    by_hand = [line for line in lines if line["path"] == "/gradio_api/queue/join" and line["code"] != "FORM_FORGED"]
+    assert len(by_hand) == len(EVENTS) - len(allowed)
     assert len(space.events()) == before
-    made = user.post("/submit/token")
-    assert made.headers["cache-control"] == "private, no-store"
-    token = made.text.partition(f'value="{MARK}')[2].partition('"')[0]
-    with space.client(**{"X-Fairspace-Token": MARK + token}) as program:
-        assert ">mallory</a>" in program.get("/queue").text
-        assert "Revoked." in program.post("/submit/revoke", data={"token": MARK + token}).text
-        space.refused(program.get("/queue"), "TOKEN_REVOKED")
-    other = space.program("mallory").post("/submit/revoke", data={"every": "1"})
-    assert "All tokens of mallory" in other.text
-    space.refused(user.get("/queue"), "TOKEN_REVOKED")
+
+
+def test_gradio_takes_no_file_but_an_uploaded_one_and_fetches_none(space: Running) -> None:
+    client = space.program("fetcher")
+    events = {event["api_name"]: event for event in client.get("/config").json()["dependencies"]}
+    before = list(space.provider.requests)
+    folder = space.root / "work" / "gradio"
+    (uploaded,) = client.post("/gradio_api/upload", files={"files": ("a.zip", b"a")}).json()
+    for file in (
+        {"path": str(folder)},
+        {"path": str(Path(uploaded).parent)},
+        {"path": str(folder / "nothing.zip")},
+        {"path": str(folder / ("x" * 5000))},
+        {"path": "/etc/passwd"},
+        {"path": str(space.root / "store" / "events.jsonl")},
+        {"path": "x", "url": f"{space.provider.address}/ssrf"},
+        {"path": f"{space.provider.address}/ssrf"},
+        {"path": "../../../etc/passwd", "url": "file:///etc/passwd"},
+    ):
+        for more in ({"meta": {"_type": "gradio.FileData"}, "orig_name": "a.zip"}, {}):
+            told = call(client, events["hand_in"], [file | more, ""])
+            assert "root:" not in told
+            assert "BAD_PARAMETER" in told or "UPLOAD_MISSING" in told, (file, told)
+    (look,) = (event["id"] for name, event in events.items() if name == "look")
+    calls: tuple[Any, ...] = ([], "[", {"fn_index": 999, "data": []}, {"fn_index": [], "data": {}})
+    for wrong in (*calls, {"fn_index": look, "data": [1]}, {"fn_index": look, "data": ["more"]}):
+        answer = client.post("/gradio_api/queue/join", json=wrong)
+        assert (answer.status_code, "BAD_PARAMETER" in answer.text) == (400, True), answer.text
+    assert Path("/etc/passwd").exists()
+    assert (space.root / "store" / "events.jsonl").exists()
+    assert space.provider.requests == before
+    assert not [one for one in space.events() if one["body"].get("user") == "fetcher"]
+    stranger = space.client()
+    assert "SIGN_IN_REQUIRED" in call(stranger, events["hand_in"], [{"path": uploaded}, ""])
+    assert Path(uploaded).is_file()
+
+
+def test_calls_have_a_rate_of_their_own(space: Running) -> None:
+    client = space.program("eager")
+    count = 0
+    look = next(event["id"] for event in client.get("/config").json()["dependencies"] if event["api_name"] == "look")
+    body = {"fn_index": look, "data": [], "session_hash": "eager"}
+    while (answer := client.post("/gradio_api/queue/join", json=body)).status_code == 200:
+        count += 1
+        assert count < 120
+    space.refused(answer, "TOO_MANY_REQUESTS")
+    assert count >= 60
+    assert client.get("/queue").status_code == 200
 
 
 @pytest.mark.parametrize("status", [503, 200])
@@ -245,6 +307,42 @@ def test_a_download_sets_no_cookie(space: Running) -> None:
     assert "set-cookie" not in answer.headers
 
 
+BLOCKED = (
+    "/gradio_api/proxy=http://127.0.0.1/",
+    "/gradio_api/proxy=https://huggingface.co/",
+    "/gradio_api/file=/etc/passwd",
+    "/gradio_api/file=http://127.0.0.1/",
+    "/gradio_api/file/etc/passwd",
+    "/gradio_api%2Ffile=/etc/passwd",
+    "/gradio_api/deep_link?session_hash=a",
+    "/gradio_api/stream/a/b/1/playlist.m3u8",
+    "/gradio_api/custom_component/a/client/component/index.js",
+    "/gradio_api/vibe-code",
+    "/gradio_api/runs",
+    "/gradio_api/run-history/buckets",
+    "/gradio_api/openapi.json",
+    "/gradio_api/profiling/traces",
+    "/gradio_api/dev/reload",
+    "/gradio_api/token",
+    "/gradio_api/queue/status",
+    "/monitoring",
+    "/monitoring/summary",
+    "/monitoring/x",
+    "/submit?deep_link=x",
+    "/config?deep_link=x",
+    "/login",
+    "/logout",
+    "/assets/../../../etc/passwd",
+    "/assets/%2e%2e/%2e%2e/etc/passwd",
+    "/static/..%2f..%2fetc/passwd",
+    "/svelte/%2e%2e%2fx",
+)
+BLOCKED_POSTS = (
+    *("run/act", "api/act", "run/predict", "reset", "cancel", "component_server", "process_recording", "vibe-edit"),
+    *("stream/a", "stream/a/close", "run-history/connect", "vibe-starter-queries", "undo-vibe-edit"),
+)
+
+
 @contextmanager
 def bare(space: Running) -> Iterator[Callable[[str], tuple[HTTPResponse, str]]]:
     """Sends addresses unchanged; httpx would resolve their dots."""
@@ -257,6 +355,21 @@ def bare(space: Running) -> Iterator[Callable[[str], tuple[HTTPResponse, str]]]:
 
     yield ask
     connection.close()
+
+
+def test_what_else_gradio_serves_is_not_there(space: Running) -> None:
+    client = space.program("prober")
+    with bare(space) as ask:
+        for path in BLOCKED:
+            answer, text = ask(path)
+            assert answer.status == 404, (path, text)
+            (line,) = space.await_lines(logger="fairspace.refused", request=answer.headers["x-request-id"])
+            assert line["code"] == "UNKNOWN_PAGE"
+    for path in BLOCKED_POSTS:
+        space.refused(client.post(f"/gradio_api/{path}", json={"data": []}), "UNKNOWN_PAGE")
+    for method in ("PUT", "DELETE", "PATCH", "OPTIONS"):
+        space.refused(client.request(method, "/gradio_api/queue/join"), "UNKNOWN_PAGE")
+    assert set(NEEDED) == {"GET", "POST"}
 
 
 TRAVERSALS = ("..", "../..", "..%2f..%2fetc%2fpasswd", "%00", "%2e%2e%2fstore", "%E2%80%AE")

@@ -191,6 +191,6 @@ def test_shipped_results_are_added_once(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_the_command_needs_no_pages_to_read_a_store() -> None:
     modules = "fairspace.leaderboard_space.state, fairspace.leaderboard_space.storage.hub"
-    code = f"import {modules}, sys; print('fastapi' in sys.modules)"
+    code = f"import {modules}, sys; print('gradio' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout == "False\n"
