@@ -1,1 +1,1 @@
-"""The API over plain HTTP, with its documented shapes."""
+"""The API over plain HTTP."""

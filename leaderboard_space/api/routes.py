@@ -17,19 +17,8 @@ from starlette.datastructures import UploadFile
 
 from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.api import data
-from fairspace.leaderboard_space.api.data import (
-    Action,
-    Board,
-    BoardAbout,
-    EventModel,
-    Events,
-    FullRow,
-    Queue,
-    Refusal,
-    StandardAbout,
-    SubmissionState,
-)
-from fairspace.leaderboard_space.boards.views import PARAMETERS, BoardQuery, chosen_standard, chosen_view
+from fairspace.leaderboard_space.api.data import Action
+from fairspace.leaderboard_space.boards.views import BoardQuery, chosen_standard, chosen_view
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.space import Space
@@ -37,8 +26,7 @@ from fairspace.leaderboard_space.web.identity import current_user, is_maintainer
 from fairspace.submissions.errors import plain
 from fairspace.submissions.version import VERSION
 
-REFUSALS: dict[int | str, dict[str, Any]] = {"4XX": {"model": Refusal}, "5XX": {"model": Refusal}}
-router = APIRouter(prefix="/api/v1", responses=REFUSALS)
+router = APIRouter(prefix="/api/v1")
 MAX_AGE = 30
 """Seconds for which an answer from the log may be kept without asking."""
 MOST_ROWS = 500
@@ -47,31 +35,6 @@ Name = Annotated[str, InPath(description="name of a board, such as `iris`", max_
 EntryName = Annotated[str, InPath(description="entry of a row, as on the board", max_length=40)]
 StandardName = Annotated[str, Query(description="a standard of the benchmark; its default if left out", max_length=80)]
 Make = Callable[[Space], Any]
-_ZIP = {"schema": {"type": "string", "format": "binary"}}
-_FORM = {
-    "schema": {
-        "type": "object",
-        "required": ["file"],
-        "properties": {"file": {"type": "string", "format": "binary"}, "organisation": {"type": "string"}},
-    }
-}
-_BODY = {
-    "requestBody": {"required": True, "content": {"application/zip": _ZIP, "multipart/form-data": _FORM}},
-    "parameters": [
-        {
-            "name": "organisation",
-            "in": "query",
-            "schema": {"type": "string"},
-            "description": "one of your organisations, if you submit on its behalf; in a form, a field",
-        }
-    ],
-}
-
-
-_FILTERS = [
-    {"name": name, "in": "query", "schema": schema, "description": about}
-    for name, (schema, about) in PARAMETERS.items()
-]
 
 
 def _cached(request: Request, make: Make, version: int) -> Response:
@@ -97,24 +60,27 @@ def _fresh(content: Any, status: int = 200) -> Response:
     return Response(orjson.dumps(content), status, headers, "application/json")
 
 
-@router.get("/boards", response_model=list[BoardAbout])
+@router.get("/boards")
 def boards(request: Request) -> Response:
     """Every board with its standards and number of rows."""
     return _cached(request, data.boards, _version(request))
 
 
-@router.get("/boards/{benchmark}", response_model=Board, openapi_extra={"parameters": _FILTERS})
+@router.get("/boards/{benchmark}")
 def board(
     request: Request,
     benchmark: Name,
     limit: Annotated[int, Query(description="rows per page", ge=1, le=MOST_ROWS)] = 100,
 ) -> Response:
-    """The rows of a board by rank, a page at a time."""
+    """The rows of a board by rank, a page at a time.
+
+    Also `standard`, `table` (one of the board's tables), `models` (entries of rows, separated by commas) and `page`.
+    """
     query = BoardQuery.read(request.query_params, benchmark)
     return _cached(request, lambda space: data.board(space, query, limit), _version(request, query.benchmark))
 
 
-@router.get("/boards/{benchmark}/rows/{entry}", response_model=FullRow)
+@router.get("/boards/{benchmark}/rows/{entry}")
 def row(request: Request, benchmark: Name, entry: EntryName, standard: StandardName = "") -> Response:
     """One row with all its raw values, under a standard."""
     name = chosen_view(benchmark).benchmark
@@ -122,7 +88,7 @@ def row(request: Request, benchmark: Name, entry: EntryName, standard: StandardN
     return _cached(request, lambda space: data.full_row(space, name, entry, chosen), _version(request, name))
 
 
-@router.get("/boards/{benchmark}/rows/{entry}/result", response_model=dict[str, Any])
+@router.get("/boards/{benchmark}/rows/{entry}/result")
 async def result(request: Request, benchmark: Name, entry: EntryName) -> Response:
     """The result behind a row with all evidence, as `fairspace score --out` writes it."""
     name = chosen_view(benchmark).benchmark
@@ -130,13 +96,13 @@ async def result(request: Request, benchmark: Name, entry: EntryName) -> Respons
     return await with_store(_cached, request, lambda space: data.result(space, name, entry), version)
 
 
-@router.get("/standards", response_model=list[StandardAbout])
+@router.get("/standards")
 def standards(request: Request) -> Response:
     """All standards with their settings."""
     return _cached(request, lambda space: data.standards(), 0)
 
 
-@router.get("/events", response_model=Events)
+@router.get("/events")
 def events(
     request: Request,
     after: Annotated[int, Query(description="number of the last event that you know", ge=0)] = 0,
@@ -146,22 +112,23 @@ def events(
     return _cached(request, lambda space: data.events(space, after, limit), space_of(request).state.number)
 
 
-@router.get("/queue", response_model=Queue)
+@router.get("/queue")
 def queue(request: Request) -> Response:
     """Waiting submissions, the next one first; ids only of your own."""
     return _fresh(data.queue(space_of(request), current_user(request)))
 
 
-@router.get("/submissions/{name}", response_model=SubmissionState)
+@router.get("/submissions/{name}")
 def submission(request: Request, name: Annotated[str, InPath(max_length=40)]) -> Response:
     """The state of a submission: position, faults, or scores and row. Anybody who knows its id may ask."""
-    return _fresh(data.find_submission(space_of(request), name))
+    return _fresh(data.submission(space_of(request), data.find_submission(space_of(request), name)))
 
 
-@router.post("/submissions", response_model=SubmissionState, status_code=202, openapi_extra=_BODY)
+@router.post("/submissions", status_code=202)
 async def submit(request: Request) -> Response:
     """Submit a .zip in the submission format. A file that is submitted twice is one submission and counts once.
 
+    The body is the file, or a form with `file`; `organisation` names one of yours if you submit on its behalf.
     202 when it is on the disk and waits; 200 with what became of it when it was handed in before.
     """
     user, space = required_user(request), space_of(request)
@@ -173,7 +140,7 @@ async def submit(request: Request) -> Response:
     return answer
 
 
-@router.post("/rows/{entry}/{action}", response_model=EventModel)
+@router.post("/rows/{entry}/{action}")
 async def maintain(
     request: Request,
     entry: EntryName,

@@ -56,36 +56,6 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class _Fit:
-    places: dict[str, int]
-    order: list[Row]
-    without: list[Row]
-
-    @classmethod
-    def of(cls, rows: Sequence[Row], has: Callable[[Row], bool]) -> _Fit:
-        fit: dict[str, int] = {}
-        order: list[Row] = []
-        without: list[Row] = []
-        for place, row in enumerate(rows):
-            if has(row):
-                fit[row.entry] = place
-                order.append(row)
-            else:
-                without.append(row)
-        order.sort(key=lambda row: (row.row_class == "handed in", float("inf") if row.rank is None else row.rank))
-        return cls(fit, order, without)
-
-    def note(self, drawn: int) -> str:
-        parts = []
-        if drawn < len(self.order):
-            which = "verified and printed ones, baselines, the best of the others"
-            parts.append(f"The figure shows {drawn} of {len(self.order)} models: {which}.")
-        if self.without and self.order:
-            parts.append(f"Without a number: {names_of(self.without)}.")
-        return " ".join(parts)
-
-
-@dataclass(frozen=True)
 class Source:
     """Input of a figure: a board or one of its tables, and at most four chosen models."""
 
@@ -104,13 +74,26 @@ class Source:
 
         Priority: selected rows, then verified and printed rows and baselines, then the others by rank.
         """
-        fit = self.rows.get_or_make(("fit", what), lambda: _Fit.of(self.rows, has))
-        kept = {row.entry: row for row in self.chosen if row.entry in fit.places}
-        for row in fit.order:
+
+        def fit() -> tuple[dict[str, int], list[Row], list[Row]]:
+            places = {row.entry: place for place, row in enumerate(self.rows) if has(row)}
+            order = [row for row in self.rows if row.entry in places]
+            order.sort(key=lambda row: (row.row_class == "handed in", math.inf if row.rank is None else row.rank))
+            return places, order, [row for row in self.rows if row.entry not in places]
+
+        places, order, without = self.rows.get_or_make(("fit", what), fit)
+        kept = {row.entry: row for row in self.chosen if row.entry in places}
+        for row in order:
             if len(kept) >= most:
                 break
             kept[row.entry] = row
-        return sorted(kept.values(), key=lambda row: fit.places[row.entry]), fit.note(len(kept))
+        parts = []
+        if len(kept) < len(order):
+            which = "verified and printed ones, baselines, the best of the others"
+            parts.append(f"The figure shows {len(kept)} of {len(order)} models: {which}.")
+        if without and order:
+            parts.append(f"Without a number: {names_of(without)}.")
+        return sorted(kept.values(), key=lambda row: places[row.entry]), " ".join(parts)
 
     def full(self, row: Row) -> Result | None:
         """A row's result with its evidence; None for a printed row."""
@@ -337,13 +320,9 @@ def ranking(
             mark = dot(source, row, numbers[row.entry], digits, scale, colour=colour)
             dots.append(Line(plain(row.model) or "(no name)", [mark], head if new else ""))
         plot = DotPlot(dots, ends_of(dots, top), f"{title}; {better} is better")
-        return Drawing(partial(_image, plot, title), table, note)
+        return Drawing(partial(dot_plots, title=title, plots=[plot]), table, note)
 
     return draw
-
-
-def _image(plot: DotPlot, title: str, width: float) -> Svg:
-    return dot_plots(width, title, [plot])
 
 
 def largest(ranked: Sequence[Row], numbers: Mapping[str, Value]) -> float:

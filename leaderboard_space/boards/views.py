@@ -55,19 +55,11 @@ def check_choice(parameter: str, text: str, words: Collection[str]) -> str:
 LONGEST = 200
 """Maximum characters of a text, and maximum rows named one by one."""
 _ENTRY = re.compile(r"[0-9a-z-]{1,24}")
-_TEXT = {"type": "string", "maxLength": LONGEST}
-PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
-    "standard": (_TEXT, "a standard of the benchmark; its default if left out"),
-    "table": (_TEXT, "one of the board's tables; if left out, the first that has a requested row"),
-    "models": ({"type": "string"}, "entries of rows, separated by commas; only these rows"),
-    "page": ({"type": "integer", "minimum": 1}, "from 1"),
-}
-"""Parameter of an address -> its schema and meaning; pages and API share them."""
 
 
 @dataclass(frozen=True)
 class BoardQuery:
-    """Board, table and rows of a request; `wide`: with all columns. See `PARAMETERS`.
+    """Board, table and rows of a request; `wide`: with all columns.
 
     Searching, filters and order are the work of `board.js`: the server ignores their parameters.
     """

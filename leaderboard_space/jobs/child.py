@@ -320,14 +320,11 @@ def read_outcome(ended: Ended, folder: Path, secret: str = "") -> Outcome:
         if faults := read_faults(folder):
             return Outcome(faults=faults)
         result = load_result(folder / RESULT)
-        return Outcome(result=result, identity=_identity(folder, result, secret))
+        revision = result.signature.get("dataset_revision", "")
+        return Outcome(result=result, identity=read_identity(folder, result.benchmark, revision, secret))
     except (UsageError, ValueError, TypeError) as error:
         _LOG.warning("a child left no outcome: %s", error, extra={"output": ended.output})
         return Outcome(reason="ended without a result")
-
-
-def _identity(folder: Path, result: Result, secret: str) -> dict[str, Any]:
-    return read_identity(folder, result.benchmark, result.signature.get("dataset_revision", ""), secret)
 
 
 def read_faults(folder: Path) -> tuple[Fault, ...]:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import RedirectResponse
-from starlette.datastructures import QueryParams
 
 from fairspace.leaderboard_space.boards.table import (
     FAR,
@@ -21,9 +19,9 @@ from fairspace.leaderboard_space.boards.table import (
     slug,
 )
 from fairspace.leaderboard_space.boards.view import View, total_of
-from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery, chosen_standard
+from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery
 from fairspace.leaderboard_space.boards.words import EVIDENCE, is_computed, provenance_of
-from fairspace.leaderboard_space.pages.figures import place_figures, split_models
+from fairspace.leaderboard_space.pages.figures import place_figures
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.web.identity import space_of
@@ -38,7 +36,6 @@ PAGE = 100
 """Rows per page."""
 GONE = 50
 """Maximum withdrawn rows in the list, the newest."""
-FORMATS = ("csv", "parquet", "json")
 
 
 @dataclass(frozen=True)
@@ -107,22 +104,7 @@ def board(request: Request) -> Response:
         elsewhere=_elsewhere(view, query, table),
         figures=place_figures(state, query.benchmark, query.standard, "board", table=name),
         provenances=EVIDENCE,
-        formats=FORMATS,
     )
-
-
-@router.get("/compare")
-def compare(request: Request, benchmark: str = "", standard: str = "") -> Response:
-    """Former addresses of comparisons: the named rows on their board."""
-    models = split_models(",".join(request.query_params.getlist("models")))
-    query = BoardQuery.read(QueryParams(benchmark=benchmark, standard=standard, models=",".join(models)))
-    return RedirectResponse(query.address(), 308)
-
-
-@router.get("/fairness-space")
-def fairness_space(standard: str = "") -> Response:
-    """Former address of the maps that stand below the board of IRIS."""
-    return RedirectResponse(BoardQuery("iris", chosen_standard("iris", standard)).address(), 308)
 
 
 def _parts(rows: Sequence[Row], cohorts: str) -> list[Part]:

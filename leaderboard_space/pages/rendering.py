@@ -129,47 +129,19 @@ def asset(name: str) -> str:
 ENVIRONMENT.globals["asset"] = asset
 
 
-def page(
-    request: Request,
-    template: str,
-    *,
-    status: int = 200,
-    max_age: int = 0,
-    **values: Any,
-) -> Response:
-    """A page from a file of `templates`; the user of the request is shown in its head.
+def page(request: Request, template: str, *, status: int = 200, max_age: int = 0, **values: Any) -> Response:
+    """A page from a file of `templates`, or 304 if the browser has it; the user of the request is shown in its head.
 
     `max_age`: seconds for which a browser may keep a page without a user. Submitted text goes through the filter
     `plain`; escaping is automatic.
     """
-    return answer(
-        request,
-        render(request, template, **values),
-        status=status,
-        max_age=max_age,
-    )
-
-
-def render(request: Request, template: str, **values: Any) -> bytes:
-    """A template with its values; arguments as for `page`."""
     user = current_user(request)
     shared = {"user": user, "path": request.url.path}
-    return ENVIRONMENT.get_template(template).render(shared | values).encode()
-
-
-def answer(
-    request: Request,
-    content: bytes,
-    *,
-    status: int = 200,
-    max_age: int = 0,
-) -> Response:
-    """A rendered page, or 304 if the browser has it; arguments as for `page`."""
+    content = ENVIRONMENT.get_template(template).render(shared | values).encode()
     tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
-    visitor = current_user(request) is None
     headers = {
         "Content-Security-Policy": POLICY,
-        "Cache-Control": f"public, max-age={max_age}" if max_age and visitor else "private, no-cache",
+        "Cache-Control": f"public, max-age={max_age}" if max_age and user is None else "private, no-cache",
         "ETag": tag,
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "same-origin",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +43,7 @@ def standard(request: Request, benchmark: str, name: str) -> Response:
     rows = board_of(state, benchmark, name)
     about = find_benchmark(benchmark)
     chosen = about.standards[name]
+    scored = about.about().scored(chosen)
     before, first = neighbours(benchmark, name)
     moved = moves(rows, board_of(state, benchmark, first.name)) if first is not None else []
     return page(
@@ -55,10 +55,10 @@ def standard(request: Request, benchmark: str, name: str) -> Response:
         before=before,
         first=first,
         parameters=parameters(chosen, before),
-        metrics=metrics(benchmark, chosen),
+        metrics=(scored.heading, Table(scored.headers, scored.rows)),
         cohort=cohort(benchmark, chosen),
         origin=origin(benchmark, chosen),
-        references=references(benchmark),
+        references=about.about().references,
         archetypes=about.about().archetypes,
         ranked=sum(row.rank is not None for row in rows),
         moves=moved[:MOST],
@@ -66,8 +66,6 @@ def standard(request: Request, benchmark: str, name: str) -> Response:
         title_of=title_of,
     )
 
-
-__all__ = ["cohort", "metrics", "moves", "neighbours", "origin", "parameters", "references", "title_of"]
 
 MEANING = {
     "metrics": "the values that are scored; the table below lists them",
@@ -139,12 +137,6 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def metrics(benchmark: str, standard: Any) -> tuple[str, Table]:
-    """The scored values of a standard: a heading and a table."""
-    scored = find_benchmark(benchmark).about().scored(standard)
-    return scored.heading, Table(scored.headers, scored.rows)
-
-
 def cohort(benchmark: str, standard: Any) -> tuple[str, Table | None]:
     """The models behind a standard's numbers: a sentence, and possibly a table."""
     if not standard.cohort:
@@ -189,11 +181,6 @@ def origin(benchmark: str, standard: Any) -> Origin:
         getattr(standard, "ares", ""),
         f"fairspace standard {benchmark}/{standard.name}",
     )
-
-
-def references(benchmark: str) -> Sequence[str]:
-    """Outside figures for comparison with the scores, as Markdown by this project."""
-    return find_benchmark(benchmark).about().references
 
 
 def neighbours(benchmark: str, name: str) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.api import data
 from fairspace.leaderboard_space.jobs.jobs import Progress
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.pages.model import value_lines
@@ -14,14 +14,12 @@ from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.identity import current_user, space_of
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
 
 router = APIRouter(include_in_schema=False)
 RELOAD_SECONDS = 5
 """Interval after which the page of a waiting submission reloads."""
-MOST_WAITING = 200
 
 
 @dataclass(frozen=True)
@@ -61,11 +59,7 @@ def standing(space: Space, submission: Submission) -> Standing:
 def submission_page(request: Request, name: str) -> Response:
     """The page of a submission; anybody who knows its id may open it, and it shows no contact."""
     space = space_of(request)
-    space.state.refresh()
-    stored = space.state.submission(name)
-    if stored is None:
-        where, mend = plain(name)[:40], "use the address that you got when you submitted"
-        raise SpaceError("UNKNOWN_SUBMISSION", where, "no such submission", "the id of a submission", mend)
+    stored = data.find_submission(space, name)
     row = _row(space, stored)
     logged = space.state.entry(stored.entry) if stored.entry else None
     return page(
@@ -92,17 +86,6 @@ def _row(space: Space, stored: Submission) -> Row | None:
 @router.get("/queue")
 def queue_page(request: Request) -> Response:
     """The queue: running submissions, then waiting ones in order."""
-    space, user = space_of(request), current_user(request)
-    space.state.refresh()
-    waiting = [item for item in space.state.submissions() if item.outcome == "waiting"]
-    standings = [standing(space, item) for item in waiting]
-    standings.sort(key=lambda item: (item.progress.stage != "running", item.progress.position or len(standings) + 1))
-    users = {item.submission.id for item in standings if user is not None and item.submission.user == user.name}
-    return page(
-        request,
-        "queue.html.jinja",
-        waiting=standings[:MOST_WAITING],
-        total=len(standings),
-        own=users,
-        settings=space.settings,
-    )
+    space = space_of(request)
+    queue = data.queue(space, current_user(request))
+    return page(request, "queue.html.jinja", **queue, settings=space.settings)

@@ -206,6 +206,8 @@ class HubStorage:
 
     def close(self, seconds: float = 20.0) -> None:
         """See `Storage.close`; unfinished writes were never confirmed."""
+        if self._closing.is_set():
+            return
         self._closing.set()
         end = time.monotonic() + seconds
         while self._waiting and time.monotonic() < end:

@@ -296,7 +296,6 @@ def main() -> None:
 
 _PARTS: dict[str, Callable[..., None]] = {"serve": serve, "read": read, "submit": submit}
 if __name__ == "__main__":
-    os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     if len(sys.argv) > 1:
         _PARTS[sys.argv[1]](*sys.argv[2:])
     else:

@@ -5,14 +5,9 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from fastapi.routing import APIRoute
-from pydantic import TypeAdapter
 
-from fairspace.leaderboard_space.api import routes
-from fairspace.leaderboard_space.boards.views import BoardQuery
 from fairspace.leaderboard_space.errors import CODES
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import User
@@ -44,29 +39,6 @@ def of(space: Opened, user: User) -> dict[str, str]:
 
 def own_entry(space: Opened, benchmark: str) -> str:
     return next(one.entry for one in space.space.state.entries() if one.benchmark == benchmark)
-
-
-READS = [
-    "/boards",
-    "/boards/iris",
-    "/boards/stereotypical_bias?models=p-01",
-    "/boards/genres/rows/p-01",
-    "/boards/iris/rows/p-01?standard=algorithm_1",
-    "/standards",
-    "/events",
-    "/queue",
-]
-
-
-@pytest.mark.parametrize("address", READS)
-def test_every_answer_has_the_shape_that_is_documented(space: Opened, address: str) -> None:
-    answer = space.client.get(f"/api/v1{address}")
-    assert answer.status_code == 200, answer.text
-    path = answer.request.url.path
-    route = next(r for r in routes.router.routes if isinstance(r, APIRoute) and r.path_regex.fullmatch(path))
-    model = TypeAdapter(route.response_model)
-    told: Any = model.dump_python(model.validate_json(answer.content, strict=False), exclude_unset=True, mode="json")
-    assert told == answer.json()
 
 
 def test_the_board_is_paged_and_former_filters_are_ignored(space: Opened) -> None:
@@ -238,11 +210,3 @@ def test_pages_refuse_with_a_page(space: Opened) -> None:
     assert answer.status_code == 404
     assert answer.headers["Content-Type"].startswith("text/html")
     assert "UNKNOWN_PAGE" in answer.text
-
-
-def test_the_openapi_document_tells_every_parameter_of_a_board(space: Opened) -> None:
-    document = space.client.get("/api/v1/openapi.json").json()
-    told = {about["name"] for about in document["paths"]["/api/v1/boards/{benchmark}"]["get"]["parameters"]}
-    assert set(BoardQuery.__dataclass_fields__) - {"wide"} <= told
-    assert all(operation["description"] for path in document["paths"].values() for operation in path.values())
-    assert all(address.startswith("/api/v1/") for address in document["paths"])

@@ -329,13 +329,8 @@ def test_no_download_holds_a_formula_or_a_header_of_somebody_elses(
     assert len(mine) == 1
     assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "@", "\t", "\r"))]
     assert not [cell for cell in mine[0] if cell.startswith("-") and not cell.lstrip("-").replace(".", "").isdigit()]
-    parquet = pq.read_table(io.BytesIO(client.get("/download/fact_or_fair/inaugural.parquet").content))
-    assert parquet.num_rows == len(rows) - 1
-    told = client.get("/download/fact_or_fair/inaugural.json")
-    assert told.headers["content-type"].startswith("application/json")
-    for answer in (table, told):
-        assert answer.headers["x-content-type-options"] == "nosniff"
-        assert "cmd" not in str(answer.headers)
+    assert table.headers["x-content-type-options"] == "nosniff"
+    assert "cmd" not in str(table.headers)
 
 
 def test_a_maintainers_reason_is_text_too(space: Running, handed_in: dict[str, dict[str, Any]]) -> None:

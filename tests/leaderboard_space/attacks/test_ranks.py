@@ -177,8 +177,17 @@ def test_what_we_ran_is_called_so_and_what_authors_publish_too(state: State) -> 
         assert not {row.model for row in rows_of if row.own} & {line.model for line in fronts(state)[0].lines}
 
 
-@pytest.mark.parametrize("name", ["stereotyped", "balanced"])
-@pytest.mark.parametrize(("benchmark", "revision"), REVISIONS)
+@pytest.mark.parametrize(
+    ("benchmark", "revision", "name"),
+    [
+        *(
+            (*about, name)
+            for about in (("fact_or_fair", "v2-core"), ("iris", "v2"))
+            for name in ("stereotyped", "balanced")
+        ),
+        pytest.param("stereotypical_bias", "v2", "stereotyped", marks=pytest.mark.slow),
+    ],
+)
 def test_a_mixture_of_a_baseline_and_drawn_answers_is_told_with_its_share(
     benchmark: str, revision: str, name: Baseline
 ) -> None:

@@ -62,19 +62,6 @@ def test_pages_hold_a_hundred_rows_each_and_every_row_once(site: Opened) -> None
     assert entries(page(site, f"{BOARD}&page=9")) == pages[2]
 
 
-@pytest.mark.parametrize(
-    ("address", "leads_to"),
-    [
-        ("/compare?benchmark=iris&models=p-01,p-03", "/?benchmark=iris&standard=inaugural&models=p-01,p-03"),
-        ("/fairness-space?standard=inaugural", "/?benchmark=iris&standard=inaugural"),
-    ],
-)
-def test_former_addresses_lead_to_the_board(site: Opened, address: str, leads_to: str) -> None:
-    answer = site.client.get(address, follow_redirects=False)
-    assert (answer.status_code, answer.headers["Location"]) == (308, leads_to)
-    page(site, address)
-
-
 def test_a_row_carries_what_the_browser_searches_and_sorts_by(site: Opened) -> None:
     text = page(site, f"{BOARD}&columns=all&models={entry_of(site, 'Borealis')},p-02")
     own = next(line for line in text.splitlines() if 'data-q="borealis acme"' in line)

@@ -1,11 +1,7 @@
 import csv
 import io
 import re
-from typing import Any
 
-import orjson
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from fairspace.leaderboard_space.boards.words import exact
@@ -28,26 +24,17 @@ def _csv(content: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
 
 
-def _parquet(content: bytes) -> pa.Table:
-    return pq.read_table(pa.BufferReader(content))
-
-
 @pytest.mark.parametrize("filters", ["", "?models=p-01,p-02", "?q=former&sort=-model"])
-def test_all_three_hold_the_rows_of_the_board_in_its_order(site: Opened, filters: str) -> None:
+def test_a_file_holds_the_rows_of_the_board_in_its_order(site: Opened, filters: str) -> None:
     csv_rows = [row["entry"] for row in _csv(_file(site, f"{AT}.csv{filters}"))]
-    table = _parquet(_file(site, f"{AT}.parquet{filters}"))
-    told: dict[str, Any] = orjson.loads(_file(site, f"{AT}.json{filters}"))
     shown = models_of_table(page(site, f"/?benchmark={BENCHMARK}&{filters[1:]}"))
     assert csv_rows[:100] == shown
-    assert table["entry"].to_pylist() == [row["entry"] for row in told["rows"]] == csv_rows
 
 
 def test_numbers_states_and_bounds_are_the_boards(site: Opened) -> None:
     partial = entry_of(site, "Partial")
     row = next(row for row in site.space.state.board(BENCHMARK, "up_to_twenty") if row.entry == partial)
     from_csv = _csv(_file(site, f"{AT}.csv?models={partial}"))[0]
-    from_parquet = _parquet(_file(site, f"{AT}.parquet?models={partial}")).to_pylist()[0]
-    from_json = orjson.loads(_file(site, f"{AT}.json?models={partial}"))["rows"][0]
     for name, own in row.scores.items():
         value = exact(own)
         for end, number in (
@@ -56,11 +43,9 @@ def test_numbers_states_and_bounds_are_the_boards(site: Opened) -> None:
             (":high", value.high),
             (":coverage", value.coverage),
         ):
-            assert from_parquet[name + end] == number
             assert from_csv[name + end] == ("" if number is None else repr(number))
-        assert from_json["scores"][name]["value"] == value.value
-    assert from_csv["gender_occupation:state"] == from_parquet["gender_occupation:state"] == "incomplete"
-    assert from_parquet["parameters"] is None
+    assert from_csv["gender_occupation:state"] == "incomplete"
+    assert from_csv["parameters"] == ""
 
 
 def test_printed_shares_have_their_printed_digits(site: Opened) -> None:
@@ -81,16 +66,6 @@ def test_bounds_hold_their_value_whatever_rounding_left() -> None:
     beside = measured("m", 0.3, low=0.30000000000000004, high=0.29999999999999993)
     assert (exact(beside).low, exact(beside).high) == (0.3, 0.3)
     assert exact(apart := measured("m", 0.3, low=0.4, high=0.5)) is apart
-
-
-def test_columns_of_parquet_have_types(site: Opened) -> None:
-    schema = _parquet(_file(site, f"{AT}.parquet")).schema
-    assert schema.field("rank").type == pa.int32()
-    assert schema.field("total").type == pa.float64()
-    assert schema.field("open_weights").type == pa.bool_()
-    assert schema.field("unranked").type == pa.list_(pa.string())
-    assert schema.metadata[b"standard"] == b"up_to_twenty"
-    assert b"perceived" in schema.metadata
 
 
 def test_no_cell_of_csv_begins_a_formula_and_numbers_stay_numbers(site: Opened) -> None:
@@ -123,9 +98,8 @@ def test_text_that_could_begin_a_formula_gets_an_apostrophe(text: str, made: str
     assert harmless(text) == made
 
 
-@pytest.mark.parametrize("suffix", ["csv", "json"])
-def test_no_file_holds_characters_that_steer_text(site: Opened, suffix: str) -> None:
-    text = _file(site, f"{AT}.{suffix}").decode("utf-8-sig")
+def test_no_file_holds_characters_that_steer_text(site: Opened) -> None:
+    text = _file(site, f"{AT}.csv").decode("utf-8-sig")
     assert not re.search("[\u202a-\u202e\u2066-\u2069\u200b-\u200f\x00-\x08]", text)
 
 
@@ -135,6 +109,6 @@ def test_files_are_named_by_us_and_are_saved(site: Opened) -> None:
 
 
 def test_other_ends_and_parameters_are_refused(site: Opened) -> None:
-    page(site, f"{AT}.xlsx", 400)
+    page(site, f"{AT}.xlsx", 404)
     page(site, "/download/nothing/inaugural.csv", 400)
     page(site, f"/download/{BENCHMARK}/nothing.csv", 400)
