@@ -13,7 +13,7 @@ from fairspace.submissions.commands.app import app
 from fairspace.submissions.verifying import Recomputed, printed_tables
 from tests import oracles
 from tests.oracles import __main__ as running
-from tests.oracles import fact_or_fair, libraries
+from tests.oracles import fact_or_fair, libraries, stereotypical_bias
 from tests.oracles.comparison import Comparison, Verification, of_paper
 
 PAGE = Path(__file__).parents[3] / "cards" / "verification.md"
