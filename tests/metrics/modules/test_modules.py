@@ -126,7 +126,7 @@ OF_PARTS = {
     "iris_score",
     "total_bias_score",
 }
-"""Metrics of several values, or of figures instead of samples: their own tests hold bounds. All others are tested here."""
+"""Metrics of several values, or of figures instead of samples; their own tests hold bounds, tests here all others."""
 BOUNDED = [name for name in EXAMPLES if name not in OF_PARTS and name not in PROBES]
 OFFLINE = {
     "HF_HUB_OFFLINE": "1",
