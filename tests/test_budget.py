@@ -14,14 +14,15 @@ ROOT = Path(__file__).parents[1]
 LONGEST_FILE = 600
 """Lines of a file; a longer one holds more than one topic."""
 BUDGET = {
-    "builders": (12_525, 67, 839),
+    "builders": (11_891, 67, 829),
     "metrics": (5_500, 57, 359),
-    "ares": (7_180, 39, 506),
-    "submissions": (40_815, 214, 3_288),
-    "leaderboard_space": (10_636, 58, 945),
-    "cards": (828, 7, 56),
-    "fairspace": (1_036, 6, 100),
-    "tests": (59_590, 488, 5_935),
+    "ares": (7_141, 39, 505),
+    # One module more: what two results differ in is here for commands, reports and library (before in `fairspace`).
+    "submissions": (40_324, 215, 3_272),
+    "leaderboard_space": (10_211, 58, 925),
+    "cards": (654, 7, 50),
+    "fairspace": (809, 5, 92),
+    "tests": (58_898, 484, 5_843),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

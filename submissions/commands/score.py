@@ -245,7 +245,7 @@ def compare(
 
 def _compare_results(paths: Sequence[Path], as_json: bool) -> None:
     from fairspace.submissions.benchmarks.registry import benchmark
-    from fairspace.submissions.commands.show.tables import show_table
+    from fairspace.submissions.commands.show.tables import show_comparison
     from fairspace.submissions.comparing import compare
     from fairspace.submissions.results.scoring import load_result
 
@@ -257,7 +257,7 @@ def _compare_results(paths: Sequence[Path], as_json: bool) -> None:
         about = {"base": compared.model_names[0], "higher_is_better": benchmark(results[0].benchmark).higher_is_better}
         print_json([about | line.to_json() for line in compared.known])
     else:
-        show_table(compared.table())
+        show_comparison(compared.table())
 
 
 def _why_nothing_is_compared(results: Sequence[Result], paths: Sequence[Path]) -> str:

@@ -132,7 +132,8 @@ def test_results_are_compared_in_the_terminal_with_corrected_significance(run: R
     code, out, _ = run("compare", *files)
     assert code == 0
     assert "m4 against m3" in out
-    assert " ".join(out.split()).count("< 0.001 significant") == 7
+    assert " ".join(out.split()).count("+0.1000 significant") == out.count("0.1277  < 0.001") == 7
+    assert max(map(len, out.splitlines())) <= 80
     lines = json.loads(run("compare", *files, "--json")[1])
     assert {line["score"]: round(line["value"], 6) for line in lines}["total"] == 0.1
     assert {(line["base"], line["higher_is_better"]) for line in lines} == {("m3", False)}
@@ -155,10 +156,10 @@ def test_a_comparison_says_which_answers_it_compares(run: Run, tmp_path: Path) -
     out = " ".join(run("compare", first, same)[1].split())
     assert "a: limited to 2 stimuli a task. b: limited to 2 stimuli a task." in out
     assert "a and b answered the same 16 of 24 questions." in out
-    assert out.count("< 0.001 significant") == 7
+    assert out.count("+0.1000 significant") == out.count("< 0.001") == 7
     out = " ".join(run("compare", first, others)[1].split())
     assert "a and c did not answer the same questions (16 and 16 of 24)" in out
-    assert out.count("1.000 not significant") == 7
+    assert out.count("+0.1000 not significant") == out.count(" 1.000") == 7
     empty = _without_draws(partial("d", 0.2, "1"))
     data = json.loads(empty.read_text(encoding="utf-8"))
     for value in data["values"]:
