@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -13,6 +13,9 @@ from fairspace.submissions.format.manifest import Stage
 from fairspace.submissions.format.schema import LabelError, SubmissionMeta, Tool
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
+
+if TYPE_CHECKING:
+    from fairspace.ares.faces_ares import FaceDetector
 
 Tell = Callable[[str, int, int], None]
 
@@ -43,7 +46,7 @@ class RunSettings:
         model: model that answers; None for one that only makes images.
         images: model that makes images, for `images.models.open_image_model`; '' for one that only answers.
         ares: folder of ARES, or repository@revision; labels the images.
-        faces: settings of ARES' face detector; None takes each image as one face.
+        faces: ARES' face detector, or its settings; None takes each image as one face.
         quality: role -> rater of the images, for `quality.models.open_quality`; {} leaves them unrated.
         again: whether to ask again for earlier failures.
         batch: faces at a time for ARES; changes only speed.
@@ -54,7 +57,7 @@ class RunSettings:
     model: ModelSettings | None = None
     images: str = ""
     ares: str = ""
-    faces: Mapping[str, Any] | None = None
+    faces: FaceDetector | Mapping[str, Any] | None = None
     quality: Mapping[str, str] = field(default_factory=dict)
     about: About = About()
     again: bool = False
