@@ -95,7 +95,7 @@ class _Yolo(ImageDetector):
 
     @cached_property
     def _ready(self) -> tuple[Run, tuple[int, int], int]:
-        """What runs the model, height and width of its input, and the number of the class."""
+        """The function that runs the model, the height and width of its input, and the class's number."""
         run, size, names = self._open()
         numbers = {name.lower(): number for number, name in names.items()}
         if self.label.lower() not in numbers:
@@ -133,7 +133,7 @@ class OnnxYolo(_Yolo):
             raise self._no_detector(str(error).partition("\n")[0]) from error
         about, source = session.get_modelmeta().custom_metadata_map, session.get_inputs()[0]
         if about.get("task") != "detect" or "names" not in about or "imgsz" not in about:
-            raise self._no_detector(f"an export whose metadata are {', '.join(sorted(about)) or 'none'}")
+            raise self._no_detector(f"an export for the task {about.get('task', 'that its metadata leave out')}")
         if source.shape[0] not in (1, "batch"):
             raise self._no_detector(f"an export for {source.shape[0]} images at a time")
         height, width = ast.literal_eval(about["imgsz"])
