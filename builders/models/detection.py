@@ -157,18 +157,13 @@ class FaceParts:
         """For each RGB image the parts for ARES, the most certain first."""
         from fairspace.ares.faces_ares import Box as Part
 
-        by_image: list[list[Part]] = []
-        for boxes in self.detector.boxes(images):
-            heights = [min(box.height, box.width) if self.upper else box.height for box in boxes]
-            by_image.append(
-                [
-                    Part(box.x - more, box.y - more, box.width + 2 * more, height + 2 * more, box.score)
-                    for box, height in zip(boxes, heights, strict=True)
-                    if min(box.width, height) >= 16
-                    for more in [0.2 * max(box.width, height)]
-                ]
-            )
-        return by_image
+        def part(box: Box) -> Part:
+            height = min(box.height, box.width) if self.upper else box.height
+            more = 0.2 * max(box.width, height)
+            return Part(box.x - more, box.y - more, box.width + 2 * more, height + 2 * more, box.score)
+
+        found = self.detector.boxes(images)
+        return [[part(box) for box in boxes if min(box.width, box.height) >= 16] for boxes in found]
 
 
 class StoredBoxes:

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, get_type_hints
 from urllib.parse import parse_qsl
 
@@ -131,6 +132,10 @@ def _editor(what: str, chosen: Mapping[str, Any], request: _Asked) -> InstructPi
     return InstructPix2PixEditor(what, settings=EditSettings(**chosen), device=request.device)
 
 
+def _yolo(kind: type[OnnxYolo | UltralyticsYolo], what: str, chosen: Mapping[str, Any], request: _Asked) -> Any:
+    return kind(what, device=request.device, **chosen)
+
+
 def _persons(request: _Asked) -> Any:
     """The detector for made images: not stored boxes, which know the source's images alone."""
     return None if isinstance(request.detector, StoredBoxes) else request.detector
@@ -155,15 +160,8 @@ SCHEMES: dict[str, dict[str, Scheme]] = {
             _FOUND,
             lambda what, chosen, request: YolosDetector(what, device=request.device, **chosen),
         ),
-        "onnx": Scheme(
-            "onnx:FILE", "", _YOLO, lambda what, chosen, request: OnnxYolo(what, device=request.device, **chosen)
-        ),
-        "ultralytics": Scheme(
-            "ultralytics:FILE?sha256=HASH",
-            "",
-            _YOLO,
-            lambda what, chosen, request: UltralyticsYolo(what, device=request.device, **chosen),
-        ),
+        "onnx": Scheme("onnx:FILE", "", _YOLO, partial(_yolo, OnnxYolo)),
+        "ultralytics": Scheme("ultralytics:FILE?sha256=HASH", "", _YOLO, partial(_yolo, UltralyticsYolo)),
         "boxes": Scheme("boxes:FILE", "", {}, lambda what, chosen, request: StoredBoxes(what)),
     },
     "generator": {

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +30,8 @@ Pixels = NDArray[np.uint8]
 Numbers = NDArray[np.floating[Any]]
 Run = Callable[[Numbers], Numbers]
 
-THRESHOLD, OVERLAP, MOST = 0.25, 0.7, 300
-"""Least confidence, largest intersection over union, most boxes: ultralytics' defaults; the paper states none."""
-GREY = 114
-"""Level of a letterbox's margins."""
+MOST, GREY = 300, 114
+"""Most boxes of an image, level of a letterbox's margins: ultralytics' defaults, as all here; the paper states none."""
 LICENCE = "Ultralytics' code and weights, exports too, are AGPL-3.0 unless you hold their commercial licence"
 
 
@@ -42,7 +40,7 @@ class _Yolo(ImageDetector):
 
     Args:
         file: The model.
-        sha256: Hash that the file must have, 64 hexadecimal digits; '' takes any.
+        sha256: Hash that the file must have; '' takes any, except of a pickle.
         threshold: Least confidence, in [0, 1].
         overlap: Intersection over union, in [0, 1], above which only the most certain box stays.
         label: The model's class to look for.
@@ -51,17 +49,15 @@ class _Yolo(ImageDetector):
     has no such class; MODEL_UNSAFE for a checkpoint with unknown classes; SOURCE_IMAGE for an unreadable image.
     """
 
-    scheme: ClassVar[str]
-    package: ClassVar[str]
-    extra: ClassVar[str]
+    scheme, package, extra, pinned = "", "", "", False
 
     def __init__(
         self,
         file: str,
         *,
         sha256: str = "",
-        threshold: float = THRESHOLD,
-        overlap: float = OVERLAP,
+        threshold: float = 0.25,
+        overlap: float = 0.7,
         label: str = "person",
         device: str = "",
     ) -> None:
@@ -72,9 +68,10 @@ class _Yolo(ImageDetector):
             mend = f"name a model that you exported or obtained; nothing is downloaded. {LICENCE}"
             raise BuildError("TOOL_MISSING", where, "no such file", "a detector of Ultralytics", mend)
         self.sha256 = file_hash(self.file)
-        if sha256 and sha256.lower() != self.sha256:
-            mend = "obtain the file again, or correct the hash"
-            raise BuildError("TOOL_MISSING", where, f"its sha256 is {self.sha256}", sha256, mend)
+        if (sha256 or self.pinned) and sha256.lower() != self.sha256:
+            expected = sha256 or "?sha256=HASH, as its makers publish it, for a pickle"
+            mend = "obtain the file again, or compare the hash with its makers' and name it"
+            raise BuildError("TOOL_MISSING", where, f"its sha256 is {self.sha256}", expected, mend)
         self.threshold, self.overlap, self.label, self.device = threshold, overlap, label, device
 
     @property
@@ -85,30 +82,26 @@ class _Yolo(ImageDetector):
 
     def boxes(self, images: Sequence[Image]) -> list[list[Box]]:
         """The persons of each RGB image, in its pixels."""
-        run, size, number = self._ready
+        run, size, number, classes = self._ready
         by_image = []
         for image in images:
             square, scale, margin = letterbox(np.asarray(image), size)
-            corners, scores = suppressed(run(square), number, self.threshold, self.overlap)
+            output = run(square)
+            if output.ndim != 2 or (output.shape[1] != 6 and output.shape[0] != 4 + classes):
+                raise self._no_detector(f"output of shape {output.shape} for {classes} classes")
+            corners, scores = suppressed(output, number, self.threshold, self.overlap)
             by_image.append(arrange(((corners - margin) / scale).tolist(), scores.tolist(), image.size))
         return by_image
 
     @cached_property
-    def _ready(self) -> tuple[Run, tuple[int, int], int]:
-        """The function that runs the model, the height and width of its input, and the class's number."""
+    def _ready(self) -> tuple[Run, tuple[int, int], int, int]:
+        """The function that runs the model, height and width of its input, the class's number, and of how many."""
         run, size, names = self._open()
         numbers = {name.lower(): number for number, name in names.items()}
         if self.label.lower() not in numbers:
             known, mend = ", ".join(sorted(numbers)[:8]), "use a detector trained on COCO, or name another `label`"
             raise BuildError("TOOL_OUTPUT", self.name, f"it knows {known}", f"a class `{self.label}`", mend)
-
-        def checked(square: Numbers) -> Numbers:
-            output = run(square)
-            if output.ndim != 2 or (output.shape[1] != 6 and output.shape[0] != 4 + len(names)):
-                raise self._no_detector(f"output of shape {output.shape} for {len(names)} classes")
-            return output
-
-        return checked, size, numbers[self.label.lower()]
+        return run, size, numbers[self.label.lower()], len(names)
 
     def _open(self) -> tuple[Run, tuple[int, int], Mapping[int, str]]:
         raise NotImplementedError
@@ -149,14 +142,7 @@ class OnnxYolo(_Yolo):
 class UltralyticsYolo(_Yolo):
     """Persons by a checkpoint of ultralytics, in squares of 640 pixels; its own `predict` trims their margins."""
 
-    scheme, package, extra = "ultralytics", "ultralytics", "detect"
-
-    def __init__(self, file: str, **more: Any) -> None:
-        super().__init__(file, **more)
-        if not more.get("sha256"):
-            expected = "?sha256=HASH, as the makers of the file publish it, or as you noted it"
-            mend = f"compare {self.sha256}, which it has, and add it; or export it and use onnx:FILE"
-            raise BuildError("TOOL_MISSING", f"ultralytics:{file}", "no hash for a pickle", expected, mend)
+    scheme, package, extra, pinned = "ultralytics", "ultralytics", "detect", True
 
     def _open(self) -> tuple[Run, tuple[int, int], Mapping[int, str]]:
         os.environ |= {"YOLO_OFFLINE": "true", "YOLO_AUTOINSTALL": "false"}  # else it connects, and installs packages

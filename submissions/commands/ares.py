@@ -5,16 +5,13 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from fairspace.submissions.commands.app import MAKE, command_group
 from fairspace.submissions.commands.shared.run_options import FacesOption, pairs
 from fairspace.submissions.errors import UsageError, need_packages
-
-if TYPE_CHECKING:
-    from fairspace.ares.faces_ares import FaceDetector
 
 app = command_group(
     "ares", MAKE, "Train, measure and run ARES, which labels the perceived presentation of persons in generated images."
@@ -260,7 +257,7 @@ def _config(named: str) -> Path:
     return shipped if shipped.is_file() else Path(named)
 
 
-def faces_setting(named: str) -> FaceDetector | dict[str, str] | None:
+def faces_setting(named: str) -> Any:
     """The face detector that SCHEME:WHAT names, the settings of that in FOLDER or ID@REVISION; None for ''."""
     if ":" in named:
         from fairspace.builders.models.opening import open_face_parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -13,9 +13,6 @@ from fairspace.submissions.format.manifest import Stage
 from fairspace.submissions.format.schema import LabelError, SubmissionMeta, Tool
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
-
-if TYPE_CHECKING:
-    from fairspace.ares.faces_ares import FaceDetector
 
 Tell = Callable[[str, int, int], None]
 
@@ -57,7 +54,7 @@ class RunSettings:
     model: ModelSettings | None = None
     images: str = ""
     ares: str = ""
-    faces: FaceDetector | Mapping[str, Any] | None = None
+    faces: Any = None
     quality: Mapping[str, str] = field(default_factory=dict)
     about: About = About()
     again: bool = False

@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairspace.submissions.answers.rows import read_rows
 from fairspace.submissions.benchmarks.genres.parse.judge import NOTHING, read_narrative, read_profile
@@ -37,9 +37,6 @@ from fairspace.submissions.running.rerunning.agreement import Comparison, Verdic
 from fairspace.submissions.running.rerunning.draw import ITEMS, Answers, Key, Part, answers_of, draw_part, rank
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings, Tell
-
-if TYPE_CHECKING:
-    from fairspace.ares.faces_ares import FaceDetector
 
 _WORST_FIRST: tuple[Verdict, ...] = ("differs", "undecided", "agrees")
 
@@ -154,7 +151,7 @@ class Means:
     model: ModelSettings | None = None
     images: str = ""
     ares: str = ""
-    faces: FaceDetector | Mapping[str, Any] | None = None
+    faces: Any = None
     data: str = ""
     device: str = ""
 
