@@ -1,8 +1,8 @@
 """Persons found in images, for the crops of IRIS-Ideal-52 and the no-person filters.
 
-IRIS uses YOLOv8 (appendix C.1). Here it is YOLOS (Fang et al. 2021) or another detector of transformers. Boxes of any
-other program are read from a Parquet file with a person per row: `file`, `x`, `y`, `width`, `height` in pixels and
-`score` in [0, 1]; a picture without rows has no persons.
+IRIS uses YOLOv8 (appendix C.1; `yolo.py`). Here is YOLOS (Fang et al. 2021) or another detector of transformers. Boxes
+of any other program are read from a Parquet file with a person per row: `file`, `x`, `y`, `width`, `height` in pixels
+and `score` in [0, 1]; a picture without rows has no persons.
 """
 
 from __future__ import annotations
@@ -24,13 +24,43 @@ from fairspace.builders.models import weights
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+    from fairspace.ares.faces_ares import Box as Part
 
 YOLOS = "hustvl/yolos-base"
 THRESHOLD = 0.9
 """Least confidence of a person, from YOLOS's own examples; the paper states none."""
 
 
-class YolosDetector:
+class ImageDetector:
+    """A detector that looks at images themselves."""
+
+    batch = 8
+
+    @property
+    def name(self) -> str:
+        """The model and what decides its boxes."""
+        raise NotImplementedError
+
+    def boxes(self, images: Sequence[Image]) -> list[list[Box]]:
+        """The persons of each RGB image, the most certain first."""
+        raise NotImplementedError
+
+    def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
+        """The persons of each picture, the most certain first. BuildError SOURCE_IMAGE for an unreadable one."""
+        by_picture: list[list[Box]] = []
+        for start in range(0, len(pictures), self.batch):
+            images = []
+            for picture in pictures[start : start + self.batch]:
+                try:
+                    images.append(picture.open())
+                except (OSError, ValueError, SyntaxError) as error:
+                    mend = "obtain the image again, or remove it together with its annotations"
+                    raise BuildError("SOURCE_IMAGE", picture.name, f"{error}", "a readable image", mend) from error
+            by_picture += self.boxes(images)
+        return by_picture
+
+
+class YolosDetector(ImageDetector):
     """Persons by YOLOS or another of transformers' object detectors (folder or ID[@REVISION]).
 
     `threshold` is the least confidence, in [0, 1]. A pass has images of equal processed size, because padding would
@@ -49,20 +79,6 @@ class YolosDetector:
         """Model, commit or hash, threshold."""
         return f"yolos {self._weights.name} threshold {self.threshold:g}"
 
-    def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
-        """The persons of each picture, the most certain first."""
-        by_picture: list[list[Box]] = []
-        for start in range(0, len(pictures), self.batch):
-            images = []
-            for picture in pictures[start : start + self.batch]:
-                try:
-                    images.append(picture.open())
-                except (OSError, ValueError, SyntaxError) as error:
-                    mend = "obtain the image again, or remove it together with its annotations"
-                    raise BuildError("SOURCE_IMAGE", picture.name, f"{error}", "a readable image", mend) from error
-            by_picture += self._detect(images)
-        return by_picture
-
     @cached_property
     def _loaded(self) -> tuple[Any, Any, int]:
         from transformers import AutoImageProcessor, AutoModelForObjectDetection
@@ -77,7 +93,8 @@ class YolosDetector:
             raise BuildError("TOOL_OUTPUT", self._weights.name, f"it knows {known}", "a class `person`", mend)
         return processor, model.eval().to(weights.best_device(self.device)), labels["person"]
 
-    def _detect(self, images: Sequence[Image]) -> list[list[Box]]:
+    def boxes(self, images: Sequence[Image]) -> list[list[Box]]:
+        """The persons of each RGB image, the most certain first."""
         import torch
 
         processor, model, person = self._loaded
@@ -119,6 +136,34 @@ def not_one_person(detector: PersonDetector, images: Sequence[Image]) -> list[st
 
 
 SCHEMA = pa.schema([("file", pa.string())] + [(name, pa.float64()) for name in ("x", "y", "width", "height", "score")])
+
+
+class FaceParts:
+    """The parts of images for ARES (`ares.faces_ares.FaceDetector`) by a detector of a build.
+
+    Of a person it is the upper one, as high as wide; of another label (`face`) the whole box. As `TransformersFaces`
+    does by default, it adds a fifth of the longer side on each side, and leaves out boxes with a side under 16 pixels.
+    """
+
+    def __init__(self, detector: ImageDetector) -> None:
+        self.detector, self.upper = detector, getattr(detector, "label", "person") == "person"
+
+    @property
+    def name(self) -> str:
+        """The detector and what is taken of its boxes."""
+        return f"{self.detector.name}{' upper part' if self.upper else ''} margin 0.2 from 16 px"
+
+    def detect(self, images: Sequence[Image]) -> list[list[Part]]:
+        """For each RGB image the parts for ARES, the most certain first."""
+        from fairspace.ares.faces_ares import Box as Part
+
+        def part(box: Box) -> Part:
+            height = min(box.height, box.width) if self.upper else box.height
+            more = 0.2 * max(box.width, height)
+            return Part(box.x - more, box.y - more, box.width + 2 * more, height + 2 * more, box.score)
+
+        found = self.detector.boxes(images)
+        return [[part(box) for box in boxes if min(box.width, box.height) >= 16] for boxes in found]
 
 
 class StoredBoxes:

@@ -1,6 +1,8 @@
 """Opens the tools that a user names: `SCHEME[:WHAT][?SETTING=VALUE&...]`, one per role.
 
   detector    yolos[:ID[@REVISION]]             YOLOS or another detector of transformers; a folder is an ID too
+              onnx:FILE                         an export of YOLOv8, YOLO11 or later
+              ultralytics:FILE?sha256=HASH      a checkpoint of the same, by ultralytics (AGPL-3.0)
               boxes:FILE                        persons found before, as Parquet
   generator   diffusers[:ID[@REVISION]]         a text-to-image pipeline; without ID, SDXL
   refiner     diffusers[:ID[@REVISION]]         the pipeline that ends the generator's denoising
@@ -20,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, get_type_hints
 from urllib.parse import parse_qsl
 
@@ -27,7 +30,7 @@ from fairspace.builders.engine.tools import Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models.clip import CLIP, Clip, ClipMatcher
 from fairspace.builders.models.describing import EndpointDescriber, FileDescriber
-from fairspace.builders.models.detection import YOLOS, StoredBoxes, YolosDetector
+from fairspace.builders.models.detection import YOLOS, FaceParts, ImageDetector, StoredBoxes, YolosDetector
 from fairspace.builders.models.diffusion import (
     INSTRUCT_PIX2PIX,
     SDXL,
@@ -38,6 +41,7 @@ from fairspace.builders.models.diffusion import (
     Settings,
 )
 from fairspace.builders.models.labelling import ARES, AresLabeller, ClipLabeller
+from fairspace.builders.models.yolo import OnnxYolo, UltralyticsYolo
 
 Types = Mapping[str, type]
 
@@ -128,6 +132,10 @@ def _editor(what: str, chosen: Mapping[str, Any], request: _Asked) -> InstructPi
     return InstructPix2PixEditor(what, settings=EditSettings(**chosen), device=request.device)
 
 
+def _yolo(kind: type[OnnxYolo | UltralyticsYolo], what: str, chosen: Mapping[str, Any], request: _Asked) -> Any:
+    return kind(what, device=request.device, **chosen)
+
+
 def _persons(request: _Asked) -> Any:
     """The detector for made images: not stored boxes, which know the source's images alone."""
     return None if isinstance(request.detector, StoredBoxes) else request.detector
@@ -141,6 +149,7 @@ def _endpoint(what: str, chosen: Mapping[str, Any], request: _Asked) -> Endpoint
 
 
 _FOUND: Types = {"threshold": float, "batch": int}
+_YOLO: Types = {"sha256": str, "threshold": float, "overlap": float, "label": str}
 _ENDPOINT: Types = {"temperature": float, "timeout": float, "retries": int, "asks": int}
 
 SCHEMES: dict[str, dict[str, Scheme]] = {
@@ -151,6 +160,8 @@ SCHEMES: dict[str, dict[str, Scheme]] = {
             _FOUND,
             lambda what, chosen, request: YolosDetector(what, device=request.device, **chosen),
         ),
+        "onnx": Scheme("onnx:FILE", "", _YOLO, partial(_yolo, OnnxYolo)),
+        "ultralytics": Scheme("ultralytics:FILE?sha256=HASH", "", _YOLO, partial(_yolo, UltralyticsYolo)),
         "boxes": Scheme("boxes:FILE", "", {}, lambda what, chosen, request: StoredBoxes(what)),
     },
     "generator": {
@@ -196,6 +207,14 @@ def open_tools(*, device: str = "", **named: str) -> Tools:
     request = _Asked(device, refiner)
     request.detector = _open("detector", named.pop("detector", ""), request)
     return Tools(request.detector, **{role: _open(role, name, request) for role, name in named.items()})
+
+
+def open_face_parts(named: str) -> FaceParts:
+    """The parts of images for ARES by a detector named like a build's. BuildError TOOL_MISSING: as `open_tools`."""
+    detector = open_tools(detector=named).detector
+    if not isinstance(detector, ImageDetector):
+        raise wrong("faces", named, "stored boxes are of a build's source", "a detector that looks at images")
+    return FaceParts(detector)
 
 
 def _open(role: str, named: str, request: _Asked) -> Any:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from fairspace.submissions.commands.app import MAKE, command_group
-from fairspace.submissions.commands.shared.run_options import pairs
+from fairspace.submissions.commands.shared.run_options import FacesOption, pairs
 from fairspace.submissions.errors import UsageError, need_packages
 
 app = command_group(
@@ -154,7 +154,7 @@ def annotate(
     measurement: MeasurementOption = None,
     task: Annotated[str, typer.Option(help="Task of all images, where their names do not say it.")] = "",
     names: Annotated[str, typer.Option(help="items, or files where the images are no benchmark's.")] = "items",
-    faces: Annotated[str, typer.Option(help="Face detector, a folder or ID@REVISION; none if left out.")] = "",
+    faces: FacesOption = "",
     ask_endpoint: EndpointOption = False,
 ) -> None:
     """Label the images of a model: annotations as a submission holds them; a stopped run goes on where it was."""
@@ -209,9 +209,7 @@ def quality(
             "out, the prompt's other images are (dataset revision v1)."
         ),
     ] = "",
-    faces: Annotated[
-        str, typer.Option(help="Face detector, a folder or ID@REVISION; the whole image if left out.")
-    ] = "",
+    faces: FacesOption = "",
 ) -> None:
     """Measure image quality and semantics (IRIS M8, M9) of annotated images; a stopped run goes on where it was."""
     need_packages("ares", "torch", "transformers", "safetensors")
@@ -259,8 +257,12 @@ def _config(named: str) -> Path:
     return shipped if shipped.is_file() else Path(named)
 
 
-def faces_setting(named: str) -> dict[str, str] | None:
-    """Settings of the face detector that FOLDER or ID@REVISION names; None for ''."""
+def faces_setting(named: str) -> Any:
+    """The face detector that SCHEME:WHAT names, the settings of that in FOLDER or ID@REVISION; None for ''."""
+    if ":" in named:
+        from fairspace.builders.models.opening import open_face_parts
+
+        return open_face_parts(named)
     source, _, revision = named.partition("@")
     return {"source": source, **({"revision": revision} if revision else {})} if named else None
 

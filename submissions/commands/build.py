@@ -46,8 +46,9 @@ def build(
     tool: Annotated[
         list[str] | None,
         typer.Option(
-            help="ROLE=SCHEME:ID, can be given again: detector (yolos:, boxes:FILE), generator, refiner, editor "
-            "(diffusers:), labeller (ares, clip), matcher (clip:), describer (endpoint:URL#MODEL, file:JSONL).",
+            help="ROLE=SCHEME:ID, can be given again: detector (yolos:, onnx:FILE, boxes:FILE, "
+            "ultralytics:FILE?sha256=HASH), generator, refiner, editor (diffusers:), labeller (ares, clip), "
+            "matcher (clip:), describer (endpoint:URL#MODEL, file:JSONL).",
             metavar="ROLE=TOOL",
         ),
     ] = None,

@@ -12,6 +12,7 @@ import typer
 from fairspace.submissions.commands.app import SCORE, All, Json, SubmissionPath, app, check_places, print_json
 from fairspace.submissions.commands.ares import MeasurementOption, faces_setting, labeller_named, need_ares
 from fairspace.submissions.commands.shared.checked import check_with_progress, checked_submission, is_result
+from fairspace.submissions.commands.shared.run_options import FacesOption
 from fairspace.submissions.commands.show.tables import faults, notes
 from fairspace.submissions.errors import UsageError
 
@@ -69,7 +70,7 @@ def score(
         ),
     ] = None,
     measurement: MeasurementOption = None,
-    faces: Annotated[str, typer.Option(help="With --ares: face detector, a folder or ID@REVISION.")] = "",
+    faces: FacesOption = "",
     resamples: Annotated[
         int | None,
         typer.Option(

@@ -43,7 +43,7 @@ class RunSettings:
         model: model that answers; None for one that only makes images.
         images: model that makes images, for `images.models.open_image_model`; '' for one that only answers.
         ares: folder of ARES, or repository@revision; labels the images.
-        faces: settings of ARES' face detector; None takes each image as one face.
+        faces: ARES' face detector, or its settings; None takes each image as one face.
         quality: role -> rater of the images, for `quality.models.open_quality`; {} leaves them unrated.
         again: whether to ask again for earlier failures.
         batch: faces at a time for ARES; changes only speed.
@@ -54,7 +54,7 @@ class RunSettings:
     model: ModelSettings | None = None
     images: str = ""
     ares: str = ""
-    faces: Mapping[str, Any] | None = None
+    faces: Any = None
     quality: Mapping[str, str] = field(default_factory=dict)
     about: About = About()
     again: bool = False

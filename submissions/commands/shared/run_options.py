@@ -30,7 +30,15 @@ ImagesOption = Annotated[
     str, typer.Option(help="Model that makes images: diffusers:ID, endpoint:URL#MODEL or python:MODULE:FUNCTION.")
 ]
 AresOption = Annotated[str, typer.Option(help="Labels the images: folder of ARES, or repository@revision.")]
-FacesOption = Annotated[str, typer.Option(help="With --ares: face detector, a folder or ID@REVISION.")]
+FacesOption = Annotated[
+    str,
+    typer.Option(
+        "--faces",
+        "--detector",
+        help="Finds the faces that ARES labels: a detector of transformers (a folder or ID@REVISION), onnx:FILE or "
+        "ultralytics:FILE?sha256=HASH; the whole image is one face if left out.",
+    ),
+]
 SettingOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -151,7 +151,7 @@ class Means:
     model: ModelSettings | None = None
     images: str = ""
     ares: str = ""
-    faces: Mapping[str, Any] | None = None
+    faces: Any = None
     data: str = ""
     device: str = ""
 

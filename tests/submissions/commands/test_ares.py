@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 import json
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 
 from fairspace.builders.drawn.drawing import draw_face
+from fairspace.builders.models.opening import open_face_parts
 from tests.builders.models import tiny
+from tests.builders.models.make_yolo import PLACE
 from tests.submissions.running.quality import factory as quality_factory
 from tests.tiny_ares import random_ares
 
@@ -48,6 +52,20 @@ def test_annotate_gives_every_image_one_row_and_says_how(run: Run, model: Path, 
     assert [row["sample"] for row in rows] == list(range(5))
     assert [row["status"] for row in rows] == ["ok"] * 4 + ["unreadable"]
     assert {row["id"] for row in rows} == {"neutral/nurse"}
+
+
+def test_annotate_takes_the_detectors_of_builds(run: Run, model: Path, images: Path, tmp_path: Path) -> None:
+    file, out = tmp_path / "yolo.onnx", tmp_path / "out"
+    file.write_bytes(lzma.decompress((PLACE / "yolov8n.onnx.xz").read_bytes()))
+    named = f"onnx:{file}?threshold=0.7"
+    code, _, error = run("ares", "annotate", images, "--model", model, "--out", out, "--detector", named)
+    assert code == 0, error
+    rows = pq.read_table(next(out.glob("annotations-*.parquet"))).to_pylist()
+    drawn = [Image.open(file).convert("RGB") for file in sorted(images.rglob("*.png"))[:4]]
+    faces = [len(boxes) for boxes in open_face_parts(named).detect(drawn)]
+    assert [row["faces"] for row in rows if row["face"] == 0 and row["sample"] < 4] == faces
+    assert max(faces) > 1
+    assert open_face_parts(named).name in (out / "annotation.json").read_text()
 
 
 def test_a_model_that_is_nowhere_is_told_in_a_sentence(run: Run, images: Path, tmp_path: Path) -> None:
