@@ -43,7 +43,9 @@ def test_a_pipeline_says_what_it_is(sdxl: str) -> None:
     assert model.settings() == {
         "steps": 1,
         "guidance": 3.5,
-        "size": 16,
+        "true_cfg": None,
+        "negative": None,
+        "size": "16x16",
         "scheduler": "DDIMScheduler",
         "dtype": "float32",
         "variant": "",
