@@ -98,7 +98,11 @@ def test_the_refiner_ends_the_denoising(models: Path) -> None:
 
 def test_builds_take_genres_settings_where_the_pipeline_has_them(models: Path) -> None:
     tool = DiffusersGenerator(
-        str(models / "sdxl"), refiner=str(models / "sdxl_refiner"), genres=True, settings=Settings(size=32), device="cpu"
+        str(models / "sdxl"),
+        refiner=str(models / "sdxl_refiner"),
+        genres=True,
+        settings=Settings(size=32),
+        device="cpu",
     )
     used = tool.in_force()
     assert (used["steps"], used["guidance"], used["size"], used["handover"]) == (40, 7.0, "32x32", 0.8)
