@@ -1,7 +1,8 @@
 """Images made from text or edited by a diffusers pipeline.
 
-Defaults are GENRES' (appendix B.2, step 2): SDXL base and refiner, Euler Ancestral, 40 steps, guidance 7.0, 1024x1024,
-the last fifth of the denoising by the refiner. IRIS-Ideal-52 uses SDXL and SD 3.5 (appendix C.1). IRIS-Steer-60 edits
+A pipeline runs with its own defaults, unless a setting is named. Builds take those that GENRES prints (appendix
+B.2, step 2): SDXL base and refiner, Euler Ancestral, 40 steps, guidance 7.0, 1024x1024, the last fifth of the denoising
+by the refiner. IRIS-Ideal-52 uses SDXL and SD 3.5 (appendix C.1). IRIS-Steer-60 edits
 pairs with InstructPix2Pix (Brooks et al. 2023; appendix C.2), without stated settings: the defaults are those of the
 model's makers.
 """
@@ -9,9 +10,10 @@ model's makers.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairspace.builders.engine.tools import Prompt
@@ -31,12 +33,14 @@ DTYPES = ("", "float32", "float16", "bfloat16")
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a pipeline; the defaults are those of GENRES, appendix B.2, step 2.
+    """Settings of a pipeline; None and '' leave a setting to the pipeline.
 
     Args:
-        guidance: classifier-free guidance scale.
+        guidance: classifier-free guidance scale, or the one that a distilled model reads as a number (FLUX.1-dev).
+        true_cfg: classifier-free guidance scale of pipelines that have both (FLUX, Qwen-Image); needs `negative`.
+        negative: negative prompt of every image; may be a space.
         size: side of the square image, in pixels.
-        scheduler: class name in diffusers; '' is Euler Ancestral for SDXL, as in B.2, and the model's own for others.
+        scheduler: class name in diffusers.
         handover: The base model's share of the denoising.
         dtype: one of `DTYPES`; '' is bfloat16 on a GPU and float32 on a CPU.
         variant: variant of the weight files, such as `fp16`; '' takes the plain ones.
@@ -45,9 +49,11 @@ class Settings:
             so an image does not depend on those beside it.
     """
 
-    steps: int = 40
-    guidance: float = 7.0
-    size: int = 1024
+    steps: int | None = None
+    guidance: float | None = None
+    true_cfg: float | None = None
+    negative: str | None = None
+    size: int | None = None
     scheduler: str = ""
     handover: float = 0.8
     dtype: str = ""
@@ -56,42 +62,83 @@ class Settings:
     batch: int = 1
 
 
+GENRES: Mapping[str, Any] = {"steps": 40, "guidance": 7.0, "size": 1024}
+"""GENRES' settings (B.2, step 2), with Euler Ancestral for SDXL and the model's own scheduler for others."""
+_ARGUMENTS = {
+    "steps": "num_inference_steps",
+    "guidance": "guidance_scale",
+    "true_cfg": "true_cfg_scale",
+    "negative": "negative_prompt",
+    "size": "height",
+}
+"""Setting -> argument of a pipeline's call."""
+
+
 class DiffusersGenerator:
     """Images by a text-to-image pipeline and a refiner, if any; a prompt's seed alone decides its noise.
 
-    Models are folders or ID[@REVISION]; device '' takes a GPU if there is one. Errors: BuildError TOOL_MISSING without
-    packages or safetensors weights.
+    Models are folders or ID[@REVISION]; device '' takes a GPU if there is one. With `genres`, GENRES' settings stand
+    for those not set, as far as the pipeline has them. Errors: BuildError TOOL_MISSING without packages or safetensors
+    weights, for a pipeline that makes no images from text, and for settings that it does not have.
     """
 
     def __init__(
-        self, model: str = SDXL, *, refiner: str = "", settings: Settings | None = None, device: str = ""
+        self,
+        model: str = SDXL,
+        *,
+        refiner: str = "",
+        settings: Settings | None = None,
+        genres: bool = False,
+        device: str = "",
     ) -> None:
         for package in ("diffusers", "transformers"):
             weights.need(package, "build", model)
-        self._base = weights.find(model, "model_index.json")
+        self._model, self._base = model, weights.find(model, "model_index.json")
         self._refiner = weights.find(refiner, "model_index.json") if refiner else None
-        self.settings, self.device = settings or Settings(), device
-        if self.settings.dtype not in DTYPES:
-            raise _unknown(model, "dtype", self.settings.dtype, ", ".join(DTYPES[1:]))
+        self._named, self._genres, self.device = settings or Settings(), genres, device
+        if self._named.dtype not in DTYPES:
+            raise _unknown(model, "dtype", self._named.dtype, ", ".join(DTYPES[1:]))
 
     @property
     def name(self) -> str:
-        """Models with commit or hash, and every setting that decides pixels."""
-        chosen = self.settings
+        """Models with commit or hash, and every setting in force."""
+        used = self.in_force()
         return " ".join(
             part
             for part in (
                 f"diffusers {self._base.name}",
-                f"+ refiner {self._refiner.name} from {chosen.handover:g}" if self._refiner else "",
-                self._scheduler,
-                f"{chosen.steps} steps guidance {chosen.guidance:g} {chosen.size}x{chosen.size}",
-                chosen.dtype,
-                chosen.variant,
-                "compiled" if chosen.compile else "",
-                f"batch {chosen.batch}" if chosen.batch > 1 else "",
+                f"+ refiner {self._refiner.name} from {used['handover']:g}" if self._refiner else "",
+                used["scheduler"],
+                "" if used["steps"] is None else f"{used['steps']} steps",
+                "" if used["guidance"] is None else f"guidance {used['guidance']:g}",
+                "" if used["true_cfg"] is None else f"true_cfg {used['true_cfg']:g}",
+                f"negative {used['negative']!r}" if used["negative"] else "",
+                used["size"],
+                used["dtype"],
+                used["variant"],
+                "compiled" if used["compile"] else "",
+                f"batch {used['batch']}" if used["batch"] > 1 else "",
             )
             if part
         )
+
+    def in_force(self) -> dict[str, Any]:
+        """All settings as they act: where nothing is set, the default in the pipeline's signature.
+
+        None: the pipeline has no such argument, or decides it itself; `size` is then ''. Nothing is loaded.
+        """
+        chosen, has = self.settings, self._has
+        used = asdict(chosen)
+        for setting, argument in _ARGUMENTS.items():
+            used[setting] = has.get(argument) if used[setting] is None else used[setting]
+        if "true_cfg_scale" in has:
+            # Without a negative prompt these pipelines do without; the other scale is for distilled models alone.
+            used["true_cfg"] = 1.0 if chosen.negative is None else used["true_cfg"]
+            used["guidance"] = used["guidance"] if self._distilled else None
+        width, height = (chosen.size or has.get(side) for side in ("width", "height"))
+        used["size"] = f"{width}x{height}" if width and height else ""
+        used["scheduler"] = chosen.scheduler or (self._index.get("scheduler") or ["", ""])[1]
+        return used
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
         """One RGB image per prompt."""
@@ -101,26 +148,95 @@ class DiffusersGenerator:
         return images
 
     def _generate(self, prompts: Sequence[Prompt]) -> list[Image]:
-        chosen = self.settings
-        texts, noise = [prompt.text for prompt in prompts], generators(prompts)
-        common: dict[str, Any] = {"prompt": texts, "generator": noise, "guidance_scale": chosen.guidance}
-        square = {"height": chosen.size, "width": chosen.size, "num_inference_steps": chosen.steps}
+        chosen, has = self.settings, self._has
+        common: dict[str, Any] = {"prompt": [prompt.text for prompt in prompts], "generator": generators(prompts)}
+        common |= {
+            argument: getattr(chosen, setting)
+            for setting, argument in _ARGUMENTS.items()
+            if setting != "size" and getattr(chosen, setting) is not None
+        }
+        if chosen.negative is not None:
+            common["negative_prompt"] = [chosen.negative] * len(prompts)
+        square = {side: chosen.size for side in ("height", "width") if chosen.size is not None and side in has}
         if self._refine is None:
-            return list(self._pipeline(**common, **square).images)
+            return self._images(self._pipeline(**common, **square))
         halfway = self._pipeline(**common, **square, denoising_end=chosen.handover, output_type="latent").images
-        common |= {"image": halfway, "num_inference_steps": chosen.steps, "denoising_start": chosen.handover}
-        return list(self._refine(**common).images)
+        return self._images(self._refine(**common, image=halfway, denoising_start=chosen.handover))
+
+    def _images(self, output: Any) -> list[Image]:
+        images = getattr(output, "images", None)
+        if not isinstance(images, list) or not all(hasattr(image, "convert") for image in images):
+            raise self._no_images(f"a result of type {type(output).__name__} without images")
+        return images
 
     @cached_property
-    def _scheduler(self) -> str:
-        made_by = json.loads(self._base.marker.read_text(encoding="utf-8")).get("_class_name", "")
-        return self.settings.scheduler or (EULER_ANCESTRAL if made_by.startswith("StableDiffusionXL") else "")
+    def settings(self) -> Settings:
+        """The named settings, completed by GENRES'. BuildError TOOL_MISSING for one that the pipeline does not have."""
+        named, has = self._named, self._has
+        for setting, argument in _ARGUMENTS.items():
+            if (value := getattr(named, setting)) is not None and argument not in has:
+                known = ", ".join(known for known, argument in _ARGUMENTS.items() if argument in has)
+                raise _unknown(self._model, setting, value, f"settings of {self._kind.__name__}: {known}")
+        if "true_cfg_scale" in has:
+            scale = has["true_cfg_scale"] if named.true_cfg is None else named.true_cfg
+            if named.guidance is not None and not self._distilled:
+                raise _unknown(self._model, "guidance", named.guidance, "true_cfg and negative: it is not distilled")
+            if (named.negative is None and (named.true_cfg or 0) > 1) or (named.negative is not None and scale <= 1):
+                problem = f"true_cfg {scale:g} with negative prompt {named.negative!r}"
+                raise _unknown(self._model, "guidance", problem, "true_cfg above 1 and a negative prompt, or neither")
+        if not self._genres:
+            return named
+        fill = {name: value for name, value in GENRES.items() if _ARGUMENTS[name] in has}
+        if self._kind.__name__.startswith("StableDiffusionXL"):
+            fill["scheduler"] = EULER_ANCESTRAL
+        return replace(named, **{name: value for name, value in fill.items() if getattr(named, name) in (None, "")})
+
+    @cached_property
+    def _index(self) -> dict[str, Any]:
+        index: dict[str, Any] = json.loads(self._base.marker.read_text(encoding="utf-8"))
+        return index
+
+    @cached_property
+    def _kind(self) -> Any:
+        """Class of the pipeline: AutoPipeline's for its family where there is one, else its own."""
+        import diffusers
+        from diffusers.pipelines.auto_pipeline import AUTO_TEXT2IMAGE_PIPELINES_MAPPING, _get_task_class
+
+        named = str(self._index.get("_class_name"))
+        own = getattr(diffusers, named, None)
+        if not isinstance(own, type) or not issubclass(own, diffusers.DiffusionPipeline):
+            raise self._no_images(f"the pipeline {named}, unknown to diffusers {diffusers.__version__}")
+        return _get_task_class(AUTO_TEXT2IMAGE_PIPELINES_MAPPING, named, throw_error_if_not_exist=False) or own
+
+    @cached_property
+    def _has(self) -> Mapping[str, Any]:
+        """Arguments of the pipeline's call with their defaults. BuildError TOOL_MISSING unless a prompt is enough."""
+        arguments = signature(self._kind.__call__).parameters
+        needed = {
+            name
+            for name, argument in arguments.items()
+            if argument.default is Parameter.empty
+            and argument.kind not in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
+        }
+        lacking = ", ".join(sorted({"prompt", "generator"} - set(arguments)))
+        if lacking or needed - {"self", "prompt"}:
+            problem = f"no {lacking}" if lacking else f"needs {', '.join(sorted(needed - {'self', 'prompt'}))}"
+            raise self._no_images(f"{self._kind.__name__}: {problem}")
+        return {name: argument.default for name, argument in arguments.items()}
+
+    @cached_property
+    def _distilled(self) -> bool:
+        """Whether the denoiser reads the guidance scale as a number."""
+        config = weights.find(self._model, "transformer/config.json").marker
+        return bool(json.loads(config.read_text(encoding="utf-8")).get("guidance_embeds"))
+
+    def _no_images(self, problem: str) -> BuildError:
+        expected = "a pipeline of diffusers that makes images from a prompt alone"
+        return BuildError("TOOL_MISSING", self._model, problem, expected, "name another, or write a python: function")
 
     @cached_property
     def _pipeline(self) -> Any:
-        from diffusers import AutoPipelineForText2Image
-
-        return self._load(AutoPipelineForText2Image, self._base)
+        return self._load(self._kind, self._base)
 
     @cached_property
     def _refine(self) -> Any:
@@ -133,13 +249,17 @@ class DiffusersGenerator:
     def _load(self, auto: Any, source: weights.Weights) -> Any:
         chosen = self.settings
         pipeline = load(auto, source, dtype=chosen.dtype, variant=chosen.variant, device=self.device)
-        if self._scheduler:
-            known = {kind.__name__: kind for kind in [*pipeline.scheduler.compatibles, type(pipeline.scheduler)]}
-            if self._scheduler not in known:
-                raise _unknown(source.name, "scheduler", self._scheduler, ", ".join(sorted(known)))
-            pipeline.scheduler = known[self._scheduler].from_config(pipeline.scheduler.config)
+        if chosen.scheduler:
+            own: Any = getattr(pipeline, "scheduler", None)
+            known = {kind.__name__: kind for kind in [*getattr(own, "compatibles", []), type(own)] if own is not None}
+            if chosen.scheduler not in known:
+                raise _unknown(source.name, "scheduler", chosen.scheduler, ", ".join(sorted(known)) or "none")
+            pipeline.scheduler = known[chosen.scheduler].from_config(own.config)
         if chosen.compile:
-            denoiser = pipeline.unet if getattr(pipeline, "unet", None) is not None else pipeline.transformer
+            parts = (getattr(pipeline, name, None) for name in ("unet", "transformer", "decoder"))
+            denoiser = next((part for part in parts if part is not None), None)
+            if denoiser is None:
+                raise _unknown(source.name, "compile", "true", "false: no denoiser was found")
             denoiser.compile()
         return pipeline
 
@@ -176,7 +296,7 @@ def generators(prompts: Sequence[Prompt]) -> list[Any]:
     return [torch.Generator("cpu").manual_seed(prompt.seed) for prompt in prompts]
 
 
-def _unknown(model: str, setting: str, value: str, expected: str) -> BuildError:
+def _unknown(model: str, setting: str, value: object, expected: str) -> BuildError:
     return BuildError("TOOL_MISSING", model, f"{setting} {value!r}", expected, "name another in the tool's settings")
 
 

@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import partial
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 from urllib.parse import parse_qsl
 
 from fairspace.builders.engine.tools import Tools
@@ -118,14 +118,14 @@ class _Asked:
 
 def _settings(kind: type) -> Types:
     hints = get_type_hints(kind)
-    return {setting.name: hints[setting.name] for setting in fields(kind)}
+    return {setting.name: next(iter(get_args(hints[setting.name])), hints[setting.name]) for setting in fields(kind)}
 
 
 def _generator(what: str, chosen: Mapping[str, Any], request: _Asked) -> DiffusersGenerator:
     refiner = ""
     if request.refiner:
         _, refiner, _ = read("refiner", request.refiner, SCHEMES["refiner"])
-    return DiffusersGenerator(what, refiner=refiner, settings=Settings(**chosen), device=request.device)
+    return DiffusersGenerator(what, refiner=refiner, settings=Settings(**chosen), genres=True, device=request.device)
 
 
 def _editor(what: str, chosen: Mapping[str, Any], request: _Asked) -> InstructPix2PixEditor:

@@ -262,7 +262,7 @@ def _image_stage(chosen: Chosen, model: ImageModel, task: str, plan: Sequence[As
         revision=model.revision,
         engine=model.engine,
         engine_version=model.engine_version,
-        settings={**model.settings(), "seed": chosen.seed or 0},
+        settings={**model.settings(), "seed": chosen.seed or 0, "pixels": report.pixels},
         prompts=prompts_hash(plan),
         datasets={},
         tasks=[task],

@@ -19,6 +19,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,6 +69,7 @@ class ImageReport:
         fates: numbers of images `answered`, `refused` (rows of the shards without an image) and `failed` (in no shard).
         reasons: `refused: REASON` or `failed: REASON` -> images.
         ended: time at which every image had its fate.
+        pixels: `WIDTHxHEIGHT` of the first image, whatever was asked; '' if there is none.
     """
 
     fates: Mapping[str, int]
@@ -75,6 +77,7 @@ class ImageReport:
     shards: tuple[Path, ...] = ()
     started: str = ""
     ended: str = ""
+    pixels: str = ""
 
 
 def make_images(
@@ -373,7 +376,18 @@ class _Store:
             tuple(self.shard(number) for number in range(self.count)),
             json.loads(known["started"]),
             json.loads(known["ended"]),
+            self._pixels(),
         )
+
+    def _pixels(self) -> str:
+        from PIL import Image
+
+        shards = (self.shard(number) for number in range(self.count))
+        content = next((image for file in shards for image in _read_images(file) if image), None)
+        if content is None:
+            return ""
+        with Image.open(BytesIO(content)) as image:
+            return f"{image.width}x{image.height}"
 
 
 def _read_images(file: Path) -> Iterator[bytes | None]:

@@ -1,7 +1,8 @@
 """Open the image-generating model that a user names: `SCHEME:NAME[?SETTING=VALUE&...]`.
 
     diffusers:ID_OR_FOLDER[@REVISION]   a text-to-image pipeline of diffusers
-                                        ?steps=28&guidance=3.5&size=1024&scheduler=..&dtype=..&variant=..&compile=..&batch=8
+                                        ?steps=28&guidance=3.5&true_cfg=4&negative=..&size=1024&scheduler=..&dtype=..
+                                        &variant=..&compile=..&batch=8; without them, the pipeline's own
     endpoint:URL#MODEL                  an endpoint that speaks OpenAI's images protocol
                                         ?size=1024&quality=..&seed=true&concurrency=8&attempts=6&timeout=180
                                         &key=VARIABLE&revision=..
@@ -27,7 +28,6 @@ import os
 import platform
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -213,7 +213,8 @@ def _unknown(where: str, what: str, expected: str) -> RunError:
 class DiffusersImages:
     """A pipeline; each prompt's seed alone decides its noise. `chosen`: fields of `builders.models.diffusion.Settings`.
 
-    Errors: UsageError without the packages; BuildError TOOL_MISSING without the weights.
+    What is not chosen is the pipeline's own (IRIS, A.1.1). Errors: UsageError without the packages; BuildError
+    TOOL_MISSING without the weights, or for settings that the pipeline does not have.
     """
 
     engine = "diffusers"
@@ -226,13 +227,14 @@ class DiffusersImages:
 
         settings = Settings(**chosen)
         for setting in ("steps", "size", "batch"):
-            if getattr(settings, setting) < 1:
-                problem = f"{setting}={getattr(settings, setting)}"
+            if (value := getattr(settings, setting)) is not None and value < 1:
+                problem = f"{setting}={value}"
                 raise RunError("MODEL_UNKNOWN", named or model, problem, "1 or more", "name another")
         self.batch = settings.batch
         self.device = weights.best_device(device)
         self._found = weights.find(model, "model_index.json")
         self._generator = DiffusersGenerator(model, settings=settings, device=self.device)
+        self._in_force = self._generator.in_force()
         self._withheld: list[bool] = []
 
     @property
@@ -251,8 +253,8 @@ class DiffusersImages:
         return version("diffusers")
 
     def settings(self) -> dict[str, Setting]:
-        """All that decides pixels, the device's precision included."""
-        settings: dict[str, Setting] = asdict(self._generator.settings)
+        """All that decides pixels as it acts, the device's precision included."""
+        settings: dict[str, Setting] = {**self._in_force}
         del settings["handover"]  # there is no refiner
         kind = self.device.partition(":")[0]
         precision = settings["dtype"] or ("float32" if kind == "cpu" else "bfloat16")
@@ -365,6 +367,8 @@ SCHEMES: Mapping[str, Scheme] = {
         {
             "steps": int,
             "guidance": float,
+            "true_cfg": float,
+            "negative": str,
             "size": int,
             "scheduler": str,
             "dtype": str,

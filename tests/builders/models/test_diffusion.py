@@ -88,7 +88,7 @@ def test_the_prompt_counts(models: Path) -> None:
 def test_the_refiner_ends_the_denoising(models: Path) -> None:
     base, refined = (generator(models, kind).generate(PROMPTS[:1])[0] for kind in ("sdxl", "sdxl+refiner"))
     assert levels(base, refined) > 0
-    tool = generator(models, "sdxl+refiner", Settings(size=32))
+    tool = generator(models, "sdxl+refiner", Settings(steps=40, size=32))
     steps: dict[str, int] = {}
     for name, pipeline in (("base", tool._pipeline), ("refiner", tool._refine)):
         pipeline.unet.register_forward_hook(lambda *_, name=name: steps.__setitem__(name, steps.get(name, 0) + 1))
@@ -96,22 +96,30 @@ def test_the_refiner_ends_the_denoising(models: Path) -> None:
     assert steps == {"base": 32, "refiner": 8}
 
 
-def test_the_defaults_are_those_of_genres(models: Path) -> None:
-    defaults = Settings()
-    assert (defaults.steps, defaults.guidance, defaults.size, defaults.handover) == (40, 7.0, 1024, 0.8)
-    tool = generator(models, "sdxl+refiner")
+def test_builds_take_genres_settings_where_the_pipeline_has_them(models: Path) -> None:
+    tool = DiffusersGenerator(
+        str(models / "sdxl"),
+        refiner=str(models / "sdxl_refiner"),
+        genres=True,
+        settings=Settings(size=32),
+        device="cpu",
+    )
+    used = tool.in_force()
+    assert (used["steps"], used["guidance"], used["size"], used["handover"]) == (40, 7.0, "32x32", 0.8)
     for pipeline in (tool._pipeline, tool._refine):
         assert type(pipeline.scheduler).__name__ == "EulerAncestralDiscreteScheduler"
-    assert type(generator(models, "sd3")._pipeline.scheduler).__name__ == "FlowMatchEulerDiscreteScheduler"
+    other = DiffusersGenerator(str(models / "sd3"), genres=True, device="cpu")
+    assert other.in_force()["size"] == "1024x1024"
+    assert type(other._pipeline.scheduler).__name__ == "FlowMatchEulerDiscreteScheduler"
 
 
 def test_the_name_tells_every_setting(models: Path) -> None:
     name = generator(models, "sdxl+refiner").name
     assert name.startswith("diffusers sdxl (sha256 ")
     assert "+ refiner sdxl_refiner (sha256 " in name
-    assert name.endswith("from 0.8 EulerAncestralDiscreteScheduler 5 steps guidance 7 32x32")
+    assert name.endswith("from 0.8 EulerDiscreteScheduler 5 steps guidance 5 32x32")
     chosen = Settings(steps=9, size=64, scheduler="DDIMScheduler", dtype="bfloat16", batch=2)
-    assert generator(models, "sdxl", chosen).name.endswith("DDIMScheduler 9 steps guidance 7 64x64 bfloat16 batch 2")
+    assert generator(models, "sdxl", chosen).name.endswith("DDIMScheduler 9 steps guidance 5 64x64 bfloat16 batch 2")
     assert type(generator(models, "sdxl", chosen)._pipeline.scheduler).__name__ == "DDIMScheduler"
 
 

@@ -25,6 +25,32 @@ def tokenizer() -> Any:
     return CLIPTokenizer(vocab={token: n for n, token in enumerate(tokens)}, merges=[], model_max_length=77)
 
 
+_SPECIAL = {
+    "Qwen2Tokenizer": ("<|endoftext|>", "<|im_start|>", "<|im_end|>"),
+    "GemmaTokenizer": ("<pad>", "<eos>", "<bos>", "<unk>"),
+    "LlamaTokenizer": ("<unk>", "<s>", "</s>"),
+    "BertTokenizer": ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+}
+
+
+def words_of(kind: str) -> Any:
+    """A tokenizer of this class that knows letters alone."""
+    import transformers
+    from transformers.convert_slow_tokenizer import bytes_to_unicode
+
+    if kind == "CLIPTokenizer":
+        return tokenizer()
+    if kind == "T5Tokenizer":
+        pieces = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -1.0), *LETTERS]
+        return transformers.T5Tokenizer(vocab=pieces, extra_ids=0)
+    known = {token: n for n, token in enumerate((*_SPECIAL[kind], *bytes_to_unicode().values()))}
+    words = getattr(transformers, kind)(vocab=known, **({} if kind == "BertTokenizer" else {"merges": []}))
+    words.pad_token = words.pad_token or words.eos_token
+    text = "m['content'] if m['content'] is string else m['content'][0]['text']"
+    words.chat_template = f"{{% for m in messages %}}<|im_start|>{{{{ {text} }}}}<|im_end|>{{% endfor %}}"
+    return words
+
+
 def text_config(words: Any, width: int = 32, **more: Any) -> Any:
     from transformers import CLIPTextConfig
 

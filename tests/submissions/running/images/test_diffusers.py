@@ -43,7 +43,9 @@ def test_a_pipeline_says_what_it_is(sdxl: str) -> None:
     assert model.settings() == {
         "steps": 1,
         "guidance": 3.5,
-        "size": 16,
+        "true_cfg": None,
+        "negative": None,
+        "size": "16x16",
         "scheduler": "DDIMScheduler",
         "dtype": "float32",
         "variant": "",
@@ -57,7 +59,7 @@ def test_a_pipeline_says_what_it_is(sdxl: str) -> None:
 def test_the_same_images_are_made_again_to_the_byte(sdxl: str, tmp_path: Path, batch: int) -> None:
     for name in ("first", "second"):
         report = make_images(asks(7), opened(sdxl, f"&batch={batch}"), tmp_path / name, seed=1)
-        assert report.fates["answered"] == 7
+        assert (report.fates["answered"], report.pixels) == (7, "16x16")
     assert shards(tmp_path / "first") == shards(tmp_path / "second")
 
 
