@@ -32,6 +32,7 @@ DEFAULTS: dict[str, dict[str, Setting]] = {
 """Type of model -> its settings, with the values of its makers' programs (deepseek-ai/Janus, baaivision/Emu3)."""
 _OWN = {"guidance": "guidance_scale", "temperature": "temperature", "top_k": "top_k", "top_p": "top_p"}
 """Setting -> its name in a model's `generation_config.json`."""
+_LEAST = {"batch": 1, "size": 16, "temperature": 0, "top_k": 0}
 _INPUTS = ("input_ids", "attention_mask", "image_sizes")
 _STEP = 16
 """Prompts are padded to a multiple of this many tokens, so that an image does not depend on those beside it."""
@@ -72,8 +73,9 @@ class UnifiedImages:
     ) -> None:
         self._named, self._source, self.batch = named or model, find(model), batch
         self._device, self._dtype = weights.best_device(device), dtype
-        if batch < 1:
-            raise self._wrong(f"batch={batch}", "1 or more")
+        for name, least in _LEAST.items():
+            if (value := {"batch": batch, **chosen}.get(name, least)) < least:
+                raise self._wrong(f"{name}={value}", f"{least} or more")
         at: dict[str, Any] = {"revision": self._source.revision} if self._source.revision else {}
         try:
             self._kind = (
