@@ -3,6 +3,8 @@
     diffusers:ID_OR_FOLDER[@REVISION]   a text-to-image pipeline of diffusers
                                         ?steps=28&guidance=3.5&true_cfg=4&negative=..&size=1024&scheduler=..&dtype=..
                                         &variant=..&compile=..&batch=8; without them, the pipeline's own
+    transformers:ID_OR_FOLDER[@REVISION]   a unified model of transformers: Janus, Emu3
+                                        ?guidance=5&temperature=1&top_k=..&top_p=..&size=..&negative=..&dtype=..&batch=8
     endpoint:URL#MODEL                  an endpoint that speaks OpenAI's images protocol
                                         ?size=1024&quality=..&seed=true&concurrency=8&attempts=6&timeout=180
                                         &key=VARIABLE&revision=..
@@ -360,6 +362,13 @@ def _endpoint(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) ->
     return EndpointImages(url, model, named=request[0], **chosen)
 
 
+def _unified(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) -> ImageModel:
+    need_packages("run", "torch", "transformers", "accelerate")
+    from fairspace.submissions.running.images.unified import UnifiedImages
+
+    return UnifiedImages(what, named=request[0], device=request[1], **chosen)
+
+
 SCHEMES: Mapping[str, Scheme] = {
     "diffusers": Scheme(
         "diffusers:ID_OR_FOLDER[@REVISION]",
@@ -379,6 +388,21 @@ SCHEMES: Mapping[str, Scheme] = {
         lambda what, chosen, named_and_device: DiffusersImages(
             what, named=named_and_device[0], device=named_and_device[1], **chosen
         ),
+    ),
+    "transformers": Scheme(
+        "transformers:ID_OR_FOLDER[@REVISION]",
+        "",
+        {
+            "guidance": float,
+            "temperature": float,
+            "top_k": int,
+            "top_p": float,
+            "size": int,
+            "negative": str,
+            "dtype": str,
+            "batch": int,
+        },
+        _unified,
     ),
     "endpoint": Scheme(
         "endpoint:URL#MODEL",

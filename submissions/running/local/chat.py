@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -22,6 +21,7 @@ from transformers import (
     AutoModelForImageTextToText,
     AutoProcessor,
     AutoTokenizer,
+    GenerationMixin,
     LogitsProcessor,
     LogitsProcessorList,
     MinPLogitsWarper,
@@ -32,6 +32,8 @@ from transformers import (
     TopPLogitsWarper,
 )
 from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
+from transformers.models.auto.processing_auto import PROCESSOR_MAPPING
+from transformers.processing_utils import MODALITY_TO_AUTOPROCESSOR_MAPPING
 
 from fairspace.builders.models import weights
 from fairspace.submissions.format.manifest import version
@@ -119,8 +121,10 @@ def open_weights(source: Found, named: str, device: str, dtype: str) -> Opened:
     try:
         kind = type(AutoConfig.from_pretrained(source.where, **at))
         sees = kind in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
-        processor = _processor(source.where, at) if sees else None
+        processor = _processor(source.where, kind, at) if sees else None
         tokenizer: Any = processor.tokenizer if processor else AutoTokenizer.from_pretrained(source.where, **at)
+        if processor and not processor.chat_template:  # older repositories keep it with the tokenizer
+            processor.chat_template = tokenizer.chat_template
         opener: Any = AutoModelForImageTextToText if sees else AutoModelForCausalLM
         model: Any = opener.from_pretrained(
             source.where,
@@ -156,16 +160,22 @@ def batch_that_fits(model: Any, context: int) -> int:
     return rows_that_fit(row, free)
 
 
-def _processor(where: str, at: Mapping[str, str]) -> Any:
-    """Processor of images and texts; without torchvision the one on PIL's images."""
-    backend = {"backend": "pil"} if find_spec("torchvision") is None else {}
-    try:
-        return AutoProcessor.from_pretrained(where, **backend, **at)
-    except ImportError as error:
-        if not backend:
-            raise
-        # Several processors prepare films too, and cannot be opened without what decodes them.
-        raise ImportError(f"{Path(where).name}: its processor needs torchvision ({error})") from error
+def _processor(where: str, config: type, at: Mapping[str, str]) -> Any:
+    """Processor of images and texts, on PIL's images with or without torchvision.
+
+    Many processors prepare videos too, which needs torchvision: such a one is made of its other parts.
+    """
+    kind: Any = PROCESSOR_MAPPING.get(config, AutoProcessor)
+    if kind is AutoProcessor or "video_processor" not in kind.get_attributes():
+        return AutoProcessor.from_pretrained(where, backend="pil", **at)
+    kind = type(kind.__name__, (kind,), {"check_argument_for_proper_class": lambda *parts: None})
+    parts: list[Any] = []
+    for name in kind.get_attributes():
+        opener = MODALITY_TO_AUTOPROCESSOR_MAPPING[name] if name != "video_processor" else None
+        more = {**at, "backend": "pil"} if name == "image_processor" else at
+        parts.append(opener.from_pretrained(where, **more) if opener else None)
+    settings, _ = kind.get_processor_dict(where, **at)
+    return kind.from_args_and_dict(parts, settings)
 
 
 _STEP = 16
@@ -208,6 +218,11 @@ class LocalChat:
         self.named, self.source = named, source
         self.model, self.tokenizer, self.sees = opened.model, opened.tokenizer, opened.processor is not None
         self._processor = opened.processor
+        # The own `generate` of models that make images too, such as Janus', drops processors of logits.
+        unified = "image" in getattr(self.model, "output_modalities", ())
+        self._generate = (
+            partial(GenerationMixin.generate, self.model, guidance_scale=None) if unified else self.model.generate
+        )
         self.context = context or context_of(self.model)
         self.batch = batch or batch_that_fits(self.model, self.context)
         template = (self._processor or self.tokenizer).chat_template
@@ -277,7 +292,7 @@ class LocalChat:
             for each, room in zip(full, rooms, strict=True)
         ]
         chosen = choosers(self.model.generation_config, choice, [*seeds, *[0] * lacking])
-        self.model.generate(
+        self._generate(
             **{name: self._placed(value) for name, value in inputs.items()},
             max_new_tokens=min(choice.max_tokens + 1, max(rooms)),
             do_sample=False,

@@ -11,19 +11,20 @@ _WIDTH = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "n
 
 
 def janus(folder: Path) -> Path:
-    """Janus, which makes an image of four tokens."""
+    """Janus, which makes an image of four tokens, 32 by 32 pixels."""
     tiny.quiet()
     from transformers import (
         GenerationConfig,
         JanusConfig,
         JanusForConditionalGeneration,
         JanusImageProcessorPil,
+        JanusProcessor,
         JanusVisionConfig,
         JanusVQVAEConfig,
         LlamaConfig,
     )
 
-    words = tokenizer(says=["<begin_of_image>"])
+    words = tokenizer(boi_token="<begin_of_image>", eoi_token="<end_of_image>")
     start = words.convert_tokens_to_ids("<|im_start|>")
     vocabulary = {"vocab_size": len(words), "eos_token_id": words.eos_token_id, "pad_token_id": words.pad_token_id}
     config = JanusConfig(
@@ -43,7 +44,7 @@ def janus(folder: Path) -> Path:
             num_embeddings=24,
             latent_channels=32,
             base_channels=32,
-            channel_multiplier=[1, 1],
+            channel_multiplier=[1] * 5,
             num_res_blocks=1,
             projection_dim=32,
             num_hidden_layers=2,
@@ -60,8 +61,36 @@ def janus(folder: Path) -> Path:
         generation_kwargs={"boi_token_id": words.convert_tokens_to_ids("<begin_of_image>")},
     )
     model.save_pretrained(folder)
-    words.save_pretrained(folder)
-    JanusImageProcessorPil(size={"height": SIDE, "width": SIDE}, min_size=8).save_pretrained(folder)
+    images = JanusImageProcessorPil(size={"height": SIDE, "width": SIDE}, min_size=8)
+    JanusProcessor(images, words, words.chat_template, num_image_tokens=4).save_pretrained(folder)
+    return folder
+
+
+def emu3(folder: Path) -> Path:
+    """Emu3, with 16 visual tokens of 8 by 8 pixels."""
+    tiny.quiet()
+    from transformers import Emu3Config, Emu3ForConditionalGeneration, Emu3ImageProcessor, Emu3Processor
+
+    visual = [f"<|visual token {number:06d}|>" for number in range(16)]
+    special = {
+        "boi_token": "<boi>",
+        "eoi_token": "<eoi>",
+        "eof_token": "<eof>",
+        "image_wrapper_token": "<|image token|>",
+    }
+    words = tokenizer(says=[*visual, "<|extra_200|>"], bos_token="<bos>", **special)
+    vocabulary = {"vocab_size": len(words), "eos_token_id": words.eos_token_id, "pad_token_id": words.pad_token_id}
+    coder = {"codebook_size": 16, "base_channels": 32, "channel_multiplier": [1] * 4, "num_res_blocks": 1}
+    config = Emu3Config(
+        text_config={**_WIDTH, **vocabulary, "bos_token_id": words.bos_token_id, "num_key_value_heads": 4},
+        vq_config={**coder, "hidden_size": 32, "attn_resolutions": [3]},
+        vocabulary_map=words.get_vocab(),
+    )
+    model = Emu3ForConditionalGeneration(config)
+    _stir(model)
+    model.save_pretrained(folder)
+    images = Emu3ImageProcessor(min_pixels=16 * 16, max_pixels=32 * 32)
+    Emu3Processor(images, words, words.chat_template).save_pretrained(folder)
     return folder
 
 

@@ -24,6 +24,7 @@ from fairspace.metrics.iris_score.formula import sector_metrics
 from fairspace.metrics.iris_score.standards import INAUGURAL
 from fairspace.submissions.commands.main import main
 from tests.builders.models import tiny
+from tests.submissions.probing.tiny_models import janus
 from tests.submissions.running.local import tiny_models
 from tests.submissions.running.quality import factory as quality_factory
 from tests.submissions.running.run_factory import assert_same
@@ -49,6 +50,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("models")
     tiny_models.chat(root / "chat", GROUPS)
     tiny_models.vision_chat(root / "vision", WORDS)
+    janus(root / "janus")
     tiny.sdxl(root / "sdxl")
     tiny.clip(root / "clip")
     quality_factory.dinov2(root / "dinov2")
@@ -226,6 +228,23 @@ def test_a_unified_model_with_its_own_code_is_one_file(models: Path, data: Path,
     assert answers == {"8": 32, None: 2}
     (stage,) = (stage for stage in stages(out) if stage["what"] == "responses")
     assert stage["fates"] == {"answered": 32, "refused": 2, "failed": 0}
+    assert scored(out)["ranked"] is None
+
+
+@pytest.mark.slow
+def test_a_unified_model_of_transformers_is_run_by_its_name(models: Path, data: Path, tmp_path: Path) -> None:
+    out = run(
+        "iris",
+        tmp_path / "mine",
+        *("--data", data, "--limit", 2, "--seed", 3, "--tasks", "generation_neutral,occupation"),
+        *("--model", f"local/{models}/janus", "-M", "device=cpu", "-M", "max_tokens=4"),
+        *("--images", f"transformers:{models}/janus?batch=2", "--ares", models / "ares"),
+    )
+    answers, images = (next(each for each in stages(out) if each["what"] == what) for what in ("responses", "images"))
+    assert [each["fates"]["answered"] for each in (answers, images)] == [2, 2]
+    in_force = {"guidance": 5.0, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "batch": 2}
+    assert in_force.items() <= images["settings"].items()
+    assert (images["model"], images["engine"]) == ("janus", "transformers")
     assert scored(out)["ranked"] is None
 
 
