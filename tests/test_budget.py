@@ -13,16 +13,18 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LONGEST_FILE = 600
 """Lines of a file; a longer one holds more than one topic."""
+# The models that the papers are about: detectors of Ultralytics and `diffusers:` as its makers meant (builders, +417),
+# unified models and vision-language models (submissions, +267, one module). A comparison stands in submissions for
+# commands, reports and library (one module; before in `fairspace`).
 BUDGET = {
-    "builders": (11_891, 67, 829),
+    "builders": (12_308, 68, 853),
     "metrics": (5_500, 57, 359),
     "ares": (7_141, 39, 505),
-    # One module more: what two results differ in is here for commands, reports and library (before in `fairspace`).
-    "submissions": (40_324, 215, 3_272),
+    "submissions": (40_587, 216, 3_295),
     "leaderboard_space": (10_211, 58, 925),
     "cards": (654, 7, 50),
     "fairspace": (809, 5, 92),
-    "tests": (58_898, 484, 5_843),
+    "tests": (59_599, 489, 5_930),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
