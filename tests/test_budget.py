@@ -24,7 +24,7 @@ BUDGET = {
     "leaderboard_space": (10_211, 58, 925),
     "cards": (654, 7, 50),
     "fairspace": (809, 5, 92),
-    "tests": (59_599, 489, 5_930),
+    "tests": (59_601, 489, 5_930),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
