@@ -229,7 +229,7 @@ def test_iris_shows_values_without_the_labellers_errors_beside_the_raw_ones(
     about = found.values["RD_skin"].uncertainty
     assert about is not None
     assert about.debiased is not None
-    assert line[5] == digits(about.debiased)  # what the corrected value compares with
+    assert digits(about.debiased) in line  # what the corrected value compares with
 
 
 def test_image_scores_of_fact_or_fair_are_corrected_where_the_matrix_is_known(tmp_path: Path) -> None:
