@@ -13,11 +13,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LONGEST_FILE = 600
 """Lines of a file; a longer one holds more than one topic."""
-# The models that the papers are about: detectors of Ultralytics and `diffusers:` as its makers meant (builders, +417),
+# The models that the papers are about: detectors of Ultralytics and `diffusers:` as its makers meant (builders, +417 with 26 import lines),
 # unified models and vision-language models (submissions, +267, one module). A comparison stands in submissions for
 # commands, reports and library (one module; before in `fairspace`).
 BUDGET = {
-    "builders": (12_308, 68, 853),
+    "builders": (12_311, 68, 855),
     "metrics": (5_500, 57, 359),
     "ares": (7_141, 39, 505),
     "submissions": (40_587, 216, 3_295),

@@ -7,6 +7,7 @@ and `score` in [0, 1]; a picture without rows has no persons.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -31,19 +32,19 @@ THRESHOLD = 0.9
 """Least confidence of a person, from YOLOS's own examples; the paper states none."""
 
 
-class ImageDetector:
+class ImageDetector(ABC):
     """A detector that looks at images themselves."""
 
     batch = 8
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """The model and what decides its boxes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def boxes(self, images: Sequence[Image]) -> list[list[Box]]:
         """The persons of each RGB image, the most certain first."""
-        raise NotImplementedError
 
     def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
         """The persons of each picture, the most certain first. BuildError SOURCE_IMAGE for an unreadable one."""

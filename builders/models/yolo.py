@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import os
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -103,8 +104,9 @@ class _Yolo(ImageDetector):
             raise BuildError("TOOL_OUTPUT", self.name, f"it knows {known}", f"a class `{self.label}`", mend)
         return run, size, numbers[self.label.lower()], len(names)
 
+    @abstractmethod
     def _open(self) -> tuple[Run, tuple[int, int], Mapping[int, str]]:
-        raise NotImplementedError
+        """The function that runs the model, height and width of its input, and the names of its classes."""
 
     def _no_detector(self, problem: str) -> BuildError:
         expected = "a detector (task detect) of YOLOv8, YOLO11 or later, by ultralytics"

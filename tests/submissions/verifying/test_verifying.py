@@ -58,7 +58,7 @@ def test_without_fairlearn_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.slow
 def test_every_oracle_agrees_and_is_on_the_committed_page() -> None:
-    """Of the older revisions the drawn answers, of the others also those with cells that nothing answers."""
+    """Drawn answers to every revision; to the newest ones also those with cells that nothing answers."""
     newest = tuple(oracle for oracle in oracles.ORACLES if oracle.revision == oracle.benchmark.revisions[0])
     older = tuple(oracle for oracle in oracles.ORACLES if oracle not in newest)
     comparisons = [
