@@ -184,6 +184,7 @@ def _show_plan(
     """Print what a run takes; text tasks are left out where only a model that makes images is named."""
     from fairspace.submissions.running.asking.inspect_task import Opened, open_benchmark
     from fairspace.submissions.running.asking.prices import read_prices
+    from fairspace.submissions.running.estimating import estimate
     from fairspace.submissions.running.planning import made_parts, plan, smallest_difference
     from fairspace.submissions.running.run import check_tasks, limit_note, text_tasks
 
@@ -211,6 +212,9 @@ def _show_plan(
             text += f"; difference {found:.2g}" if found < 1 else "; too few stimuli to show a difference"
         typer.echo(plain(text))
     typer.echo(SMALLEST)
+    for named in filter(None, dict.fromkeys((model.name, images))):
+        of_it = [line for line in lines if line.model == named]
+        typer.echo(plain(estimate(named, of_it, None if of_it and of_it[0].made else model.connections)))
     if note:
         typer.echo(note)
 

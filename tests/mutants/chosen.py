@@ -35,6 +35,7 @@ FURTHER: tuple[tuple[str, tuple[str, ...]], ...] = (
             "tests/metrics/test_leading_axes.py",
             "tests/metrics/test_iris_metrics.py",
             "tests/metrics/test_formulas.py",
+            "tests/submissions/uncertainty/test_sizes.py",
             "tests/submissions/verifying/test_verifying.py",
         ),
     ),

@@ -1,0 +1,157 @@
+"""Time and memory of a planned run, roughly (`fairspace run --dry-run`).
+
+On one's own machine a token takes two operations per parameter, and each step that draws tokens reads all weights once;
+a denoiser sees an image as one token per 16 x 16 pixels in each step. Labels, quality, repetitions and hidden reasoning
+are not foreseen. Rates are what models reach in use: 40 % of an A100's operations and 70 % of its memory's rate
+(NVIDIA's data sheet: 312e12 and 2.0e12 a second); of 8 cores, four times what SmolLM2 reached on two.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fairspace.builders.errors import BuildError
+from fairspace.builders.models import weights
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.local.found import find
+from fairspace.submissions.running.planning import Line
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Rates per second: operations, bytes read; seconds of a step at least; answers at a time; bytes of a parameter."""
+
+    name: str
+    operations: float
+    read: float
+    step: float
+    rows: int
+    width: int
+
+
+GPU = Machine("an 80 GB GPU", 0.4 * 312e12, 0.7 * 2.0e12, 0.03, 8, 2)
+CORES = Machine("8 cores", 0.4e12, 40e9, 0.0, 8, 4)
+FIRST, RATE = 1.0, 50.0
+"""A hosted model's seconds before the first token, and tokens per second of one answer."""
+IMAGE_SECONDS = 15.0
+"""Seconds of a hosted model for one image."""
+CONNECTIONS = {"answers": 16, "images": 8}
+"""Requests to a hosted model at a time, without a setting."""
+IMAGE_TOKENS = {"janus": 576, "emu3": 8_190}
+"""Tokens of an image that a unified model draws one after another: 24 x 24, and 90 x 91."""
+DENOISERS = ("transformer", "unet", "prior", "decoder")
+_HERE = ("local/", "vllm/", "sglang/", "hf/", "diffusers:", "transformers:")
+_OWN = ("python/", "python:")
+
+
+@dataclass(frozen=True)
+class Size:
+    """Parameters of a model, those that each step uses, and bytes of its files."""
+
+    parameters: float
+    used: float
+    bytes: float
+    kind: str = ""
+
+
+def size_of(named: str) -> Size | None:
+    """Size of a model on this machine or the Hub, by its files and without loading; None if they cannot be seen."""
+    scheme = next((scheme for scheme in _HERE if named.startswith(scheme)), "")
+    what = named.removeprefix(scheme).partition("?")[0]
+    try:
+        if scheme == "diffusers:":
+            found = weights.find(what, "model_index.json")
+            where, revision, file = found.where, found.revision, ""
+        else:
+            source = find(what)
+            where, revision, file = source.where, source.revision, source.file
+        if file:
+            return _gguf(Path(where) / file)
+        files = _files(where, revision)
+    except (BuildError, RunError):
+        return None
+    config = _json(where, revision, "config.json") if "config.json" in files else {}
+    width = 4 if "32" in str(config.get("dtype", config.get("torch_dtype", ""))) else 2
+    plain = {name: count for name, count in files.items() if name.endswith(".safetensors") and name.count(".") == 1}
+    total = float(sum(plain.values()))
+    used = sum(count for name, count in plain.items() if name.partition("/")[0] in DENOISERS) or total
+    return Size(total / width, used / width, total, str(config.get("model_type", ""))) if total else None
+
+
+def _gguf(file: Path) -> Size:
+    from gguf import GGUFReader
+
+    parameters = float(sum(int(tensor.n_elements) for tensor in GGUFReader(file).tensors))
+    return Size(parameters, parameters, float(file.stat().st_size), "gguf")
+
+
+def _files(where: str, revision: str | None) -> dict[str, int]:
+    if revision is None:
+        folder = Path(where)
+        return {path.relative_to(folder).as_posix(): path.stat().st_size for path in folder.rglob("*.*")}
+    from huggingface_hub import HfApi
+
+    try:
+        siblings = HfApi().model_info(where, revision=revision, files_metadata=True).siblings or []
+    except Exception as error:  # httpx or httpx2 by the version of huggingface_hub, OSError
+        raise weights.absent(where, "its list of files") from error
+    return {file.rfilename: file.size or 0 for file in siblings}
+
+
+def _json(where: str, revision: str | None, name: str) -> dict[str, Any]:
+    from huggingface_hub import hf_hub_download
+
+    path = Path(where) / name if revision is None else Path(hf_hub_download(where, name, revision=revision))
+    read = json.loads(path.read_text("utf-8"))
+    return read if isinstance(read, dict) else {}
+
+
+def estimate(named: str, lines: Sequence[Line], connections: int | None = None) -> str:
+    """A sentence on time and memory of all `lines` by the model that a user calls `named`."""
+    if named.startswith(_OWN):
+        return f"{named}: time and memory are your own code's."
+    if not named.startswith(_HERE):
+        seconds = sum(hosted(line, connections) for line in lines)
+        return f"{named}: about {_time(seconds)}, by requests at the same time; no memory here."
+    size = size_of(named)
+    if size is None:
+        return f"{named}: time and memory are not known before its files are here (`hf download`)."
+    machines = [CORES] if size.kind == "gguf" else [GPU] if lines and lines[0].made else [GPU, CORES]
+    times = [
+        f"{_time(sum(local(line, size, machine, named) for line in lines))} on {machine.name}" for machine in machines
+    ]
+    use = 1.2 * (size.bytes if size.kind == "gguf" else size.parameters * machines[0].width)
+    return f"{named}: {size.parameters / 1e9:.2g} billion parameters, {use / 1e9:.2g} GB of memory; about {' or '.join(times)}."
+
+
+def hosted(line: Line, connections: int | None = None) -> float:
+    """Seconds of a task by a hosted model."""
+    at_once = connections or CONNECTIONS["images" if line.made else "answers"]
+    each = IMAGE_SECONDS * line.requests if line.made else FIRST * line.requests + line.output / RATE
+    return each / at_once
+
+
+def local(line: Line, size: Size, machine: Machine, named: str = "") -> float:
+    """Seconds of a task by a model on a machine; a diffusion model takes its steps twice each, for guidance."""
+    chosen = dict(part.partition("=")[::2] for part in named.partition("?")[2].split("&"))
+    if line.made and size.kind not in IMAGE_TOKENS:
+        tokens = (float(chosen.get("size") or 1024) / 16) ** 2
+        return 2 * size.used * tokens * 2 * float(chosen.get("steps") or 40) * line.requests / machine.operations
+    drawn = IMAGE_TOKENS[size.kind] * line.requests if line.made else line.output
+    weights_read = size.bytes if size.kind == "gguf" else size.parameters * machine.width
+    steps = drawn / machine.rows
+    return 2 * size.used * (line.input + drawn) / machine.operations + steps * max(
+        machine.step, weights_read / machine.read
+    )
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return "a minute"
+    if seconds < 5400:
+        return f"{round(seconds / 60)} minutes"
+    return f"{seconds / 3600:.2g} hours" if seconds < 360_000 else f"{seconds / 86_400:.2g} days"
