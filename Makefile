@@ -72,7 +72,7 @@ coverage: setup  ## Measure how often intervals hold the truth, labels are corre
 bench: setup  ## Measure speed and memory beside peers.
 	$(BIN)/python -m tests.benchmarks
 
-bench-gpu: setup  ## Measure how fast ARES answers on a GPU; exit code 3 where there is none.
+bench-gpu: setup  ## Measure how fast ARES answers and a unified model paints on a GPU; exit code 3 where there is none.
 	$(BIN)/python -m tests.benchmarks.gpu
 
 docs: setup  ## Build the documentation as a site, into build/site.

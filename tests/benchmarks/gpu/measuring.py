@@ -1,11 +1,12 @@
-"""ARES on a GPU, with the paper's backbones and random weights: speed of answering.
+"""ARES on a GPU, with the paper's backbones and random weights: speed of answering; and images by a unified model.
 
     make bench-gpu
     python -m tests.benchmarks.gpu --compile                 with torch.compile
     python -m tests.benchmarks.gpu --device cpu --tiny       the same program in seconds; its figures mean nothing
 
 Ends with exit code 3 without a GPU. Shares on the fast path are those of `bench_ares`. Peak throughput is that of a
-product of two bfloat16 matrices in the same run.
+product of two bfloat16 matrices in the same run. The unified model is Janus in the size of Janus-Pro-1B; beside its
+time stands what `fairspace run --dry-run` plans for an A100.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from fairspace.ares.training.config import TrainingConfig
 
 NO_GPU = 3
+JANUS_PRO_1B = {"hidden_size": 2048, "intermediate_size": 5632, "num_hidden_layers": 24, "num_attention_heads": 16}
 
 
 def configuration(tiny: bool, batch: int) -> TrainingConfig:
@@ -81,6 +83,27 @@ def answering(model: AresModel, pixels: torch.Tensor, files: Sequence[Path], bat
         print(f"single files; fast path for {share:.0%} ({name}): p50 {p50:.1f} ms, p95 {p95:.1f} ms; {PAPER}")
     if device.startswith("cuda"):
         print(f"peak memory {torch.cuda.max_memory_allocated() / 2**30:.2f} GiB")
+
+
+def drawing(device: str, folder: Path, tiny: bool) -> None:
+    """Seconds per image of a unified model, batches filled."""
+    from fairspace.builders.engine.tools import Prompt
+    from fairspace.submissions.running.estimating import GPU, local, size_of
+    from fairspace.submissions.running.images.models import open_image_model
+    from fairspace.submissions.running.planning import Line
+    from tests.submissions.probing.tiny_models import janus
+
+    named = f"transformers:{janus(folder) if tiny else janus(folder, 384, **JANUS_PRO_1B)}?batch={GPU.rows}"
+    model, prompts = open_image_model(named, device=device), [Prompt("a nurse at work", n) for n in range(GPU.rows)]
+    model.make(prompts[:1])
+    made = []
+    seconds = synchronised(lambda: made.extend(model.make(prompts)), device) / len(prompts)
+    wrong = [each.reason for each in made if each.fate != "answered"]
+    if wrong:
+        raise RuntimeError(f"{len(wrong)} images failed: {wrong[0]}")
+    size = size_of(named)
+    planned = local(Line("images", named, True, 1, 1, 1, 1), size, GPU, named) if size else float("nan")
+    report(f"images by a unified model, batches of {GPU.rows}", seconds, f"planned for an A100: {planned:.3f} s")
 
 
 def matrix_throughput(device: str) -> float:
@@ -139,3 +162,4 @@ def main(words: Sequence[str] | None = None) -> None:
     pixels = torch.rand(4 * batch, 3, config.image_size, config.image_size).to(asked.device, torch.bfloat16)
     with tempfile.TemporaryDirectory() as scratch, torch.inference_mode():
         answering(model, pixels, write_images(Path(scratch), images), batch, asked.compile)
+        drawing(asked.device, Path(scratch) / "janus", asked.tiny)

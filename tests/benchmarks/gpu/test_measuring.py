@@ -14,6 +14,7 @@ def test_the_program_runs_on_a_cpu_and_prints_every_figure(capsys: pytest.Captur
     assert (
         len(re.findall(r"single files.*p50 [\d.]+ ms, p95 [\d.]+ ms; the paper: 0.185 to 0.223 s per image", said)) == 3
     )
+    assert re.search(r"images by a unified model, batches of 8 .*planned for an A100: [\d.]+ s", said)
     assert re.search(r"4 files of 1024 x 1024.* images/s  the paper: 0.185", said)
 
 

@@ -10,8 +10,8 @@ SIDE = 32
 _WIDTH = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
 
 
-def janus(folder: Path) -> Path:
-    """Janus, which makes an image of four tokens, 32 by 32 pixels."""
+def janus(folder: Path, side: int = SIDE, **width: int) -> Path:
+    """Janus, which makes an image of a token for each 16 by 16 pixels; `width`: its language model's, if not tiny."""
     tiny.quiet()
     from transformers import (
         GenerationConfig,
@@ -28,15 +28,15 @@ def janus(folder: Path) -> Path:
     start = words.convert_tokens_to_ids("<|im_start|>")
     vocabulary = {"vocab_size": len(words), "eos_token_id": words.eos_token_id, "pad_token_id": words.pad_token_id}
     config = JanusConfig(
-        text_config=LlamaConfig(**_WIDTH, **vocabulary, initializer_range=0.4),
+        text_config=LlamaConfig(**{**_WIDTH, **width}, **vocabulary, initializer_range=0.4),
         vision_config=JanusVisionConfig(
             hidden_size=32,
             num_hidden_layers=2,
             num_attention_heads=4,
-            image_size=SIDE,
+            image_size=side,
             patch_size=16,
-            projection_dim=32,
-            num_image_tokens=4,
+            projection_dim=width.get("hidden_size", 32),
+            num_image_tokens=(side // 16) ** 2,
             mlp_ratio=2.0,
         ),
         vq_config=JanusVQVAEConfig(
@@ -46,9 +46,9 @@ def janus(folder: Path) -> Path:
             base_channels=32,
             channel_multiplier=[1] * 5,
             num_res_blocks=1,
-            projection_dim=32,
+            projection_dim=width.get("hidden_size", 32),
             num_hidden_layers=2,
-            image_token_embed_dim=32,
+            image_token_embed_dim=width.get("hidden_size", 32),
         ),
         image_token_id=words.convert_tokens_to_ids("<image>"),
     )
@@ -61,8 +61,8 @@ def janus(folder: Path) -> Path:
         generation_kwargs={"boi_token_id": words.convert_tokens_to_ids("<begin_of_image>")},
     )
     model.save_pretrained(folder)
-    images = JanusImageProcessorPil(size={"height": SIDE, "width": SIDE}, min_size=8)
-    JanusProcessor(images, words, words.chat_template, num_image_tokens=4).save_pretrained(folder)
+    images = JanusImageProcessorPil(size={"height": side, "width": side}, min_size=8)
+    JanusProcessor(images, words, words.chat_template, num_image_tokens=(side // 16) ** 2).save_pretrained(folder)
     return folder
 
 
