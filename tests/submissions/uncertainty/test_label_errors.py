@@ -24,7 +24,7 @@ from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.uncertainty.design import Floats
-from fairspace.submissions.uncertainty.label_errors import LabelChecks, Shares, label_variants
+from fairspace.submissions.uncertainty.label_errors import LabelChecks, Shares, label_variants, paired_counts
 from fairspace.submissions.uncertainty.misclassification import correct, posterior_intervals, prediction_powered
 from fairspace.submissions.values import Value, measured
 from tests.metrics.tables import rows
@@ -155,6 +155,14 @@ def test_prediction_powered_shares_hit_the_truth_and_vary_less_than_the_peoples_
     assert (shares.std(axis=0) < 0.75 * human.std(axis=0)).all()
     assert shares.mean(axis=0) == pytest.approx(truth, abs=2e-3)
     assert np.abs(others.mean(axis=0) / 3_000 - truth).max() > 5e-3
+
+
+def test_samples_are_counted_by_cell_by_peoples_label_and_by_labeller() -> None:
+    cell, machine, human = np.array([0, 0, 0, 1]), np.array([1, 0, -1, 0]), np.array([0, -1, 1, 1])
+    counts = paired_counts(cell, machine, human, (3, 2), np.array([1.0, 2.0, 4.0, 8.0]))
+    wanted = np.zeros((3, 3, 2))
+    wanted[0, 0, 1], wanted[0, 2, 0], wanted[1, 1, 0] = 1, 2, 8  # the third has no label by the labeller
+    np.testing.assert_array_equal(counts, wanted)
 
 
 def test_only_what_is_handed_in_enters_the_digest() -> None:

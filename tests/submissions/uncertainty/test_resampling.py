@@ -11,7 +11,7 @@ from fairspace.submissions.commands.app import app
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.uncertainty.bootstrap import draw
 from fairspace.submissions.uncertainty.design import Design, Floats, Times
-from fairspace.submissions.uncertainty.resampling import SETTING, resample, resamples_setting
+from fairspace.submissions.uncertainty.resampling import SETTING, as_wide, resample, resamples_setting
 from fairspace.submissions.values import Value, measured, undefined
 
 X = np.array([[0.0, 1.0, 2.0, 5.0], [4.0, 4.0, 4.0, 8.0]])
@@ -86,3 +86,10 @@ def test_none_and_enough_resamples_are_taken(number: int, monkeypatch: pytest.Mo
     monkeypatch.setenv(SETTING, str(number))
     assert resamples_setting() == number
     assert Settings.from_environment({SETTING: str(number)}).resamples == number
+
+
+def test_draws_near_a_floor_vary_as_much_as_their_value_does() -> None:
+    column = np.array([0.1, 0.2, 0.3])
+    np.testing.assert_allclose(as_wide(column, 0.2), [0.0, 0.2, 0.4], atol=1e-15)
+    np.testing.assert_array_equal(as_wide(column, 0.05), column)
+    np.testing.assert_array_equal(as_wide(np.full(3, 0.2), 0.1), np.full(3, 0.2))
