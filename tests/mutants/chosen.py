@@ -15,7 +15,6 @@ FILES: dict[str, tuple[str, ...]] = {
     "scoring": (
         "submissions/benchmarks/*/score.py",
         "submissions/benchmarks/scoring_table.py",
-        "submissions/benchmarks/scoring_table.py",
         "submissions/results/scoring.py",
         "submissions/results/tiers.py",
     ),
@@ -69,7 +68,11 @@ FURTHER: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("submissions/benchmarks/iris/*", ("tests/submissions/benchmarks/iris/test_measure.py",)),
-    ("submissions/benchmarks/fact_or_fair/*", ("tests/submissions/benchmarks/fact_or_fair/test_measure.py",)),
+    (
+        "submissions/benchmarks/fact_or_fair/*",
+        tuple(f"tests/submissions/benchmarks/fact_or_fair/test_{name}.py" for name in ("measure", "sentences")),
+    ),
+    ("leaderboard_space/intake.py", ("tests/leaderboard_space/test_logged_results.py",)),
     ("submissions/benchmarks/genres/*", ("tests/submissions/benchmarks/genres/test_measure.py",)),
     (
         "submissions/benchmarks/stereotypical_bias/*",
@@ -83,7 +86,16 @@ FURTHER: tuple[tuple[str, tuple[str, ...]], ...] = (
             "tests/submissions/standards/test_documents.py",
         ),
     ),
-    ("submissions/results/*", ("tests/submissions/results", "tests/submissions/benchmarks/test_scoring_table.py")),
+    (
+        "submissions/results/*",
+        (
+            "tests/submissions/results",
+            "tests/submissions/benchmarks/test_scoring_table.py",
+            "tests/submissions/benchmarks/iris/test_variants.py",
+            "tests/submissions/uncertainty/test_label_errors.py",
+            "tests/corruption/test_dropped_at_random.py",
+        ),
+    ),
 )
 """Pattern -> tests beside the mirror of a file, the fastest and nearest first."""
 
