@@ -106,7 +106,8 @@ class Fields(dict[str, Any]):
 
     form = '{"NAME": VALUE} in JSON, or NAME:VALUE,NAME:VALUE'
 
-    def __init__(self, text: str = "") -> None:
+    def __init__(self, given: str | Mapping[str, Any] = "") -> None:
+        text = given if isinstance(given, str) else json.dumps(given)
         if len(text) > 1000 or not text.isprintable():
             raise ValueError("more than 1,000 characters, or some that cannot be printed")
         if text.startswith("{"):

@@ -29,8 +29,8 @@ ModelOption = Annotated[str, typer.Option(help="Model that answers, as Inspect n
 ImagesOption = Annotated[
     str,
     typer.Option(
-        help="Makes images: diffusers:ID, transformers:ID, endpoint:URL#MODEL, hf:MODEL?provider=NAME or "
-        "python:MODULE:FUNCTION."
+        help="Makes images: diffusers:ID, transformers:ID, endpoint:URL#MODEL, hf:MODEL?provider=NAME, "
+        "torchumm:BACKBONE or python:MODULE:FUNCTION."
     ),
 ]
 AresOption = Annotated[str, typer.Option(help="Labels the images: folder of ARES, or repository@revision.")]

@@ -11,6 +11,8 @@
     hf:MODEL                            a provider of Hugging Face's Inference Providers
                                         ?provider=fal-ai&size=1024&steps=28&guidance=3.5&negative=..&seed=false
                                         &extra=..&concurrency=8&attempts=6&timeout=180&key=VARIABLE&revision=..
+    torchumm:BACKBONE                   a unified model by TorchUMM, in its environment
+                                        ?cfg=model_path:FOLDER&params=NAME:VALUE,..&seed=FIELD&revision=..
     python:MODULE:FUNCTION              the user's own code: a function of a module, or of a file: python:./mine.py:make
                                         ?batch=4&name=..&revision=..
 
@@ -411,10 +413,15 @@ def _unified(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) -> 
     return UnifiedImages(what, named=request[0], device=request[1], **chosen)
 
 
-_REMOTE: Types = {
-    **{"seed": bool, "extra": Fields, "concurrency": int, "attempts": int, "timeout": float},
-    **{"key": str, "revision": str},
-}
+def _torchumm(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) -> ImageModel:
+    need_packages("run", "torch")
+    from fairspace.submissions.running.local.torchumm import TorchUmm
+
+    return TorchUmm(what, **chosen)
+
+
+_TRIES: Types = {"concurrency": int, "attempts": int, "timeout": float, "key": str, "revision": str}
+_REMOTE: Types = {"seed": bool, "extra": Fields, **_TRIES}
 """Settings of models that are asked over the wire."""
 SCHEMES: Mapping[str, Scheme] = {
     "diffusers": Scheme(
@@ -451,17 +458,15 @@ SCHEMES: Mapping[str, Scheme] = {
         },
         _unified,
     ),
-    "endpoint": Scheme(
-        "endpoint:URL#MODEL",
-        "",
-        {"size": str, "quality": str, "host": str, **_REMOTE},
-        _endpoint,
-    ),
+    "endpoint": Scheme("endpoint:URL#MODEL", "", {"size": str, "quality": str, "host": str, **_REMOTE}, _endpoint),
     "hf": Scheme(
         "hf:MODEL?provider=NAME",
         "",
         {"provider": str, "size": int, "steps": int, "guidance": float, "negative": str, **_REMOTE},
         _provided,
+    ),
+    "torchumm": Scheme(
+        "torchumm:BACKBONE", "", {"cfg": Fields, "params": Fields, "seed": str, "revision": str}, _torchumm
     ),
     "python": Scheme(
         "python:MODULE:FUNCTION",
