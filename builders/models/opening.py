@@ -19,6 +19,7 @@ quotes around them. Weights are looked for when a tool is opened, and loaded at 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -84,7 +85,8 @@ def read(role: str, named: str, schemes: Mapping[str, Scheme]) -> tuple[Scheme, 
         try:
             chosen[name] = _value(scheme.settings[name], value)
         except ValueError as error:
-            raise wrong(role, named, f"{name}={value}", f"{name} as {scheme.settings[name].__name__}") from error
+            kind = scheme.settings[name]
+            raise wrong(role, named, f"{name}={value}", f"{name} as {getattr(kind, 'form', kind.__name__)}") from error
     return scheme, what, chosen
 
 
@@ -94,6 +96,39 @@ def _value(kind: type, text: str) -> Any:
             raise ValueError(text)
         return text == "true"
     return kind(text)
+
+
+class Fields(dict[str, Any]):
+    """Fields of a request, from a JSON object or from NAME:VALUE,NAME:VALUE whose values are JSON, else texts.
+
+    ValueError for anything else, and for more than 1,000 characters, which no manifest holds.
+    """
+
+    form = '{"NAME": VALUE} in JSON, or NAME:VALUE,NAME:VALUE'
+
+    def __init__(self, given: str | Mapping[str, Any] = "") -> None:
+        text = given if isinstance(given, str) else json.dumps(given)
+        if len(text) > 1000 or not text.isprintable():
+            raise ValueError("more than 1,000 characters, or some that cannot be printed")
+        if text.startswith("{"):
+            super().__init__(json.loads(text, parse_constant=int))  # NaN is no number of JSON
+            return
+        pairs = [each.partition(":") for each in text.split(",") if each]
+        if not all(name.strip() and mark for name, mark, _ in pairs):
+            raise ValueError(text)
+        super().__init__({name.strip(): _plain(value.strip()) for name, _, value in pairs})
+
+    def flat(self, prefix: str) -> dict[str, str | int | float | bool | None]:
+        """The fields for a manifest, as PREFIX.NAME; lists and objects as JSON."""
+        scalars = (str, int, float, bool, type(None))
+        return {f"{prefix}.{n}": v if isinstance(v, scalars) else json.dumps(v) for n, v in self.items()}
+
+
+def _plain(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=str)
+    except ValueError:
+        return text
 
 
 def wrong(role: str, named: str, problem: str, expected: str) -> BuildError:

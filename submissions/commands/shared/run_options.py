@@ -28,7 +28,10 @@ DataOption = Annotated[
 ModelOption = Annotated[str, typer.Option(help="Model that answers, as Inspect names it: PROVIDER/MODEL.")]
 ImagesOption = Annotated[
     str,
-    typer.Option(help="Makes images: diffusers:ID, transformers:ID, endpoint:URL#MODEL or python:MODULE:FUNCTION."),
+    typer.Option(
+        help="Makes images: diffusers:ID, transformers:ID, endpoint:URL#MODEL, hf:MODEL?provider=NAME, "
+        "torchumm:BACKBONE or python:MODULE:FUNCTION."
+    ),
 ]
 AresOption = Annotated[str, typer.Option(help="Labels the images: folder of ARES, or repository@revision.")]
 FacesOption = Annotated[

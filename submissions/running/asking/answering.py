@@ -108,7 +108,7 @@ def answer(
         asking = ask(opened.parts, journal, opened.chosen.seed, done=step)
         asking.closes = True
         asking.left = total - done
-        if model.name.startswith("python/"):
+        if model.name.startswith(("python/", "torchumm/")):
             asking.attempts = 1
         if model.arguments.get("on_error") == "keep":
             asking.patience = None

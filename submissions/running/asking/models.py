@@ -34,7 +34,7 @@ SHARED_PROTOCOL = "openai-api/"
 """Prefix of Inspect's names for models behind a server of the OpenAI protocol."""
 _TRANSFORMERS = "hf/"
 """Prefix of Inspect's own transformers, which pads a prompt by its neighbours and ignores a request's seed."""
-OURS = ("local/", "python/")
+OURS = ("local/", "python/", "torchumm/")
 """Prefixes of our own names for models on this machine (`local.models`)."""
 _SHAPE = ("local.engine", "local.batch", "local.dtype", "local.context", "local.prompt")
 _SECRET = re.compile(r"key|secret|password|auth|header|token$", re.IGNORECASE)
@@ -151,6 +151,10 @@ def found_revision(settings: ModelSettings) -> str:
         return "not stated"
     if provider == "python":
         return find_function(what, where=settings.name, form=settings.name).revision
+    if provider == "torchumm":
+        from fairspace.submissions.running.local.torchumm import weights_revision
+
+        return weights_revision(settings.arguments.get("cfg", ""))
     return find_weights(what).identity if provider == "local" else "not stated"
 
 

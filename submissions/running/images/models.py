@@ -6,8 +6,13 @@
     transformers:ID_OR_FOLDER[@REVISION]   a unified model of transformers: Janus, Emu3
                                         ?guidance=5&temperature=1&top_k=..&top_p=..&size=..&negative=..&dtype=..&batch=8
     endpoint:URL#MODEL                  an endpoint that speaks OpenAI's images protocol
-                                        ?size=1024&quality=..&seed=true&concurrency=8&attempts=6&timeout=180
-                                        &key=VARIABLE&revision=..
+                                        ?size=1024&quality=..&seed=true&extra=num_inference_steps:28,guidance_scale:4
+                                        &host=..&concurrency=8&attempts=6&timeout=180&key=VARIABLE&revision=..
+    hf:MODEL                            a provider of Hugging Face's Inference Providers
+                                        ?provider=fal-ai&size=1024&steps=28&guidance=3.5&negative=..&seed=false
+                                        &extra=..&concurrency=8&attempts=6&timeout=180&key=VARIABLE&revision=..
+    torchumm:BACKBONE                   a unified model by TorchUMM, in its environment
+                                        ?cfg=model_path:FOLDER&params=NAME:VALUE,..&seed=FIELD&revision=..
     python:MODULE:FUNCTION              the user's own code: a function of a module, or of a file: python:./mine.py:make
                                         ?batch=4&name=..&revision=..
 
@@ -32,11 +37,13 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
+
+import httpx
 
 from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.errors import BuildError
-from fairspace.builders.models.opening import Scheme, read
+from fairspace.builders.models.opening import Fields, Scheme, Types, read
 from fairspace.submissions.errors import need_packages
 from fairspace.submissions.format.manifest import version
 from fairspace.submissions.running.errors import RunError
@@ -49,8 +56,10 @@ if TYPE_CHECKING:
 
 KEY = "OPENAI_API_KEY"
 _ENDPOINT_FORM = "endpoint:URL#MODEL, such as endpoint:https://api.openai.com/v1#gpt-image-1"
-_FILTERED = ("content_filter", "contentfilter", "content_policy", "moderation_blocked", "responsibleaipolicyviolation")
+FILTERED = ("content_filter", "contentfilter", "content_policy", "moderation_blocked", "responsibleaipolicyviolation")
 """Parts of endpoints' error codes for a filtered image."""
+_OURS = {"model", "prompt", "n", "size", "quality", "seed", "stream"}
+"""Fields of a body that `extra` cannot replace."""
 _HERE = ("localhost", "127.0.0.1", "::1")
 _WAIT = 0.5
 """Seconds before the second attempt after an answer without an image; they double, up to eight."""
@@ -64,6 +73,8 @@ class EndpointImages:
         size: pixels of a side, or the endpoint's own form, such as `1024x1536`.
         quality: the endpoint's name of a quality; '' leaves it out.
         seed: whether the seed is sent, as a field that not every endpoint knows.
+        extra: further fields of the body, such as those of vLLM-Omni and SGLang Diffusion.
+        host: another host that images may be fetched from, by https and without the key, if answers are addresses.
         timeout: seconds for one attempt.
         key: environment variable that holds the key. It is sent over https, or to this machine, alone.
 
@@ -83,6 +94,8 @@ class EndpointImages:
         size: str = "1024",
         quality: str = "",
         seed: bool = False,
+        extra: Fields = Fields(),  # noqa: B008 - never changed
+        host: str = "",
         concurrency: int = 8,
         attempts: int = 6,
         timeout: float = 180,
@@ -97,6 +110,8 @@ class EndpointImages:
         if concurrency < 1 or attempts < 1 or timeout <= 0:
             problem = f"concurrency={concurrency}, attempts={attempts}, timeout={timeout:g}"
             raise _unknown(named or url, problem, "numbers above 0")
+        if ours := sorted(extra.keys() & _OURS):
+            raise _unknown(named or url, f"extra={','.join(ours)}", "other fields; size, quality, seed have a setting")
         self._key = os.environ.get(key or KEY, "")
         if key and not self._key:
             raise _unknown(named or url, f"key={key}, which is not set", "an environment variable that holds the key")
@@ -105,7 +120,7 @@ class EndpointImages:
         self._asked: dict[str, str] = {"size": f"{size}x{size}" if size.isdecimal() else size}
         if quality:
             self._asked["quality"] = quality
-        self._seed = seed
+        self._seed, self._extra, self._host = seed, extra, host
         self._format: dict[str, str] = {"response_format": "b64_json"}
 
     @property
@@ -115,7 +130,7 @@ class EndpointImages:
 
     def settings(self) -> dict[str, Setting]:
         """Host and requested settings; no key."""
-        return {"host": self._origin.hostname, **self._asked, "seeded": self._seed}
+        return {"host": self._origin.hostname, **self._asked, "seeded": self._seed, **self._extra.flat("extra")}
 
     def make(self, prompts: Sequence[Prompt]) -> list[Made]:
         """An image for each prompt, one request after another. RunError MODEL_UNKNOWN if key or model are not known."""
@@ -135,7 +150,7 @@ class EndpointImages:
             left -= answer.retries_taken + 1
             try:
                 results = self._read(answer.parse())
-            except (openai.APIError, ValueError) as error:
+            except (openai.APIError, httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
                 results = failed(f"{type(error).__name__}: {error}")
             if results.fate == "answered":
                 return results
@@ -150,7 +165,7 @@ class EndpointImages:
 
         client = self._client if retries == self._attempts - 1 else self._client.with_options(max_retries=retries)
         images = client.images.with_raw_response
-        more = {"extra_body": {"seed": prompt.seed}} if self._seed else {}
+        more = {"extra_body": {**self._extra, **({"seed": prompt.seed} if self._seed else {})}}
         form = self._format
         try:
             return images.generate(model=self.name, prompt=prompt.text, n=1, **self._asked, **form, **more)
@@ -165,17 +180,40 @@ class EndpointImages:
         data = getattr(answer, "data", None)
         if not isinstance(data, list) or not data:
             return failed("an answer that holds no image")
-        text = getattr(data[0], "b64_json", None)
+        text, url = getattr(data[0], "b64_json", None), getattr(data[0], "url", None)
+        if isinstance(url, str) and url and not text:
+            if not url.startswith("data:image/"):
+                return self._fetched(urljoin(self.url, url))
+            text = url.partition(";base64,")[2]
         if not isinstance(text, str):
-            return failed("an answer without an image in base64")
+            return failed("an answer without an image in base64 or its address")
         if len(text) > LIMITS.bytes * 4 // 3 + 4:
             return failed(f"more than {LIMITS.bytes} bytes")
         return checked(base64.b64decode(text, validate=True))
 
+    def _fetched(self, url: str) -> Made:
+        """The image at an address of the endpoint itself, or of the host that the user names; no redirect is followed.
+
+        An endpoint must not choose which machines are asked: others may be private ones beside this.
+        """
+        at = urlsplit(url)
+        own = (at.scheme, at.netloc) == (self._origin.scheme, self._origin.netloc)
+        if not own and (at.scheme != "https" or at.netloc != self._host):
+            return failed(f"an image at {at.netloc}: name host={at.netloc} if you trust it")
+        headers = {"Authorization": f"Bearer {self._client.api_key}"} if own else {}
+        content = b""
+        with httpx.stream("GET", url, headers=headers, timeout=self._timeout, follow_redirects=False) as answer:
+            answer.raise_for_status()
+            for part in answer.iter_bytes():
+                content += part
+                if len(content) > LIMITS.bytes:
+                    return failed(f"more than {LIMITS.bytes} bytes")
+        return checked(content)
+
     def _status(self, error: Any) -> Made:
         status = int(error.status_code)
         said = f"status {status}: {error}"
-        if status in (400, 403, 422) and any(word in code for code in _codes(error) for word in _FILTERED):
+        if status in (400, 403, 422) and any(word in code for code in _codes(error) for word in FILTERED):
             return refused(said)
         if status in (401, 403):
             mend = f"set {KEY}, or the variable that `key=` names, to a key that may use this model"
@@ -362,6 +400,12 @@ def _endpoint(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) ->
     return EndpointImages(url, model, named=request[0], **chosen)
 
 
+def _provided(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) -> ImageModel:
+    from fairspace.submissions.running.images.providers import ProviderImages
+
+    return ProviderImages(what, named=request[0], **chosen)
+
+
 def _unified(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) -> ImageModel:
     need_packages("run", "torch", "transformers", "accelerate")
     from fairspace.submissions.running.images.unified import UnifiedImages
@@ -369,6 +413,16 @@ def _unified(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) -> 
     return UnifiedImages(what, named=request[0], device=request[1], **chosen)
 
 
+def _torchumm(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) -> ImageModel:
+    need_packages("run", "torch")
+    from fairspace.submissions.running.local.torchumm import TorchUmm
+
+    return TorchUmm(what, **chosen)
+
+
+_TRIES: Types = {"concurrency": int, "attempts": int, "timeout": float, "key": str, "revision": str}
+_REMOTE: Types = {"seed": bool, "extra": Fields, **_TRIES}
+"""Settings of models that are asked over the wire."""
 SCHEMES: Mapping[str, Scheme] = {
     "diffusers": Scheme(
         "diffusers:ID_OR_FOLDER[@REVISION]",
@@ -404,20 +458,15 @@ SCHEMES: Mapping[str, Scheme] = {
         },
         _unified,
     ),
-    "endpoint": Scheme(
-        "endpoint:URL#MODEL",
+    "endpoint": Scheme("endpoint:URL#MODEL", "", {"size": str, "quality": str, "host": str, **_REMOTE}, _endpoint),
+    "hf": Scheme(
+        "hf:MODEL?provider=NAME",
         "",
-        {
-            "size": str,
-            "quality": str,
-            "seed": bool,
-            "concurrency": int,
-            "attempts": int,
-            "timeout": float,
-            "key": str,
-            "revision": str,
-        },
-        _endpoint,
+        {"provider": str, "size": int, "steps": int, "guidance": float, "negative": str, **_REMOTE},
+        _provided,
+    ),
+    "torchumm": Scheme(
+        "torchumm:BACKBONE", "", {"cfg": Fields, "params": Fields, "seed": str, "revision": str}, _torchumm
     ),
     "python": Scheme(
         "python:MODULE:FUNCTION",

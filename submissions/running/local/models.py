@@ -7,6 +7,8 @@
                                      -M context=4096  -M stop=###  -M stop_loops=true
     python/MODULE:FUNCTION           the user's own code, a function of a module or of a file: python/./mine.py:answer
 
+    torchumm/BACKBONE                a unified model by TorchUMM   -M cfg=model_path:FOLDER  -M params=NAME:VALUE,..
+
         def answer(prompt, images):  # a text, and a list of PIL images
             return "nurse"           # None if the model refused
 
@@ -370,6 +372,29 @@ class PythonAPI(ModelAPI):
         return RunError("MODEL_OUTPUT", self.model_name, what, expected, mend)
 
 
+class TorchUmmAPI(PythonAPI):
+    """Inspect's way to a backbone of TorchUMM; `arguments` are those of `torchumm.TorchUmm`."""
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008 - as Inspect calls it
+        **arguments: Any,
+    ) -> None:
+        from fairspace.submissions.running.local.torchumm import TorchUmm
+
+        set_model_info(f"torchumm/{model_name}", ModelInfo(model=model_name))
+        self._umm = TorchUmm(model_name, **arguments)
+        super().__init__(model_name, base_url, api_key, config, self._umm.answer)
+        self._umm.pipeline  # noqa: B018 - opened before the first question
+
+    def facts(self) -> dict[str, Any]:
+        """Settings that decide the answers beside those of generation, for a manifest."""
+        return {f"torchumm.{name}": value for name, value in self._umm.settings().items()}
+
+
 @modelapi(name="local")
 def _local() -> type[ModelAPI]:
     return LocalAPI
@@ -378,3 +403,8 @@ def _local() -> type[ModelAPI]:
 @modelapi(name="python")
 def _python() -> type[ModelAPI]:
     return PythonAPI
+
+
+@modelapi(name="torchumm")
+def _torchumm() -> type[ModelAPI]:
+    return TorchUmmAPI
