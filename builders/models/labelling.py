@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairspace.builders.engine.tools import Labels, PersonDetector
-from fairspace.builders.models.clip import Array, Clip
+from fairspace.builders.models.clip import DIGITS, Array, Clip
 from fairspace.builders.models.detection import not_one_person
 from fairspace.builders.models.weights import best_device, find, loading, need
 
@@ -84,6 +84,12 @@ PROTOTYPES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "middle": ("a person with medium brown skin", "a person with olive or tan skin"),
         "dark": ("a person with dark skin", "a person with deep brown skin"),
     },
+    "race": {
+        "Asian": ("an Asian person", "an East Asian or Southeast Asian person"),
+        "Black": ("a Black person", "an African or African American person"),
+        "Hispanic": ("a Hispanic person", "a Latino or Latina person"),
+        "White": ("a White person", "a European or European American person"),
+    },
 }
 PERSON = ("a photo of a person.", "a photo of a human face.", "a portrait of somebody.")
 NOBODY = ("a photo of an empty room.", "a photo of a thing.", "a landscape without people.", "a blurred pattern.")
@@ -96,8 +102,15 @@ class ClipLabeller:
     itself looks for somebody, and does not see several faces.
     """
 
-    def __init__(self, clip: Clip, *, margin: float = MARGIN, detector: PersonDetector | None = None) -> None:
-        self.clip, self.margin, self.detector = clip, margin, detector
+    def __init__(
+        self,
+        clip: Clip,
+        *,
+        margin: float = MARGIN,
+        detector: PersonDetector | None = None,
+        attributes: Sequence[str] = _ATTRIBUTES,
+    ) -> None:
+        self.clip, self.margin, self.detector, self.attributes = clip, margin, detector, attributes
 
     @property
     def name(self) -> str:
@@ -106,19 +119,27 @@ class ClipLabeller:
         return f"{self.clip.name} prototypes margin {self.margin:g}{seen_by}"
 
     def label(self, images: Sequence[Image]) -> list[Labels]:
-        """Labels of each image."""
+        """Labels of each image; builds know no race."""
+        return [
+            Labels(**labels, reason=reason or ("" if all(labels.values()) else "unsure"))
+            for reason, labels, _ in self.seen(images)
+        ]
+
+    def seen(self, images: Sequence[Image]) -> list[tuple[str, dict[str, str], dict[str, dict[str, float]]]]:
+        """The reason for no label at all or '', the labels, and their probabilities in [0, 1], of each image."""
         if not images:
             return []
         embedded = self.clip.images(images)
-        chosen = {
-            attribute: _choose(self._probabilities(embedded, attribute), tuple(labels), self.margin)
-            for attribute, labels in PROTOTYPES.items()
-        }
-        decided = []
+        shares = {attribute: self._probabilities(embedded, attribute) for attribute in self.attributes}
+        chosen = {name: _choose(each, tuple(PROTOTYPES[name]), self.margin) for name, each in shares.items()}
+        rows = []
         for place, reason in enumerate(self._reasons(images, embedded)):
             labels = {attribute: "" if reason else values[place] for attribute, values in chosen.items()}
-            decided.append(Labels(**labels, reason=reason or ("" if all(labels.values()) else "unsure")))
-        return decided
+            chances = {
+                name: dict(zip(PROTOTYPES[name], each[place].tolist(), strict=True)) for name, each in shares.items()
+            }
+            rows.append((reason, labels, chances))
+        return rows
 
     def _reasons(self, images: Sequence[Image], embedded: Array) -> list[str]:
         if self.detector is None:
@@ -130,6 +151,7 @@ class ClipLabeller:
         return self._softmax(embedded @ self._prototypes[attribute].T)
 
     def _softmax(self, cosines: Array) -> Array:
+        cosines = cosines.round(DIGITS)
         powers = np.exp(self.clip.scale * (cosines - cosines.max(axis=1, keepdims=True)))
         shares: Array = powers / powers.sum(axis=1, keepdims=True)
         return shares
@@ -143,7 +165,7 @@ class ClipLabeller:
                     for words in labels.values()
                 ]
             )
-            for attribute, labels in PROTOTYPES.items()
+            for attribute, labels in ((name, PROTOTYPES[name]) for name in self.attributes)
         }
 
     @cached_property

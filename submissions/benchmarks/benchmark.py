@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from fairspace.ares.annotating.labellers import PACKAGES
+from fairspace.ares.annotating.labellers import PACKAGES, ZERO_SHOT
 from fairspace.builders.errors import check_revision
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustable, Adjustment, ScoringTable
 from fairspace.submissions.benchmarks.task import Lazy, Part, Shown, Task
@@ -168,13 +168,13 @@ _BY = ", labelled by "
 
 
 def protocol_with_labeller(protocol: str, signature: Mapping[str, str]) -> str:
-    """The protocol with the labelling package, if the signature has one (`labels`: NAME@VERSION) instead of ARES."""
+    """The protocol with the labeller, if the signature has another one (`labels`: NAME@VERSION) than ARES."""
     name = signature.get("labels", "").rpartition("@")[0]
-    return f"{protocol}{_BY}{name}" if name in PACKAGES else protocol
+    return f"{protocol}{_BY}{name}" if name in PACKAGES or name.startswith(ZERO_SHOT) else protocol
 
 
 def protocol_of_labels(signature: Mapping[str, str], scored: object) -> str:
-    """The dataset revision, with the labelling package if it was not ARES."""
+    """The dataset revision, with the labeller if it was not ARES."""
     return protocol_with_labeller(signature.get("dataset_revision", ""), signature)
 
 
@@ -184,8 +184,14 @@ def without_labeller(protocol: str) -> str:
 
 
 def labeller_text(protocol: str) -> str:
-    """A sentence about the labeller of a protocol; '' for ARES or an unknown package."""
-    package = PACKAGES.get(protocol.partition(_BY)[2])
+    """A sentence about the labeller of a protocol; '' for ARES or an unknown one."""
+    name = protocol.partition(_BY)[2]
+    if name.startswith(ZERO_SHOT):
+        return (
+            f"The images were labelled by {name}, a general model that nobody trained for it, not by ARES, and rows of "
+            "another labeller have another error."
+        )
+    package = PACKAGES.get(name)
     if package is None:
         return ""
     missing = [name for name in ("gender", "age", "skin_tone", "race") if name not in package.attributes]

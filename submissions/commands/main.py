@@ -40,7 +40,7 @@ for _module in MODULES:
 def main() -> None:
     """Run the command; wrong use and faults end it with a message, not a traceback."""
     words = sys.argv[1:]
-    names_model = any(word.partition("=")[0] == "--ares" for word in words)
+    names_model = any(word.partition("=")[0] in ("--ares", "--labeller") for word in words)
     names_hub = any("hf://" in word for word in (*words, os.environ.get("FAIRSPACE_STORE", "")))
     offline = not set(words[:1]) & set(ONLINE) and not names_model and not names_hub
     os.environ.setdefault("HF_HUB_OFFLINE", "1" if offline else "0")

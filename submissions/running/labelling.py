@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from fairspace.ares.annotating.labellers import ARES
+from fairspace.ares.annotating.labellers import ARES, Package
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_table
 from fairspace.submissions.errors import UsageError
@@ -54,7 +54,7 @@ def label_images(
     submission: Submission,
     model: Path | str = "",
     *,
-    labeller: str = ARES,
+    labeller: str | Package = ARES,
     measurement: Path | None = None,
     limits: Limits = LIMITS,
     detector: Any = None,
@@ -63,11 +63,11 @@ def label_images(
     device: str = "",
     progress: Progress = lambda what, done, total: None,
 ) -> Submission:
-    """The submission with annotations by ARES or a package instead of images.
+    """The submission with annotations by a labeller instead of images.
 
-    `model`: folder of ARES, or repository on the Hub with `@<revision>`; '' for a package (`labeller`, of
-    `ares.annotating.labellers`), whose `measurement` is the output of `fairspace ares evaluate`. `detector`: face
-    finder or its settings; None takes each image as one face. `batch` and `workers` change only speed.
+    `model`: folder of ARES, or repository on the Hub with `@<revision>`; '' for another labeller (as
+    `zero_shot.open_labeller` gives both), whose `measurement` is the output of `fairspace ares evaluate`.
+    `detector`: face finder or its settings; None takes each image as one face. `batch` and `workers` change only speed.
 
     Errors: SubmissionError if the files cannot be read again; UsageError if they changed meanwhile, or there is none;
         BuildError as `find_labeller`.

@@ -203,7 +203,7 @@ def _check(settings: RunSettings) -> None:
     if settings.images and not image_tasks:
         raise UsageError(f"{settings.chosen.benchmark} has no task of making images; leave out --images.")
     if settings.ares and not settings.images:
-        raise UsageError("--ares labels what --images makes; name both, or leave it out.")
+        raise UsageError("--labeller labels what --images makes; name both, or leave it out.")
     check_tasks(settings.chosen)
     check_options(settings.chosen.benchmark, **settings.chosen.options)
     _check_meta(settings)

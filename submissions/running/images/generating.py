@@ -1,7 +1,7 @@
 """The image tasks of a benchmark: images made, labelled and rated.
 
     OUT.run/images/<task>/         images of a task (`images.make_images`)
-    OUT.run/annotations/<task>/    ARES' labels, in a folder for just these images
+    OUT.run/annotations/<task>/    the labels, in a folder for just these images
     OUT.run/quality.sqlite         cache of `quality.measuring`
 
 ARES' annotations of the neutral images come before the steer prompts, which follow from them (C.2).
@@ -93,7 +93,7 @@ def _public_name(model: ImageModel) -> str:
 
 def _why_no_steer(settings: RunSettings) -> str:
     lacking = [] if NEUTRAL in image_tasks(settings.chosen) else [f"{NEUTRAL} (--tasks)"]
-    lacking += [] if settings.ares else ["ARES (--ares)"]
+    lacking += [] if settings.ares else ["what labels them (--labeller)"]
     if lacking:
         return f"its prompts follow from the annotated neutral images; name {' and '.join(lacking)}"
     return "none of the neutral images has all three labels, from which its prompts follow"
@@ -173,15 +173,19 @@ def _set_aside(folder: Path) -> Path:
 def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, state: Made, tell: Tell) -> None:
     from fairspace.ares.annotating.annotate import annotate
     from fairspace.submissions.running.labelling import label_error, label_source
+    from fairspace.submissions.running.zero_shot import open_labeller
 
     started = now()
+    labeller, model = open_labeller(settings.ares)
     report = annotate(
-        settings.ares,
+        model,
         shards,
         work / "annotations" / task / _images_hash(shards),
         detector=settings.faces,
         batch=settings.batch,
         device=settings.device,
+        labeller=labeller,
+        measurement=settings.measurement,
         progress=tell,
     )
     table = pa.concat_tables([pq.read_table(file).replace_schema_metadata(None) for file in report.files])
@@ -284,7 +288,7 @@ def _annotation_stage(chosen: Chosen, task: str, report: Report, labels: Tool, s
         what="annotations",
         model=labels.name,
         revision=labels.version,
-        engine="ares",
+        engine="fairspace" if "labeller" in labels.settings else "ares",
         engine_version=version("fairspace"),
         settings=dict(labels.settings),
         datasets={"items": chosen.revision},

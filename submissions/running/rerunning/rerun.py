@@ -179,7 +179,7 @@ def rerun(
     Errors: as `run`; UsageError if there is nothing to compare.
     """
     if submission.images is not None:
-        raise UsageError("The submission holds images; label them first: `fairspace score --ares MODEL`.")
+        raise UsageError("The submission holds images; label them first: `fairspace score --labeller MODEL`.")
     seed = part_seed(out, submission.digest)
     texts, images = means.model is not None, bool(means.images and means.ares)
     part = draw_part(submission, seed, means.data, texts=texts, images=images, items=items, without=without)

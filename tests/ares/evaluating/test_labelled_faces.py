@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,10 @@ LABELS = """file,gender,age,origin
 
 
 class Reading:
-    def label(self, image: Image.Image) -> list[SeenFace]:
+    def label(self, images: Sequence[Image.Image]) -> list[list[SeenFace]]:
+        return [self.faces(image) for image in images]
+
+    def faces(self, image: Image.Image) -> list[SeenFace]:
         pixel = image.getpixel((0, 0))
         assert isinstance(pixel, tuple)
         said = SAID[pixel[0]]

@@ -64,15 +64,16 @@ class Crowd:
 
 def test_a_label_is_the_nearest_prototype(clip: Clip) -> None:
     images = photos(2)
-    found = ClipLabeller(clip, margin=0, detector=Crowd()).label(images)[1]
-    assert found.reason == ""
+    labeller = ClipLabeller(clip, margin=0, detector=Crowd(), attributes=tuple(PROTOTYPES))
+    reason, found, _ = labeller.seen(images)[1]
+    assert reason == ""
     for attribute, labels in PROTOTYPES.items():
         nearest = {}
         for label, words in labels.items():
             texts = clip.texts([template.format(word) for word in words for template in TEMPLATES])
             mean = texts.mean(0) / np.linalg.norm(texts.mean(0))
             nearest[label] = float(clip.images(images[1:])[0] @ mean)
-        assert getattr(found, attribute) == max(nearest, key=nearest.__getitem__)
+        assert found[attribute] == max(nearest, key=nearest.__getitem__)
 
 
 def test_no_label_without_a_clear_winner(clip: Clip) -> None:
