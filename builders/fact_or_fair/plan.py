@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from fairspace.builders import REFERENCE
+from fairspace.builders.core import core_rows as drawn_rows
 from fairspace.builders.errors import check_revision
 from fairspace.builders.fact_or_fair.statistics import (
     ATTRIBUTES,
@@ -257,10 +258,8 @@ _CELLS, _TRIALS = 456, 100
 
 @lru_cache
 def core_rows() -> NDArray[np.int64]:
-    """Positions of the core among the 45 600 subjective queries, from RandomState, whose streams are frozen."""
-    random = np.random.RandomState(CORE_SEED)
-    chosen = [np.sort(random.permutation(_TRIALS)[:CORE_TRIALS]) for _ in range(_CELLS)]
-    return np.concatenate([cell * _TRIALS + places for cell, places in enumerate(chosen)])
+    """Positions of the core among the 45 600 subjective queries."""
+    return drawn_rows(np.arange(_CELLS * _TRIALS) // _TRIALS, CORE_TRIALS, CORE_SEED)
 
 
 CONTEXTS = ("base", "representativeness", "attribution", "ingroup")
