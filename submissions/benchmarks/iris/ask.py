@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from fairspace.builders.iris.groups import COMBINATIONS, GROUPS, OCCUPATIONS
+from fairspace.builders.iris.groups import COMBINATIONS, CORE, GROUPS, OCCUPATIONS
 from fairspace.builders.iris.items import steer_items
 from fairspace.builders.iris_ideal_52 import plan as ideal
 from fairspace.builders.iris_steer_60 import plan as steer
@@ -42,7 +42,9 @@ def occupation(task: Task, data: Data | None, revision: str) -> Part:
     """One stimulus per image (D.2.4); strata: occupation and group. RunError DATA_MISSING, DATA_INVALID."""
     planned = ideal.image_ids(revision).to_pylist()
     questions = "question", [ideal.QUESTION] * len(planned)
-    images, places = planned_images(OCCUPATION, data, ("iris_ideal_52", "occupation", "test"), planned, questions)
+    images, places = planned_images(
+        OCCUPATION, data, ("iris_ideal_52", "occupation", "test"), planned, questions, revision in CORE
+    )
 
     def read(number: int) -> Shown:
         item = planned[places[number]]
@@ -78,7 +80,7 @@ def pair(task: Task, data: Data | None, revision: str) -> Part:
     """
     every = steer.pair_numbers(revision).tolist()
     planned = [f"{PAIR}/{number:04d}/{side}" for number in every for side in SIDES]
-    images, places = planned_images(PAIR, data, ("iris_steer_60", CONFIG, "test"), planned)
+    images, places = planned_images(PAIR, data, ("iris_steer_60", CONFIG, "test"), planned, some=revision in CORE)
     available = set(places)
     numbers = [number for number in range(len(every)) if {2 * number, 2 * number + 1} <= available]
     plan, texts, questions = steer.pairs(revision), steer.SUBJECTIVE | steer.OBJECTIVE, steer.QUESTIONS

@@ -17,7 +17,6 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from fairspace.builders.iris.groups import (
     AGES,
@@ -35,7 +34,7 @@ from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.iris_steer_60.plan import LABELS, OBJECTIVE, SUBJECTIVE
-from fairspace.submissions.benchmarks.baselines import Baseline, Codes, keys, refusals, responses, stream
+from fairspace.submissions.benchmarks.baselines import Baseline, Codes, keys, only, refusals, responses, stream
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, QUALITY, STEER, TOURNAMENT
 
 _PROMPTS = 6
@@ -55,7 +54,7 @@ def tables(name: Baseline, seed: int, revision: str = iris_gen_52.REVISIONS[0]) 
     if revision in CORE:
         plans = (iris_ideal_52.image_ids, iris_ideal_52.tournament_ids, iris_steer_60.pair_ids)
         asked = pa.concat_arrays([ids(revision) for ids in plans])
-        answers = answers.filter(pc.is_in(answers["id"], value_set=asked))
+        answers = only({"": answers}, asked)[""]
     return {"annotations": pa.concat_tables(_images(name, seed, revision)), "responses": answers}
 
 
