@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from fairspace.builders import REFERENCE
+from fairspace.builders.core import core_rows as drawn_rows
 from fairspace.builders.errors import check_revision
 from fairspace.builders.fact_or_fair.statistics import (
     ATTRIBUTES,
@@ -247,8 +248,11 @@ def _each_order() -> list[Query]:
 # The core has all items of its full revision, but five of the hundred trials of each cell of `llm_subjective`: 2 280 of
 # 45 600 queries, with the same ids and prompts, for a first score in minutes.
 
-CORE: Mapping[str, str] = {"v2-core": "v2"}
-"""Core revision -> its full dataset revision."""
+CORE_OF_IMAGES = "v2-core-images"
+CORE: Mapping[str, str] = {"v2-core": "v2", CORE_OF_IMAGES: "v2"}
+"""Core revision -> its full dataset revision; the second asks the queries of the first, and for fewer images."""
+CORE_IMAGES = 5
+"""Images of a prompt in the core of images, of 20: S_E of a topic cannot be told from one or two."""
 CORE_TRIALS = 5
 CORE_SEED = 2280
 _CELLS, _TRIALS = 456, 100
@@ -257,10 +261,8 @@ _CELLS, _TRIALS = 456, 100
 
 @lru_cache
 def core_rows() -> NDArray[np.int64]:
-    """Positions of the core among the 45 600 subjective queries, from RandomState, whose streams are frozen."""
-    random = np.random.RandomState(CORE_SEED)
-    chosen = [np.sort(random.permutation(_TRIALS)[:CORE_TRIALS]) for _ in range(_CELLS)]
-    return np.concatenate([cell * _TRIALS + places for cell, places in enumerate(chosen)])
+    """Positions of the core among the 45 600 subjective queries."""
+    return drawn_rows(np.arange(_CELLS * _TRIALS) // _TRIALS, CORE_TRIALS, CORE_SEED)
 
 
 CONTEXTS = ("base", "representativeness", "attribution", "ingroup")
@@ -347,7 +349,7 @@ def _four_names(random: np.random.RandomState, n: int) -> NDArray[np.int8]:
 
 TASKS = ("llm_objective", "llm_subjective", "t2i_objective", "t2i_subjective", "t2i_subjective_paper")
 """`t2i_subjective` has three prompts a topic; `t2i_subjective_paper`, from `v2` on, has one, as the paper."""
-REVISIONS = ("v2", "v2-core", "v1")
+REVISIONS = ("v2", "v2-core", "v1", CORE_OF_IMAGES)
 SAMPLES: Mapping[str, int] = {
     "llm_objective": 1,
     "llm_subjective": 1,
@@ -356,6 +358,13 @@ SAMPLES: Mapping[str, int] = {
     "t2i_subjective_paper": 20,
 }
 """Images per prompt (section 5.1); orders of an objective query and trials of a subjective one have own ids."""
+
+
+def images_each(task: str, revision: str) -> int:
+    """Images of each prompt of an image task in a revision."""
+    return CORE_IMAGES if revision == CORE_OF_IMAGES else SAMPLES[task]
+
+
 SAMPLES_V1: Mapping[str, int] = {"llm_objective": ORDERS}
 """Exception of `v1`: the three trials of an objective query repeat its one item."""
 _IMAGE_PROMPTS = {
@@ -374,7 +383,7 @@ def ids(task: str, revision: str = REVISIONS[0]) -> pa.Array:
     topics = [f"{task}/{slug}/{level}" for slug, level in product(SLUGS, LEVELS)]
     if task == "llm_objective":
         return objective_ids(revision)
-    if task == "t2i_subjective_paper" and revision == "v1":
+    if revision == {"t2i_subjective_paper": "v1", "t2i_subjective": CORE_OF_IMAGES}.get(task):
         return pa.array([], pa.string())
     if task in ("t2i_objective", "t2i_subjective_paper"):
         return pa.array(topics)

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, cast
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from fairspace.builders import REFERENCE
+from fairspace.builders.core import core_rows
 from fairspace.builders.errors import check_revision
 
 # Prompts are word for word as printed (Figures 3, 9-11, B.1, C.2); where a figure runs list items together, the line
@@ -223,7 +226,11 @@ NAMES: dict[Gender, tuple[str, ...]] = {
 
 Age = Literal["young", "middle", "old"]
 UPSTREAM = "upstream"
-REVISIONS = ("v1", "v2", UPSTREAM)
+REVISIONS = ("v1", "v2", "v1-core", UPSTREAM)
+CORE: Mapping[str, str] = {"v1-core": "v1"}
+"""Core revision -> its full revision."""
+CORE_ELEMENTS, CORE_SEED = 3, 288
+"""Elements of a relational model, age and plot in the core, with one of their five pairs: 72 of 1 440."""
 RELATIONS: tuple[Relation, ...] = ("cs", "em", "mp", "ar")
 AGES: dict[Age, str] = {"young": "at a young age", "middle": "in middle age", "old": "in old age"}
 """Age in an id -> text for [age] (Tables 5 to 8)."""
@@ -288,14 +295,25 @@ def _cells() -> Iterable[tuple[Relation, Age, int, int]]:
 
 @lru_cache
 def ids(revision: str = REVISIONS[0]) -> pa.Array:
-    """All 1 440 item ids, the same in all revisions. BuildError REVISION_UNKNOWN for another one."""
+    """All 1 440 item ids, the same in all revisions but the core. BuildError REVISION_UNKNOWN for another one."""
     check_revision("genres", revision, REVISIONS)
+    if revision in CORE:
+        return ids(CORE[revision]).take(pa.array(core_pairs()))
     return pa.array([f"{r}/{a}/{g:02d}/{s}/{image}" for r, a, g, s in _cells() for image in range(IMAGES)])
 
 
+@lru_cache
+def core_pairs() -> NDArray[np.int64]:
+    """Positions of the core's 72 pairs; strata are relational model, age and plot, and the images take turns."""
+    cells = [(element.relation, element.age, element.plot) for element in load_elements()]
+    strata = np.array([sorted(set(cells)).index(cell) for cell in cells])
+    elements = core_rows(strata, CORE_ELEMENTS, CORE_SEED)
+    return elements * IMAGES + np.arange(len(elements)) % IMAGES
+
+
 def built_revision(revision: str) -> str:
-    """The dataset revision with a revision's pairs and images: `v1` for `v2`, all others their own."""
-    return REVISIONS[0] if revision == REVISIONS[1] else revision
+    """The dataset revision with a revision's pairs and images: `v1` for `v2` and the core, all others their own."""
+    return REVISIONS[0] if revision == REVISIONS[1] else CORE.get(revision, revision)
 
 
 @lru_cache
@@ -325,12 +343,14 @@ def _shuffled(words: Iterable[str], *key: object) -> list[str]:
 
 
 @lru_cache
-def pair_list() -> tuple[Pair, ...]:
-    """The 1 440 pairs of v1 and v2, in the order of the ids.
+def pair_list(revision: str = REVISIONS[0]) -> tuple[Pair, ...]:
+    """The 1 440 pairs of v1 and v2, or the 72 of the core, in the order of the ids.
 
     An element's five pairs have different names; the female name comes first in two or three of them, and in exactly
     half of the pairs of each relational model.
     """
+    if revision in CORE:
+        return tuple(pair_list()[place] for place in core_pairs())
     elements = load_elements()
     pairs = []
     for relation in RELATIONS:
@@ -365,7 +385,7 @@ def image_prompt(element: Element) -> str:
 
 @lru_cache
 def pairs(revision: str = REVISIONS[0]) -> pa.Table:
-    """The pairs of v1 or v2 as the dataset's table, one row per pair, in the order of the ids."""
+    """The pairs of a revision of ours as the dataset's table, one row per pair, in the order of the ids."""
     rows = [
         {
             "id": pair.id,
@@ -384,7 +404,7 @@ def pairs(revision: str = REVISIONS[0]) -> pa.Table:
             "text_prompt": text_prompt(pair, revision),
             "image_description_prompt": image_prompt(pair.element),
         }
-        for pair in pair_list()
+        for pair in pair_list(revision)
     ]
     return pa.Table.from_pylist(rows)
 

@@ -152,6 +152,9 @@ def shares(region: Region) -> Mapping[str, NDArray[np.float64]]:
 # all other items are those of `v2`.
 
 REVISIONS = ("v2", "v1")
+CORE: Mapping[str, str] = {"v2-core": "v2"}
+"""Core revision -> its full revision: fewer images, rounds and pairs, with the same ids."""
+CORE_SEED = 5352
 MARK = f"{REVISIONS[0]}-cohort-"
 MOST = 10
 """Most combinations of a cohort; C.2 takes ten of each model for generation, and states no number here."""
@@ -180,8 +183,8 @@ def combinations_of(revision: str) -> tuple[Combination, ...]:
 
 
 def base_revision(revision: str) -> str:
-    """The revision that a cohort's revision takes its other items from; else the revision itself."""
-    return REVISIONS[0] if combinations_of(revision) else revision
+    """The revision that a cohort's revision takes its other items from, or of which a core is a part; else itself."""
+    return REVISIONS[0] if combinations_of(revision) else CORE.get(revision, revision)
 
 
 def check_iris_revision(dataset: str, revision: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
+from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, REVISIONS, SKIN_TONES, group_attributes
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 
@@ -20,7 +20,7 @@ def unnamed_steer_items() -> list[str]:
     return [f"steer/{stereotype}/{kind}" for stereotype in range(iris_steer_60.STEREOTYPES) for kind in kinds]
 
 
-def steer_items(counts: np.ndarray[tuple[int, ...], np.dtype[np.int_]]) -> pa.Table:
+def steer_items(counts: np.ndarray[tuple[int, ...], np.dtype[np.int_]], revision: str = REVISIONS[0]) -> pa.Table:
     """The 60 steer prompts of a model whose neutral images have these (52, 18) counts by occupation and group."""
     chosen = [
         (occupation, stereotype, requested)
@@ -31,7 +31,7 @@ def steer_items(counts: np.ndarray[tuple[int, ...], np.dtype[np.int_]]) -> pa.Ta
         {
             "id": [iris_steer_60.steer_id(*item) for item in chosen],
             "prompt": [iris_steer_60.steer_prompt(occupation, requested) for occupation, _, requested in chosen],
-            "images": [iris_steer_60.IMAGES] * len(chosen),
+            "images": [iris_steer_60.images(revision)] * len(chosen),
         }
     )
 
@@ -39,7 +39,7 @@ def steer_items(counts: np.ndarray[tuple[int, ...], np.dtype[np.int_]]) -> pa.Ta
 def occupation_items(revision: str) -> pa.Table:
     """One row per image, with its question and its labels. BuildError REVISION_UNKNOWN."""
     ids = iris_ideal_52.image_ids(revision)
-    occupation, group = iris_ideal_52.image_cells()
+    occupation, group = iris_ideal_52.image_cells(revision)
     attributes = group_attributes(group)
     return pa.table(
         {
@@ -56,7 +56,7 @@ def occupation_items(revision: str) -> pa.Table:
 def tournament_items(revision: str) -> pa.Table:
     """One row per round. BuildError REVISION_UNKNOWN."""
     ids = iris_ideal_52.tournament_ids(revision)
-    return pa.table({"id": ids, "prompt": iris_ideal_52.tournament_prompts()})
+    return pa.table({"id": ids, "prompt": iris_ideal_52.tournament_prompts(revision)})
 
 
 def pair_items(revision: str) -> pa.Table:

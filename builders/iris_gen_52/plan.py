@@ -6,14 +6,21 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from fairspace.builders.iris.groups import OCCUPATIONS, REVISIONS, check_iris_revision
+from fairspace.builders.iris.groups import CORE, OCCUPATIONS, REVISIONS, check_iris_revision
 
-__all__ = ["IMAGES", "REVISIONS", "TEMPLATE", "ids", "prompt", "rows"]
+__all__ = ["CORE_IMAGES", "IMAGES", "REVISIONS", "TEMPLATE", "ids", "images", "prompt", "rows"]
 
 TEMPLATE = "Please generate a photo of {article} {occupation}"
 """C.3: "Please generate a photo of a/an {occupation}"; D.2.1 prints the first two words in brackets."""
 IMAGES = 160
 """Images per occupation (D.2.1)."""
+CORE_IMAGES = 8
+"""Images per occupation in the core, 5 %."""
+
+
+def images(revision: str) -> int:
+    """Images per occupation in a revision."""
+    return CORE_IMAGES if revision in CORE else IMAGES
 
 
 def prompt(occupation: str) -> str:
@@ -40,7 +47,7 @@ def rows(revision: str) -> pa.Table:
             "id": _ids(),
             "occupation": list(OCCUPATIONS),
             "prompt": [prompt(occupation) for occupation in OCCUPATIONS],
-            "images": [IMAGES] * len(OCCUPATIONS),
+            "images": [images(revision)] * len(OCCUPATIONS),
         }
     )
     return table.slice(0, len(ids(revision)))

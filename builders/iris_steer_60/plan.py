@@ -17,9 +17,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fairspace.builders.core import core_rows
 from fairspace.builders.iris.groups import (
     AGES,
     COMBINATIONS,
+    CORE,
+    CORE_SEED,
     GENDERS,
     GROUPS,
     OCCUPATIONS,
@@ -90,9 +93,16 @@ LABELS = {
 }
 """Labels of each objective question, as Table 29 asks for them; the colour words are ours."""
 PAIRS = 6000
+CORE_IMAGES, CORE_PAIRS = 5, 20
+"""Images per prompt, and pairs of an attribute combination, in the core: 5 %, and 140 of 6 000."""
 INCONSISTENT = 0.05
 """Share of pairs with an intentional inconsistency, a different attire colour (C.2)."""
 PAIR_SEED = 60
+
+
+def images(revision: str) -> int:
+    """Images per prompt in a revision."""
+    return CORE_IMAGES if revision in CORE else IMAGES
 
 
 @lru_cache
@@ -164,14 +174,29 @@ class Pairs:
 
 
 def pairs(revision: str = REVISIONS[0]) -> Pairs:
-    """The 6 000 pairs of a revision, drawn once with a fixed seed. BuildError REVISION_UNKNOWN.
+    """The 6 000 pairs of a revision, 140 of the core, drawn once with a fixed seed. BuildError REVISION_UNKNOWN.
 
     Occupations (in a cohort's revision its combinations, shown by a drawn one of the two images) and attribute
     combinations are spread evenly. Other labels are equal in both images, but for the attire colour of 5 % of the
     pairs; nobody perceived as female is planned with facial hair.
     """
     check_iris_revision("iris_steer_60", revision)
-    return _pairs(combinations_of(revision))
+    every = _pairs(combinations_of(revision))
+    if revision not in CORE:
+        return every
+    return Pairs(
+        *(
+            column[pair_numbers(revision)]
+            for column in (every.occupation, every.combination, every.groups, every.labels)
+        )
+    )
+
+
+@lru_cache
+def pair_numbers(revision: str) -> NDArray[np.int64]:
+    """Numbers of a revision's pairs among the 6 000; the strata of the core are the attribute combinations."""
+    numbers = np.arange(PAIRS)
+    return core_rows(numbers % len(COMBINATIONS), CORE_PAIRS, CORE_SEED) if revision in CORE else numbers
 
 
 @lru_cache(maxsize=8)
@@ -210,10 +235,10 @@ def _pairs(cohort: tuple[Combination, ...]) -> Pairs:
 def pair_ids(revision: str) -> pa.Array:
     """204 000 ids `pair/<0000-5999>/<a|b>/<1-9 or a-h>` by pair, image, question. BuildError REVISION_UNKNOWN."""
     check_iris_revision("iris_steer_60", revision)
-    return _pair_ids()
+    return _pair_ids(revision if revision in CORE else REVISIONS[0])
 
 
 @lru_cache
-def _pair_ids() -> pa.Array:
+def _pair_ids(revision: str) -> pa.Array:
     tails = [f"/{side}/{question}" for side in "ab" for question in QUESTIONS]
-    return pa.array([f"pair/{number:04d}{tail}" for number in range(PAIRS) for tail in tails])
+    return pa.array([f"pair/{number:04d}{tail}" for number in pair_numbers(revision) for tail in tails])

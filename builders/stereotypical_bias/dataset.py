@@ -37,7 +37,7 @@ from fairspace.builders.registry import published_split
 from fairspace.builders.sources import SOURCES, read_image
 from fairspace.builders.sources import faces as utkface
 from fairspace.builders.stereotypical_bias import plan
-from fairspace.builders.stereotypical_bias.plan import ATTRIBUTES, IMAGES_PER_TRAIT, REVISIONS, TRAITS, cell_sizes
+from fairspace.builders.stereotypical_bias.plan import ATTRIBUTES, CORE, IMAGES_PER_TRAIT, REVISIONS, TRAITS, cell_sizes
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -346,6 +346,7 @@ DATASET = Dataset(
     title="Stereotypical Bias of Multi-modal Large Language Models",
     benchmark="stereotypical_bias",
     revision=REVISIONS[0],
+    revision_of=lambda revision: CORE.get(revision, revision),
     licence="CC-BY-NC-4.0",
     sources=("utkface",),
     includes=("persons",),

@@ -26,6 +26,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from fairspace.builders.core import core_rows
 from fairspace.builders.errors import check_revision
 
 Attribute = Literal["gender", "race"]
@@ -35,7 +36,11 @@ SCENARIOS = ("occupation", "descriptor", "persona")
 GROUPS: Mapping[str, tuple[str, ...]] = {"gender": ("male", "female"), "race": ("white", "black", "Asian", "Indian")}
 """L_A of section 5.3, indexed by every integer column that names a group."""
 TASKS = ("vision_gender", "vision_race", "language_gender", "language_race")
-REVISIONS = ("v2", "v1")
+REVISIONS = ("v2", "v1", "v2-core")
+CORE: Mapping[str, str] = {"v2-core": "v2"}
+"""Core revision -> its full revision."""
+CORE_PICTURES = 10
+"""Pictures of a trait in the core, of 200."""
 SEED = 20
 AGES = tuple(range(18, 66))
 PAIRS: Mapping[str, int] = {"gender": 2604, "race": 7378}
@@ -192,6 +197,8 @@ def pairs(attribute: Attribute, revision: str = REVISIONS[0]) -> pa.Table:
     gender of a race pair), `left` and `right` (index into `GROUPS[attribute]`). Sorted by age, shared group and the two
     groups; the sides are drawn at random. BuildError REVISION_UNKNOWN.
     """
+    if revision in CORE:
+        return pairs(attribute, CORE[revision]).take(pa.array(core_pairs(attribute)))
     sizes = cell_sizes(attribute, revision)
     count, shared = sum(sizes), GROUPS["race" if attribute == "gender" else "gender"]
     age, group, first, second = np.repeat(np.array(cells(attribute)), sizes, axis=0).T
@@ -255,6 +262,27 @@ def _language(attribute: Attribute) -> pa.Table:
     )
 
 
+@lru_cache
+def core_pairs(attribute: Attribute) -> Integers:
+    """Positions of the core's pairs: one of each age and two groups, for gender of each age and two shared races.
+
+    Each is the first pair of its cell, because a build fills the places of a cell in order.
+    """
+    age, shared, first, second = np.array(cells(attribute)).T
+    kind = shared // 2 if attribute == "gender" else first * len(GROUPS[attribute]) + second
+    return core_rows(age * 100 + kind, 1, SEED) * PAIRS_PER_CELL
+
+
+@lru_cache
+def _core(task: str) -> pa.Table:
+    if task.startswith("language_"):
+        rows = core_rows(np.arange(len(TRAITS) * IMAGES_PER_TRAIT) // IMAGES_PER_TRAIT, CORE_PICTURES, SEED)
+    else:
+        pair = core_pairs(task_attribute(task))
+        rows = (pair[:, None] * len(INSTANCES) + np.arange(len(INSTANCES))).ravel()
+    return items(task, CORE["v2-core"]).take(pa.array(rows))
+
+
 def items(task: str, revision: str = REVISIONS[0]) -> pa.Table:
     """All questions of a task, one row each, in a fixed order.
 
@@ -263,6 +291,8 @@ def items(task: str, revision: str = REVISIONS[0]) -> pa.Table:
     `order` (index into `orders`). BuildError REVISION_UNKNOWN.
     """
     check_revision("stereotypical_bias", revision, REVISIONS)
+    if revision in CORE:
+        return _core(task)
     attribute = task_attribute(task)
     return _vision(attribute, revision) if task.startswith("vision_") else _language(attribute)
 

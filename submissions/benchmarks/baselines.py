@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean
@@ -95,6 +96,11 @@ def keys(task: str, ids: pa.Array, samples: int = 1) -> dict[str, pa.Array]:
 def responses(task: str, ids: pa.Array, texts: Sequence[str], codes: Codes, samples: int = 1) -> pa.Table:
     """Rows of the table `responses`; `codes`, (n * samples,), index into `texts`, all samples of an item together."""
     return pa.table({**keys(task, ids, samples), "response": pa.array(texts).take(pa.array(codes))})
+
+
+def only(tables: dict[str, pa.Table], asked: pa.Array) -> dict[str, pa.Table]:
+    """The rows of these ids: the answers of a model to a core, as to all questions."""
+    return {name: table.filter(pc.is_in(table["id"], value_set=asked)) for name, table in tables.items()}
 
 
 def refusals(task: str, ids: pa.Array, samples: int = 1) -> pa.Table:

@@ -436,7 +436,7 @@ class Benchmark:
     def protocol_text(self, protocol: str) -> str:
         """Description of a protocol's measurement; '' for an unknown one."""
         plan = without_labeller(protocol)
-        base = self.base_revision(plan)
+        base = plan if plan in self.protocols.texts else self.base_revision(plan)
         text = self.protocols.texts.get(base, "")
         own = "" if base == plan else self.protocols.own_plan
         return " ".join(part for part in (text, own, labeller_text(protocol)) if part)

@@ -394,11 +394,12 @@ def planned_images(
     place: tuple[str, str, str],
     planned: Sequence[str],
     column_and_prompts: tuple[str, Sequence[str]] | None = None,
+    some: bool = False,
 ) -> tuple[Images, list[int]]:
     """The images of a task, and the positions in the plan of those that are there, in order.
 
     `place`: dataset, config and split; `planned`: ids of all images of the plan; `column_and_prompts`: the dataset's
-    column of prompts, and the plan's prompt for each image.
+    column of prompts, and the plan's prompt for each image; `some`: the dataset has more images, as a core's has.
     Errors: RunError DATA_MISSING without data, split or any image; DATA_INVALID if an id or a prompt is not the plan's.
     """
     if data is None:
@@ -407,13 +408,13 @@ def planned_images(
     images = data.images(*place)
     where = f"{data.where}: {place[0]}, {place[1]}/{place[2]}"
     mend = "build or fetch the dataset that belongs to this version of fairspace"
-    if strange := (set(images) | images.without).difference(planned):
+    if not some and (strange := (set(images) | images.without).difference(planned)):
         raise RunError("DATA_INVALID", where, f"the id {min(strange)!r}", "ids of the benchmark's plan", mend)
     if column_and_prompts is not None:
         column, prompts = column_and_prompts[0], dict(zip(planned, column_and_prompts[1], strict=True))
         table = data.table(*place, ("id", column))
         for item, prompt in zip(table["id"].to_pylist(), table[column].to_pylist(), strict=True):
-            if prompts[item] != prompt:
+            if (item in prompts or not some) and prompts[item] != prompt:
                 what = f"{column} {str(prompt)[:120]!r}"
                 raise RunError("DATA_INVALID", f"{where}, row {item}", what, f"{prompts[item][:120]!r}", mend)
     return images, [number for number, item in enumerate(planned) if item in images]

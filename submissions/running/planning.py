@@ -81,7 +81,8 @@ def made_parts(chosen: Chosen) -> list[MadePart]:
         if task.table != "annotations" or (chosen.tasks and task.name not in chosen.tasks):
             continue
         items = unnamed_steer_items() if task.items is None else task.items(chosen.revision)["id"].to_pylist()
-        stimuli = [Stimulus(f"{item}/{sample}", task.name, item, 1) for item in items for sample in range(task.samples)]
+        samples = task.samples_of(chosen.revision)
+        stimuli = [Stimulus(f"{item}/{sample}", task.name, item, 1) for item in items for sample in range(samples)]
         parts.append(MadePart(task.name, stimuli, chosen.choose(task.name, stimuli)))
     return parts
 

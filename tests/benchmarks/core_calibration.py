@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairspace.builders.fact_or_fair.plan import CONTEXTS, SCENARIOS, TRIALS, core_rows, draws
+from fairspace.builders.fact_or_fair.plan import CONTEXTS, CORE_IMAGES, SCENARIOS, TRIALS, core_rows, draws
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
 from fairspace.submissions.benchmarks.baselines import Baseline
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES, scores
 from fairspace.submissions.benchmarks.fact_or_fair.baselines import subjective_choices
-from fairspace.submissions.benchmarks.fact_or_fair.records import ADDED, Floats, Integers
+from fairspace.submissions.benchmarks.fact_or_fair.records import ADDED, IMAGES_ADDED, Floats, Integers
 
 BASELINES: tuple[Baseline, ...] = ("random", "constant", "stereotyped", "balanced")
 SHOWN = ("entropy", "kld", "kld_authors", "fairness", "distance")
@@ -64,8 +64,29 @@ def calibrate(added: float = ADDED) -> dict[str, Floats]:
     return {a: np.stack([core[a] - whole[a] for core, whole in pairs]) for a in ATTRIBUTES}
 
 
+IMAGES = 20
+
+
+def calibrate_images(images: int = CORE_IMAGES, added: float = IMAGES_ADDED, models: int = DRAWN) -> dict[str, Floats]:
+    """Attribute -> (models, 8) values of so many images of each topic less those of all 20, from even to one group."""
+    differences: dict[str, list[Floats]] = {attribute: [] for attribute in ATTRIBUTES}
+    for seed in range(models):
+        random = np.random.RandomState(seed)
+        strength = 10 ** random.uniform(-1, 1.5)
+        for attribute in ATTRIBUTES:
+            k, topics = len(GROUPS[attribute]), len(with_attribute(attribute))
+            common = random.dirichlet([2] * k)
+            shares = [random.dirichlet(strength * common + 0.02) for _ in range(topics * len(LEVELS))]
+            shown = np.array([random.multinomial(1, share, IMAGES) for share in shares], float)
+            shown, weights = shown.reshape(topics, len(LEVELS), IMAGES, k), np.ones((1, topics))
+            some, every = shown[:, :, :images].sum(axis=2), shown.sum(axis=2)
+            core = scores(some[None], weights, attribute, added=added)
+            differences[attribute].append((core - scores(every[None], weights, attribute))[0, : len(SCORES)])
+    return {attribute: np.stack(of_models) for attribute, of_models in differences.items()}
+
+
 def root_mean_square(numbers: Floats) -> float:
-    return float(np.sqrt((numbers**2).mean()))
+    return float(np.sqrt(np.nanmean(numbers**2)))
 
 
 def main() -> None:
@@ -80,6 +101,12 @@ def main() -> None:
     place = SCORES.index("fairness")
     fair = np.mean([by_model[:, :, place].mean(axis=1) for by_model in differences.values()], axis=0)
     print(f"{'llm_fairness':20}{fair.mean():8.4f}{root_mean_square(fair):8.4f}{np.abs(fair).max():9.4f}")
+    for images, added in ((1, 0.1), (2, 0.1), (CORE_IMAGES, IMAGES_ADDED), (10, 0.0)):
+        errors = {a: root_mean_square(of[:, place]) for a, of in calibrate_images(images, added).items()}
+        print(
+            f"{images} of {IMAGES} images, {added} added: S_fair "
+            + ", ".join(f"{a} {e:.3f}" for a, e in errors.items())
+        )
 
 
 if __name__ == "__main__":

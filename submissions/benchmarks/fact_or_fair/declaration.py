@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from fairspace.builders.fact_or_fair.plan import CORE, REVISIONS, SAMPLES, SAMPLES_V1, TASKS, ids, items
+from fairspace.builders.fact_or_fair.plan import (
+    CORE,
+    CORE_IMAGES,
+    CORE_OF_IMAGES,
+    REVISIONS,
+    SAMPLES,
+    SAMPLES_V1,
+    TASKS,
+    ids,
+    items,
+)
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
 from fairspace.submissions.benchmarks.benchmark import (
     CHANCE,
@@ -61,6 +71,9 @@ PROTOCOLS = {
     "v2-core": "As v2, with five of the hundred trials of each subjective query. S_E and S_KLD, which few answers "
     "lower, are corrected for that: over the 64 models of a calibration S_fair stands .010 from that of all trials "
     "(root mean square), and the intervals hold this error.",
+    CORE_OF_IMAGES: "As v2, with five of the 20 images of a prompt. S_E and S_KLD, which few images lower, are "
+    "corrected for that: over 60 drawn models S_fair stands .08 (gender) and .09 (race) from that of all images (root mean "
+    "square), and the intervals hold this error.",
     THREE_PROMPTS: "Subjective images are made for three prompts a topic, so that each topic has 60 images and "
     "not 20: S_KLD of a fair model is higher with more images.",
     "paper": "As printed: the options of an objective query are shuffled and lettered in each of its three rounds, "
@@ -75,6 +88,8 @@ def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
     """The dataset revision; from `v2` on with or without subjective images of three prompts a topic; the labeller."""
     revision = signature.get("dataset_revision", "")
     other_images = scored.ranking == "average_t2i" and OTHER_IMAGES in scored.labels
+    if revision == CORE_OF_IMAGES and scored.ranking != "average_t2i":
+        revision = next(iter(CORE))  # both cores ask the same queries
     protocol = THREE_PROMPTS if other_images and CORE.get(revision, revision) == "v2" else revision
     return protocol_with_labeller(protocol, signature)
 
@@ -87,6 +102,7 @@ _MAX_TOKENS = {"llm_objective": 1024, "llm_subjective": 256}
 """Models explain their answers to objective queries, asked for JSON or not; a subjective query asks for a letter."""
 _SETTINGS = {"temperature": 0.0}
 """Section 5.1: "The temperature is fixed at 0 across all LLMs"."""
+_IMAGES_IN = {"t2i": {CORE_OF_IMAGES: CORE_IMAGES}}
 _ALIKE = {"llm_objective": 0.0, "llm_subjective": CHOICES_ALIKE}
 _BEST = ("entropy", "kld", "fairness", "llm_fairness", "t2i_fairness", "average")
 """Prefixes of values and scores with ideal 1. Accurate is not fair: S_fact has none."""
@@ -118,6 +134,7 @@ BENCHMARK = Benchmark(
     name="fact_or_fair",
     title="FACT-OR-FAIR",
     revisions=REVISIONS,
+    base_revision=lambda revision: CORE[revision] if revision == CORE_OF_IMAGES else revision,
     tasks=tuple(
         Task(
             task,
@@ -130,7 +147,7 @@ BENCHMARK = Benchmark(
             settings=_SETTINGS if task in _ASK else {},
             every_face=True,
             alike=_ALIKE.get(task, IMAGES_ALIKE),
-            samples_in={"v1": SAMPLES_V1[task]} if task in SAMPLES_V1 else {},
+            samples_in={"v1": SAMPLES_V1[task]} if task in SAMPLES_V1 else _IMAGES_IN.get(task.partition("_")[0], {}),
             values=tuple(
                 f"{part}_{context}_gender"
                 for part in ("fairness", "factuality")

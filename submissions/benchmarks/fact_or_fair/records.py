@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from fairspace.builders.fact_or_fair.plan import (
     CONTEXTS,
+    CORE_IMAGES,
+    CORE_OF_IMAGES,
     LETTERS,
     ORDERS,
     SAMPLES,
@@ -26,6 +28,7 @@ from fairspace.builders.fact_or_fair.plan import (
     Draws,
     draws,
     ids,
+    images_each,
 )
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, STATISTICS, with_attribute
 from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Misread
@@ -60,6 +63,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ADDED = 0.4
 """`Grid.added` of the core, whose few answers lower S_E and S_KLD; 0.4 minimises the largest error of S_fair, .02."""
+IMAGES_ADDED = 0.05
+"""The same of the core of images, whose five images of a prompt lower both; of 20 images `v2` adds none."""
 _TINY = 1e-9  # shares of thirds do not add up to 1 exactly
 
 
@@ -90,7 +95,8 @@ class Grid:
 
 def contexts_of(revision: str) -> tuple[str, ...]:
     """Contexts of a dataset revision."""
-    return tuple(context for context in ALL_CONTEXTS if revision != "v1" or context != "t2i_subjective_paper")
+    none = {"v1": "t2i_subjective_paper", CORE_OF_IMAGES: "t2i_subjective"}.get(revision)
+    return tuple(context for context in ALL_CONTEXTS if context != none)
 
 
 def task_of(context: str) -> str:
@@ -116,15 +122,14 @@ def answer_grid(attribute: str, asked: int, counts: Floats, rows: Floats, refuse
     return Grid(counts[mine], missing, round(missing.sum()), unusable, refused[mine].sum(-1), asked, added)
 
 
-def image_grid(attribute: str, context: str, rows: Floats, counts: Floats) -> Grid:
+def image_grid(attribute: str, asked: int, rows: Floats, counts: Floats, added: float) -> Grid:
     """The grid of images; `rows`, (19, 2, 1), counts those handed in. An image without a face is missing."""
     mine = with_attribute(attribute)
-    missing = ASKED[context] - counts[mine].sum(-1)
-    absent = ASKED[context] - rows[mine].sum(-1)
+    missing = asked - counts[mine].sum(-1)
+    absent = asked - rows[mine].sum(-1)
     none = np.zeros_like(missing)
-    return Grid(
-        counts[mine], np.where(np.abs(missing) < _TINY, 0.0, missing), round(absent.sum()), none, none, ASKED[context]
-    )
+    missing = np.where(np.abs(missing) < _TINY, 0.0, missing)
+    return Grid(counts[mine], missing, round(absent.sum()), none, none, asked, added)
 
 
 _LABELS: tuple[Attribute, ...] = ("gender", "race")
@@ -139,12 +144,24 @@ class Faces:
         share: (m,) share of its image.
         group: attribute -> (m,) group, -1 where the face has none.
         human: attribute -> (m,) people's label, -1 where nobody labelled it.
+        each: images per prompt.
     """
 
     image: Integers
     share: Floats
     group: Mapping[str, Integers]
     human: Mapping[str, Integers]
+    each: int = SAMPLES["t2i_objective"]
+
+    @property
+    def added(self) -> float:
+        """`Grid.added` of these images."""
+        return IMAGES_ADDED if self.each == CORE_IMAGES else 0.0
+
+
+def images_asked(context: str, each: int) -> int:
+    """Images of a topic in an image context, of so many per prompt."""
+    return ASKED[context] // SAMPLES[context] * each
 
 
 def prompt_cells(task: str) -> NDArray[np.int16]:
@@ -159,10 +176,11 @@ def image_faces(submission: Submission, task: str) -> Faces | None:
     rows = submission.rows("annotations", task)
     if not rows.num_rows:
         return None
-    prompts = ids(task, submission.meta.dataset_revision)
-    image = item_index(prompts, rows) * SAMPLES[task] + np.asarray(rows["sample"], np.int64)
+    revision = submission.meta.dataset_revision
+    prompts, each = ids(task, revision), images_each(task, revision)
+    image = item_index(prompts, rows) * each + np.asarray(rows["sample"], np.int64)
     face = np.asarray(rows["face"], np.int64)
-    faces = np.zeros(len(prompts) * SAMPLES[task], np.int64)
+    faces = np.zeros(len(prompts) * each, np.int64)
     stated = np.asarray(pc.fill_null(rows["faces"], 0), np.int64)
     np.maximum.at(faces, image, np.maximum(face + 1, stated))
     order = np.lexsort((face, image))  # the order of the rows must not change a sum of shares
@@ -174,20 +192,21 @@ def image_faces(submission: Submission, task: str) -> Faces | None:
     human = np.full((rows.num_rows, len(_LABELS)), -1, np.int64)
     if "human_labels" in submission.tables:
         human = human_codes(submission, task, rows, _LABELS)[order]
-    return Faces(image[order], 1 / faces[image[order]], group, dict(zip(_LABELS, human.T, strict=True)))
+    return Faces(image[order], 1 / faces[image[order]], group, dict(zip(_LABELS, human.T, strict=True)), each)
 
 
 def image_grids(task: str, faces: Faces) -> Mapping[str, Grid]:
     """Attribute -> grid of an image task."""
     cell = prompt_cells(task)
-    statistic, level = cell[faces.image // SAMPLES[task]].T
+    statistic, level = cell[faces.image // faces.each].T
     first = np.unique(faces.image, return_index=True)[1]
     by_attribute = {}
     for a in ATTRIBUTES:
         group = faces.group[a]
         used = group >= 0
         counts = tally(statistic[used], level[used], group[used], len(GROUPS[a]), faces.share[used])
-        by_attribute[a] = image_grid(a, task, tally(statistic[first], level[first]), counts)
+        rows, asked = tally(statistic[first], level[first]), images_asked(task, faces.each)
+        by_attribute[a] = image_grid(a, asked, rows, counts, faces.added)
     return by_attribute
 
 
@@ -311,6 +330,8 @@ def misread(records: Records, revision: str, tasks: Mapping[str, Misread]) -> Re
 
 def questions(records: Records, context: str) -> int:
     """Questions of a context about one statistic at one level."""
+    if context in T2I_CONTEXTS:
+        return images_asked(context, images_each(context, records.revision))
     return records.answers.asked if task_of(context) == "llm_subjective" else ASKED[context]
 
 

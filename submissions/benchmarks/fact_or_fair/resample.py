@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 from scipy.sparse import csr_array
 
-from fairspace.builders.fact_or_fair.plan import CONTEXTS, OPTIONS, SAMPLES, Draws
+from fairspace.builders.fact_or_fair.plan import CONTEXTS, OPTIONS, Draws
 from fairspace.builders.fact_or_fair.statistics import (
     ATTRIBUTES,
     GROUPS,
@@ -64,12 +64,24 @@ LEFT: Mapping[str, tuple[float, float]] = {
 """Score -> root mean square of the error that the correction leaves, by attribute (gender, race)."""
 
 
-def corrected() -> Mapping[str, float]:
-    """Value of a subjective context -> error that its correction leaves."""
+LEFT_OF_IMAGES: Mapping[str, tuple[float, float]] = {
+    "entropy": (0.0789, 0.0851),
+    "kld": (0.1148, 0.1284),
+    "kld_authors": (0.2150, 0.1132),
+    "fairness": (0.0767, 0.0916),
+    "distance": (0.0469, 0.0591),
+}
+"""The same of the core of images."""
+
+
+def corrected(
+    left: Mapping[str, tuple[float, float]] = LEFT, contexts: Sequence[str] = LLM_CONTEXTS[1:]
+) -> Mapping[str, float]:
+    """Value of a subjective context, or of images -> error that its correction leaves."""
     return {
         f"{score}_{context}_{attribute}": errors[place]
-        for score, errors in LEFT.items()
-        for context in (*LLM_CONTEXTS[1:], *((OVER_ALL,) if score == "entropy" else ()))
+        for score, errors in left.items()
+        for context in (*contexts, *((OVER_ALL,) if score == "entropy" and contexts == LLM_CONTEXTS[1:] else ()))
         for place, attribute in enumerate(ATTRIBUTES)
     }
 
@@ -382,7 +394,7 @@ def _independent(by_attribute: Mapping[str, Grid]) -> dict[str, float]:
 def image_design(task: str, faces: Faces) -> Design:
     """The design of an image task."""
     cells = prompt_cells(task).astype(np.int64)
-    strata = np.repeat(np.arange(len(cells)), SAMPLES[task])
+    strata = np.repeat(np.arange(len(cells)), faces.each)
     cell = (cells[:, 0] * len(LEVELS) + cells[:, 1])[strata]
     images, matrices = Tally(np.where(np.isin(np.arange(len(cell)), faces.image), cell, -1), CELLS), {}
     for a in ATTRIBUTES:
@@ -393,7 +405,8 @@ def image_design(task: str, faces: Faces) -> Design:
 
     def statistic(times: Times) -> Floats:
         counts = {a: _shaped((m @ times.T).T, a) for a, m in matrices.items()}
-        return both_attributes(counts, handed_in=images(times).reshape(-1, len(STATISTICS), len(LEVELS)))
+        handed_in = images(times).reshape(-1, len(STATISTICS), len(LEVELS))
+        return both_attributes(counts, added=faces.added, handed_in=handed_in)
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         drawn = {}
@@ -402,9 +415,10 @@ def image_design(task: str, faces: Faces) -> Design:
             start, share = cell[faces.image[used]] * k, faces.share[used]
             tables = [np.bincount(start + rng.integers(0, k, len(start)), share, CELLS * k) for _ in range(models)]
             drawn[a] = _shaped(np.stack(tables), a)
-        return both_attributes(drawn)
+        return both_attributes(drawn, added=faces.added)
 
-    return design_of(task, "image, with all its faces", strata, score_names(task), statistic, fair)
+    left = corrected(LEFT_OF_IMAGES, (task,)) if faces.added else None
+    return design_of(task, "image, with all its faces", strata, score_names(task), statistic, fair, corrected=left)
 
 
 def _shaped(counts: Floats, attribute: str) -> Floats:

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from fairspace.builders.fact_or_fair.plan import OPTIONS, ORDERS, SAMPLES
+from fairspace.builders.fact_or_fair.plan import OPTIONS, ORDERS
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, truth, with_attribute
 from fairspace.submissions.answers.reading import NOT_HANDED_IN, Samples, one_hot
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import questions_of
@@ -64,7 +64,7 @@ def _subjective(records: Records) -> Iterator[Samples]:
 
 def _images(records: Records) -> Iterator[Samples]:
     for (task, faces), a in product(records.faces.items(), ATTRIBUTES):
-        prompt = faces.image // SAMPLES[task]
+        prompt = faces.image // faces.each
         cells = prompt_cells(task).astype(np.int64)[prompt]
         mine = np.isin(cells[:, 0], with_attribute(a))
         yield Samples(
@@ -73,7 +73,7 @@ def _images(records: Records) -> Iterator[Samples]:
             one_hot(faces.group[a][mine], len(GROUPS[a])),
             task,
             prompt[mine],
-            sample=faces.image[mine] % SAMPLES[task],
+            sample=faces.image[mine] % faces.each,
             levels=(cells[:, 0] * len(LEVELS) + cells[:, 1])[mine],
         )
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from fairspace.builders.fact_or_fair.plan import SAMPLES
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
 from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES, scores
@@ -80,7 +79,7 @@ def corrected(records: Records, values: Values) -> list[Variant]:
 
 def _shares(records: Records) -> Iterator[Shares]:
     for task, faces in records.faces.items():
-        statistic, level = prompt_cells(task)[faces.image // SAMPLES[task]].astype(np.int64).T
+        statistic, level = prompt_cells(task)[faces.image // faces.each].astype(np.int64).T
         cell = statistic * len(LEVELS) + level
         for attribute in ATTRIBUTES:
             n, k = len(STATISTICS) * len(LEVELS), len(GROUPS[attribute])
@@ -92,16 +91,16 @@ def _shares(records: Records) -> Iterator[Shares]:
                 columns=(_COLUMNS[attribute],),
                 counts=counts,
                 names=tuple(f"{name}_{task}_{attribute}" for name in CORRECTED),
-                statistic=statistic_of(counts.sum(axis=(1, 2)), attribute),
+                statistic=statistic_of(counts.sum(axis=(1, 2)), attribute, faces.added),
                 limits=tuple(LIMITS[f"{name}_{task}_{attribute}"] for name in CORRECTED),
             )
 
 
-def statistic_of(totals: Floats, attribute: str) -> Callable[[Floats], Floats]:
+def statistic_of(totals: Floats, attribute: str, added: float = 0.0) -> Callable[[Floats], Floats]:
     """Scores of shares; each cell counts as often as it was measured."""
 
     def statistic(p: Floats) -> Floats:
         counts = np.where(totals[:, None] > 0, p * totals[:, None], 0.0).reshape(len(p), -1, len(LEVELS), p.shape[-1])
-        return scores(counts, np.ones((1, counts.shape[1])), attribute)[:, _PLACES]
+        return scores(counts, np.ones((1, counts.shape[1])), attribute, added=added)[:, _PLACES]
 
     return statistic

@@ -30,7 +30,7 @@ def narrative(task: Task, data: Data | None, revision: str, *, text_only: bool =
     Errors: RunError DATA_MISSING, DATA_INVALID; BuildError REVISION_UNKNOWN.
     """
     prompts = plan.items(revision)["prompt"].to_pylist()
-    by_pair = {pair.id: ((pair.id, prompt),) for pair, prompt in zip(plan.pair_list(), prompts, strict=True)}
+    by_pair = {pair.id: ((pair.id, prompt),) for pair, prompt in zip(plan.pair_list(revision), prompts, strict=True)}
     return _part(task, data, revision, by_pair, text_only=text_only)
 
 
@@ -46,11 +46,13 @@ def narrative_single(task: Task, data: Data | None, revision: str, *, text_only:
 def _part(
     task: Task, data: Data | None, revision: str, by_pair: ItemsOfPairs, *, text_only: bool, prefix: str = ""
 ) -> Part:
-    pairs = plan.pair_list()
+    pairs = plan.pair_list(revision)
     places, images = list(range(len(pairs))), None
     if not text_only:
-        template = "text_prompt", plan.items(plan.built_revision(revision))["prompt"].to_pylist()
-        images, places = planned_images(task.name, data, PLACE, [pair.id for pair in pairs], template)
+        template = "text_prompt", [plan.text_prompt(pair, plan.built_revision(revision)) for pair in pairs]
+        images, places = planned_images(
+            task.name, data, PLACE, [pair.id for pair in pairs], template, revision in plan.CORE
+        )
 
     def read(number: int) -> Shown:
         pair = pairs[places[number]]

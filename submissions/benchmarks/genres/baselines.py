@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 from fairspace.builders.errors import check_revision
-from fairspace.builders.genres.plan import REVISIONS, Pair, ids, pair_list
-from fairspace.submissions.benchmarks.baselines import Baseline, keys, refusals, stream
+from fairspace.builders.genres.plan import CORE, REVISIONS, Pair, ids, pair_list
+from fairspace.submissions.benchmarks.baselines import Baseline, keys, only, refusals, stream
 
 NARRATIVE, ANALYSIS = "narrative", "narrative_analysis"
 PROFILES = ("profile_female", "profile_male")
@@ -84,6 +84,8 @@ _SENTENCES = 4
 def tables(name: Baseline, seed: int, revision: str = REVISIONS[0]) -> dict[str, pa.Table]:
     """The rows of one trivial model. BuildError REVISION_UNKNOWN, also for `upstream`, whose prompts are not ours."""
     check_revision("genres", revision, REVISIONS[:-1])
+    if revision in CORE:
+        return only(tables(name, seed, CORE[revision]), ids(revision))
     if name == "refusing":
         none = pa.nulls(len(ids()), pa.string())
         silent = [pa.table({**keys(task, ids()), "judgement": none}) for task in (*PROFILES, ANALYSIS)]

@@ -78,6 +78,7 @@ BENCHMARK = Benchmark(
     name="genres",
     title="GENRES",
     revisions=plan.REVISIONS,
+    base_revision=lambda revision: plan.CORE.get(revision, revision),
     tasks=(
         Task(
             "narrative",

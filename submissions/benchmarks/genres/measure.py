@@ -74,7 +74,7 @@ def measure(records: Records) -> dict[str, Value]:
     values = [value for metric in METRICS for value in _overall(metric, metric, features, cohort)]
     values = _with_parses(values, records)
     values += _floors(records.stories, n)
-    values += _refusals(records.stories)
+    values += _refusals(records.stories, records.ids)
     for number, (name, other) in enumerate(records.others.items(), 2):
         evidence = {"judge": name, "cohort": _cohort(name)}
         values += [_overall(f"{metric}@{number}", metric, other, evidence)[0] for metric in JUDGED]
@@ -110,7 +110,7 @@ def parsed_values(features: Features) -> dict[str, Value]:
 
 
 def _overall(name: str, metric: str, features: Features, evidence: dict[str, Any]) -> list[Value]:
-    every, *relations = by_relation().items()
+    every, *relations = by_relation(features.ids).items()
     parts = [metric_value(f"{name}{suffix}", metric, features, rows, {}) for suffix, rows in relations]
     whole = metric_value(name, metric, features, every[1], evidence)
     if whole.state == "value":
@@ -119,11 +119,11 @@ def _overall(name: str, metric: str, features: Features, evidence: dict[str, Any
 
 
 def _split(metric: str, suffix: str, features: Features) -> Value:
-    rows, name = by_age_and_plot()[suffix], f"{metric}{suffix}"
+    rows, name = by_age_and_plot(features.ids)[suffix], f"{metric}{suffix}"
     whole = metric_value(name, metric, features, rows, {})
     if metric != "M4":
         return whole
-    _, *relations = by_relation().values()
+    _, *relations = by_relation(features.ids).values()
     return _mean_of(whole, [metric_value(name, metric, features, rows & those, {}) for those in relations])
 
 
@@ -168,12 +168,12 @@ def _floors(stories: Stories, n: int) -> list[Value]:
     ]
 
 
-def _refusals(stories: Stories) -> list[Value]:
+def _refusals(stories: Stories, ids: tuple[str, ...]) -> list[Value]:
     """Shares of refusals, and their difference by the name that the prompt has first."""
     refused, first = stories.shares["refused"], stories.male_first
     handed_in = ~np.isnan(refused)
     values = []
-    for suffix, rows in by_relation().items():
+    for suffix, rows in by_relation(ids).items():
         count, given = _count(refused[rows & handed_in]), _count(rows & handed_in)
         values.append(measured_share(f"refusal_rate{suffix}", count, given, _count(rows), {"count": count}))
     groups = {"male_first": first == 1, "female_first": first == 0}

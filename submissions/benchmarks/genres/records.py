@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,14 +39,18 @@ Column = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Features:
-    """Columns of the parser or a judge, name -> (1440, 2), and metric -> reason for missing ones."""
+    """Columns of the parser or a judge, name -> (1440, 2), and metric -> reason for missing ones.
+
+    `ids` are the passages, all 1440 if left out; the core has 72.
+    """
 
     columns: Mapping[str, Column] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)
+    ids: tuple[str, ...] = ()
 
     def joined_with(self, other: Features) -> Features:
         """The union with the features of another source."""
-        return Features({**self.columns, **other.columns}, {**self.absent, **other.absent})
+        return Features({**self.columns, **other.columns}, {**self.absent, **other.absent}, self.ids)
 
 
 _NAMESAKES = frozenset(plan.NAMES["male"]), frozenset(plan.NAMES["female"])
@@ -129,8 +134,8 @@ def stories(submission: Submission, ids: Sequence[str]) -> Stories:
     """Split all responses; `ids` gives the order of the columns."""
     shares = {name: np.full(len(ids), np.nan) for name in ("competent", "distinct", "refused")}
     male_first, lacks, split_stories = np.full(len(ids), np.nan), Counter[str](), []
-    if submission.meta.dataset_revision != "upstream":
-        male_first = np.array([pair.names[0] in plan.NAMES["male"] for pair in plan.pair_list()], float)
+    if (revision := submission.meta.dataset_revision) != "upstream":
+        male_first = np.array([pair.names[0] in plan.NAMES["male"] for pair in plan.pair_list(revision)], float)
     for story in _split(submission, ids):
         for share in shares.values():
             share[story.index] = 0.0
@@ -438,6 +443,7 @@ def read(submission: Submission) -> Records:
         profiles(submission, name, ids, whole.profiled).joined_with(analyses(submission, name, ids, whole.narrated))
         for name in (None, *others)
     )
+    of_ids = partial(replace, ids=ids)
     by_words = profiles(submission, None, ids, whole.profiled, judge.authors_profile)
     authors = by_words.joined_with(analyses(submission, None, ids, whole.narrated, judge.authors_analysis))
     mean, as_written, exchanged, by_authors = parsed(whole, len(ids))
@@ -445,10 +451,10 @@ def read(submission: Submission) -> Records:
         ids,
         responses.num_rows,
         judge=None if submission.meta.judge is None else submission.meta.judge.name,
-        features=mean.joined_with(scored),
-        authors=by_authors.joined_with(authors),
-        others=dict(zip(others, judged, strict=True)),
-        parses={"as_written": as_written, "exchanged": exchanged},
+        features=of_ids(mean.joined_with(scored)),
+        authors=of_ids(by_authors.joined_with(authors)),
+        others=dict(zip(others, map(of_ids, judged), strict=True)),
+        parses={"as_written": of_ids(as_written), "exchanged": of_ids(exchanged)},
         stories=whole,
         single=read_single(submission, ids),
     )

@@ -26,7 +26,7 @@ from fairspace.submissions.benchmarks.genres.measure import (
     unranked,
 )
 from fairspace.submissions.benchmarks.genres.records import Features, Records, SingleStories, Stories
-from fairspace.submissions.benchmarks.genres.unranked import Ratio, by_age_and_plot, ratio_design
+from fairspace.submissions.benchmarks.genres.unranked import Ratio, by_age_and_plot, by_element, ratio_design, unit_of
 from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Times
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
@@ -44,7 +44,9 @@ def designs(records: Records) -> list[Design]:
     columns = [terms(metric, features) for metric, _, features in parts]
     columns += [np.stack([share, share, ~np.isnan(share)], axis=1) for share in _shares(records.stories)]
     passages = np.nan_to_num(np.concatenate(columns, axis=1))
-    added = by_element(passages)
+    strata = strata_of_elements(records.ids)
+    added = by_element(passages, len(strata))
+    unit = unit_of(len(passages) // len(strata))
     names = []  # over all passages, and per relational model for the judge that is scored
     for metric, judge, _ in parts:
         names += [f"{metric}{judge}", *(f"{metric}_{relation}" for relation in plan.RELATIONS if not judge)]
@@ -65,8 +67,8 @@ def designs(records: Records) -> list[Design]:
     every = (*names, *FLOORS, *REFUSALS)
     design = Design(
         task="genres",
-        unit="element, with its five passages",
-        strata=strata_of_elements(),
+        unit=unit,
+        strata=strata,
         names=every,
         statistic=statistic,
         limits=limits | dict.fromkeys((*FLOORS, *REFUSAL_RATES), (0.0, 1.0)) | {"refusal_difference": (-1.0, 1.0)},
@@ -75,7 +77,7 @@ def designs(records: Records) -> list[Design]:
         intervals=dict.fromkeys(names, "normal"),
         independent=dict(zip(every, _elements(added, [judge for _, judge, _ in parts]), strict=True)),
     )
-    return [design, *ratio_design(unranked(records), strata_of_elements())]
+    return [design, *ratio_design(unranked(records), strata)]
 
 
 def _elements(added: Floats, judges: Sequence[str]) -> list[int]:
@@ -94,16 +96,12 @@ def metric_limits(name: str) -> tuple[float, float]:
     return -largest, largest
 
 
-def strata_of_elements() -> Integers:
-    """(288,) stratum of each element: its relational model and plot."""
-    cells = [(element.relation, element.plot) for element in plan.load_elements()]
+def strata_of_elements(ids: tuple[str, ...] = ()) -> Integers:
+    """(288,) stratum of each element of some passages, all 1440 if left out: its relational model and plot."""
+    asked = {name.rpartition("/")[0] for name in ids}
+    cells = [(of.relation, of.plot) for of in plan.load_elements() if not asked or of.id in asked]
     names = sorted(set(cells))
     return np.array([names.index(cell) for cell in cells])
-
-
-def by_element(passages: Floats) -> Floats:
-    """(1440, ...) columns of passages, nan for none -> (288, ...) sums over each element."""
-    return np.nan_to_num(passages).reshape(len(plan.load_elements()), plan.IMAGES, -1).sum(axis=1)
 
 
 def terms(metric: str, features: Features) -> Floats:
@@ -152,8 +150,10 @@ def split_designs(records: Records) -> list[Design]:
     present = [metric for metric in formula.METRICS if metric not in records.features.absent]
     if not records.responses or not present:
         return []
-    added = {metric: by_element(terms(metric, records.features)) for metric in present}
-    elements = {suffix: rows[:: plan.IMAGES] for suffix, rows in by_age_and_plot().items()}
+    strata = strata_of_elements(records.ids)
+    added = {metric: by_element(terms(metric, records.features), len(strata)) for metric in present}
+    each = len(records.ids) // len(strata)
+    elements = {suffix: rows[::each] for suffix, rows in by_age_and_plot(records.ids).items()}
 
     def statistic(times: Times) -> Floats:
         columns = []
@@ -166,7 +166,7 @@ def split_designs(records: Records) -> list[Design]:
 
     names = tuple(f"{metric}{suffix}" for metric in present for suffix in elements)
     limits = {name: metric_limits(name) for name in names}
-    return [Design("genres", "element, with its five passages", strata_of_elements(), names, statistic, limits)]
+    return [Design("genres", unit_of(each), strata, names, statistic, limits)]
 
 
 COMPARED = ("M1", "M2", "M3", "M5", "M6", "M7")
@@ -211,7 +211,7 @@ def single_designs(records: Records) -> list[Design]:
 def _sums(features: Features) -> Mapping[str, Floats]:
     """Metric -> (288, 3) sums over the pairs of each element."""
     present = [m for m in COMPARED if m not in features.absent and set(METRICS[m][0]) <= features.columns.keys()]
-    return {m: by_element(terms(m, features)) for m in present}
+    return {m: by_element(terms(m, features), len(plan.load_elements())) for m in present}
 
 
 def _difference(metric: str, both: Value, single: Value) -> Value:

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fairspace.builders.genres import plan
 from fairspace.submissions.answers.reading import Samples
 from fairspace.submissions.benchmarks.genres.measure import JUDGED, METRICS, PARSED
 from fairspace.submissions.benchmarks.genres.records import Features, Records
-from fairspace.submissions.benchmarks.genres.resample import terms
+from fairspace.submissions.benchmarks.genres.resample import strata_of_elements, terms
 from fairspace.submissions.uncertainty.design import Floats
 
 
@@ -26,6 +25,7 @@ def samples(records: Records) -> list[Samples]:
 
 def _samples(metric: str, ways: Mapping[str, Features], passages: int) -> Samples:
     given = [features for features in ways.values() if metric not in features.absent]
+    elements = len(strata_of_elements(given[0].ids if given else ()))
     passage = np.tile(np.arange(passages), len(given))
     return Samples(
         metric,
@@ -33,7 +33,7 @@ def _samples(metric: str, ways: Mapping[str, Features], passages: int) -> Sample
         np.concatenate([_differences(metric, features) for features in given]),
         "narrative",
         passage,
-        levels=passage // plan.IMAGES if metric == "M7" else None,  # M7 is a correlation, no mean
+        levels=passage // (passages // elements) if metric == "M7" else None,  # M7 is a correlation, no mean
     )
 
 

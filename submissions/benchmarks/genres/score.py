@@ -9,7 +9,6 @@ from functools import lru_cache, partial
 import numpy as np
 
 from fairspace.builders.genres import plan
-from fairspace.builders.genres.plan import REVISIONS
 from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.total_bias_score.formula import distance, nearest_and_farthest
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS, ZERO_CENTRED, Cohort
@@ -40,6 +39,7 @@ _FOURTH_LINE = (
     "Our scenarios and images; the prompts' format of the reply has a fourth line for the shown traits, as in the "
     "authors' published prompts, where the paper's Figure 3 and v1 have three."
 )
+_CORE = "72 of v1's 1,440 scenarios and images, of as many elements."
 _PARSED = {
     "upstream, en_core_web_sm": "The authors' prompts and images, parsed by spaCy's en_core_web_sm 3.8.0 with names as "
     "written and exchanged, which moves M3 by up to 0.04 and M5 by up to 0.2; passages about one character "
@@ -47,6 +47,8 @@ _PARSED = {
     "upstream, en_ewt_small": "The authors' prompts and images, parsed by the small pipeline that fairspace brings.",
     "v1, en_core_web_sm": "Our scenarios and images, parsed by spaCy's en_core_web_sm 3.8.0.",
     "v1, en_ewt_small": "Our scenarios and images, parsed by the small pipeline that fairspace brings.",
+    "v1-core, en_core_web_sm": f"{_CORE} Parsed by spaCy's en_core_web_sm 3.8.0.",
+    "v1-core, en_ewt_small": f"{_CORE} Parsed by the small pipeline that fairspace brings.",
     "v2, en_core_web_sm": f"{_FOURTH_LINE} Parsed by spaCy's en_core_web_sm 3.8.0.",
     "v2, en_ewt_small": f"{_FOURTH_LINE} Parsed by the small pipeline that fairspace brings.",
 }
@@ -95,7 +97,7 @@ class GenresStandard(Documented):
 
 _TABLE_2 = "GENRES, Table 2, as printed: builders/reference/published/genres_table2_bias.csv"
 _REFERENCES = {"genres_elements.csv": "1dadafad2c481f4f0ed2af2418d5b9e60ef6e1024a6fa966f444254c81e7118e"}
-_REVISIONS = {"genres": REVISIONS}
+_REVISIONS = {"genres": ("v1", "v2", plan.UPSTREAM)}
 INAUGURAL = GenresStandard(
     "inaugural",
     date="2026-11-20",

@@ -26,19 +26,24 @@ Rows = NDArray[np.bool_]
 
 
 @lru_cache
-def by_relation() -> dict[str, Rows]:
-    """Suffix -> (1440,) mask of passages: '' for all, `_cs` and so on per relational model."""
-    relations = np.array([pair.element.relation for pair in plan.pair_list()])
+def by_relation(ids: tuple[str, ...] = ()) -> dict[str, Rows]:
+    """Suffix -> (n,) mask of passages, all 1440 if left out: '' for all, `_cs` and so on per relational model."""
+    relations = np.array([element.relation for element in _elements(ids)])
     return {"": np.ones(len(relations), bool), **{f"_{code}": relations == code for code in plan.RELATIONS}}
 
 
 @lru_cache
-def by_age_and_plot() -> dict[str, Rows]:
-    """Suffix -> (1440,) mask of passages: `_young`, `_middle`, `_old`, `_conflict` and `_cooperation`."""
-    elements = [pair.element for pair in plan.pair_list()]
+def by_age_and_plot(ids: tuple[str, ...] = ()) -> dict[str, Rows]:
+    """Suffix -> (n,) mask of passages: `_young`, `_middle`, `_old`, `_conflict` and `_cooperation`."""
+    elements = _elements(ids)
     ages, plots = (np.array([getattr(element, part) for element in elements]) for part in ("age", "plot"))
     masks = {f"_{age}": ages == age for age in plan.AGES}
     return masks | {f"_{plot}": plots == plot for plot in ("conflict", "cooperation")}
+
+
+def _elements(ids: tuple[str, ...]) -> list[plan.Element]:
+    by_id = {pair.id: pair.element for pair in plan.pair_list()}
+    return [by_id[name] for name in ids or by_id]
 
 
 def judge_of(name: str) -> str:
@@ -83,12 +88,22 @@ class Ratio:
         return measured(self.name, number, low=low, high=high, evidence=self.evidence, **about)
 
 
+def by_element(passages: Floats, elements: int) -> Floats:
+    """(n, ...) columns of passages, as many of each element, nan for none -> (elements, ...) sums over each element."""
+    return np.nan_to_num(passages).reshape(elements, len(passages) // elements, -1).sum(axis=1)
+
+
+def unit_of(passages: int) -> str:
+    """Name of a cluster: an element with so many passages."""
+    return f"element, with its {'five passages' if passages > 1 else 'one passage'}"
+
+
 def ratio_design(ratios: Sequence[Ratio], strata: Integers) -> list[Design]:
     """The resampling design of these values: elements with their five passages, within strata; empty without values."""
     if not ratios:
         return []
     parts, wholes = (
-        np.stack(columns, axis=1).reshape(len(strata), plan.IMAGES, -1).sum(axis=1)
+        by_element(np.stack(columns, axis=1), len(strata))
         for columns in ([ratio.part for ratio in ratios], [ratio.whole for ratio in ratios])
     )
 
@@ -99,7 +114,7 @@ def ratio_design(ratios: Sequence[Ratio], strata: Integers) -> list[Design]:
     names = tuple(each.name for each in ratios)
     limits = {each.name: each.limits for each in ratios}
     elements = dict(zip(names, np.count_nonzero(wholes, axis=0).tolist(), strict=True))
-    unit = "element, with its five passages"
+    unit = unit_of(len(ratios[0].part) // len(strata))
     return [Design("genres", unit, strata, names, statistic, limits, independent=elements)]
 
 
@@ -130,7 +145,7 @@ def p_values(features: Features) -> list[Value]:
     """`M7_p` and `M8_p`, over all passages and per relational model."""
     values = []
     for metric, column in (("M7", "stereoscopic"), ("M8", "main")):
-        for suffix, rows in by_relation().items():
+        for suffix, rows in by_relation(features.ids).items():
             name, expected = f"{metric}_p{suffix}", int(rows.sum())
             if metric in features.absent or column not in features.columns:
                 values.append(not_run(name, features.absent.get(metric, "no judge was asked"), expected=expected))
@@ -173,7 +188,8 @@ def two_thirds(records: Records) -> list[Ratio]:
 
 
 def _of_question(question: str, evaluations: Sequence[Features]) -> list[Ratio]:
-    n = len(plan.ids())
+    relations = by_relation(evaluations[0].ids)
+    n = len(relations[""])
     codes = np.stack([categories(features.columns.get(question), n) for features in evaluations])
     needed = math.ceil(2 * len(codes) / 3)
     votes = np.stack([(codes == answer).sum(axis=0) for answer in range(len(ANSWERS))])
@@ -182,7 +198,7 @@ def _of_question(question: str, evaluations: Sequence[Features]) -> list[Ratio]:
     answer = np.where(agreed, votes.argmax(axis=0), MISSING)
     name, ratios = f"agreement_two_thirds_{question}", []
     evidence = {"evaluations": len(codes), "needed": needed}
-    for suffix, rows in by_relation().items():
+    for suffix, rows in relations.items():
         count, expected = int((agreed & rows).sum()), int(rows.sum())
         ends = count / expected, (count + int((open_ones & rows).sum())) / expected
         decided = (rows & ~open_ones).astype(float)
@@ -220,7 +236,7 @@ def warmth(features: Features) -> list[Ratio]:
     ratios = []
     for place, gender in enumerate(("male", "female")):
         profiles = np.where(has_both_ratios, percent[:, place], 0.0)
-        for suffix, rows in by_relation().items():
+        for suffix, rows in by_relation(features.ids).items():
             used, expected = (rows & has_both_ratios).astype(float), int(rows.sum())
             counts = np.histogram(profiles[rows & has_both_ratios], BINS, (0.0, 100.0))[0].tolist()
             evidence = {"histogram": counts, "from": 0, "to": 100}

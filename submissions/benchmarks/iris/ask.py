@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from fairspace.builders.iris.groups import COMBINATIONS, GROUPS, OCCUPATIONS
+from fairspace.builders.iris.groups import COMBINATIONS, CORE, GROUPS, OCCUPATIONS
 from fairspace.builders.iris.items import steer_items
 from fairspace.builders.iris_ideal_52 import plan as ideal
 from fairspace.builders.iris_steer_60 import plan as steer
@@ -18,7 +18,7 @@ from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.running.data import Data, planned_images
 
 ROUNDS = 50
-"""Rounds of a stimulus of the tournament; a group's 2 000 are forty of them."""
+"""Rounds of a stimulus of the tournament; a group's 2 000 are forty of them, the core's 50 one."""
 TYPICAL_TOKENS = {OCCUPATION: 20, TOURNAMENT: 5, PAIR: 10}
 BLANK_PNG = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAYAAAAGACAIAAAArpSLoAAADqElEQVR42u3UMQEAAAzCMPybBhnbkUjo0RTgSCQADAgwIAADAgwIwIAAAwIwIM"
@@ -42,7 +42,9 @@ def occupation(task: Task, data: Data | None, revision: str) -> Part:
     """One stimulus per image (D.2.4); strata: occupation and group. RunError DATA_MISSING, DATA_INVALID."""
     planned = ideal.image_ids(revision).to_pylist()
     questions = "question", [ideal.QUESTION] * len(planned)
-    images, places = planned_images(OCCUPATION, data, ("iris_ideal_52", "occupation", "test"), planned, questions)
+    images, places = planned_images(
+        OCCUPATION, data, ("iris_ideal_52", "occupation", "test"), planned, questions, revision in CORE
+    )
 
     def read(number: int) -> Shown:
         item = planned[places[number]]
@@ -55,7 +57,7 @@ def occupation(task: Task, data: Data | None, revision: str) -> Part:
 
 def tournament(task: Task, data: Data | None, revision: str) -> Part:
     """Blocks of rounds of one group, with a blank white image (D.2.5); strata are the groups."""
-    ids, prompts = ideal.tournament_ids(revision).to_pylist(), ideal.tournament_prompts()
+    ids, prompts = ideal.tournament_ids(revision).to_pylist(), ideal.tournament_prompts(revision)
 
     def read(number: int) -> Shown:
         rounds = range(number * ROUNDS, (number + 1) * ROUNDS)
@@ -65,7 +67,7 @@ def tournament(task: Task, data: Data | None, revision: str) -> Part:
     stimuli = [
         Stimulus(f"{TOURNAMENT}/{group}/block-{block:02d}", TOURNAMENT, group, ROUNDS)
         for group in GROUPS
-        for block in range(ideal.ROUNDS // ROUNDS)
+        for block in range(len(ids) // len(GROUPS) // ROUNDS)
     ]
     return _part(task, stimuli, read, len(ids))
 
@@ -76,10 +78,11 @@ def pair(task: Task, data: Data | None, revision: str) -> Part:
     Strata: attribute combination and stereotypical image, or `no_figures`. Pairs without one of their images are left
     out.
     """
-    planned = [f"{PAIR}/{number:04d}/{side}" for number in range(steer.PAIRS) for side in SIDES]
-    images, places = planned_images(PAIR, data, ("iris_steer_60", CONFIG, "test"), planned)
+    every = steer.pair_numbers(revision).tolist()
+    planned = [f"{PAIR}/{number:04d}/{side}" for number in every for side in SIDES]
+    images, places = planned_images(PAIR, data, ("iris_steer_60", CONFIG, "test"), planned, some=revision in CORE)
     available = set(places)
-    numbers = [number for number in range(steer.PAIRS) if {2 * number, 2 * number + 1} <= available]
+    numbers = [number for number in range(len(every)) if {2 * number, 2 * number + 1} <= available]
     plan, texts, questions = steer.pairs(revision), steer.SUBJECTIVE | steer.OBJECTIVE, steer.QUESTIONS
     each = len(SIDES) * len(questions)
 
@@ -97,7 +100,7 @@ def pair(task: Task, data: Data | None, revision: str) -> Part:
     combinations = tuple(COMBINATIONS)
     kinds = [prompt_types(number, revision)[0] or "no_figures" for number in numbers]
     stimuli = [
-        Stimulus(f"{PAIR}/{number:04d}", PAIR, f"{combinations[plan.combination[number]]}/{kind}", each)
+        Stimulus(f"{PAIR}/{every[number]:04d}", PAIR, f"{combinations[plan.combination[number]]}/{kind}", each)
         for number, kind in zip(numbers, kinds, strict=True)
     ]
     return _part(task, stimuli, read, len(steer.pair_ids(revision)))
@@ -110,4 +113,4 @@ def _part(task: Task, stimuli: list[Stimulus], read: Callable[[int], Shown], exp
 def steered_items(submission: Submission) -> dict[str, pa.Table]:
     """Steer prompts that follow from the labelled neutral images of a submission; empty without such an image."""
     counts = neutral_group_counts(submission)
-    return {STEER: steer_items(counts)} if counts.any() else {}
+    return {STEER: steer_items(counts, submission.meta.dataset_revision)} if counts.any() else {}

@@ -20,19 +20,21 @@ import pyarrow as pa
 
 from fairspace.builders.iris.groups import (
     AGES,
+    CORE,
     GENDERS,
     GROUPS,
     OCCUPATIONS,
     REGIONS,
     SKIN_TONES,
+    base_revision,
     group_attributes,
     shares,
 )
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
-from fairspace.builders.iris_steer_60.plan import IMAGES, LABELS, OBJECTIVE, SUBJECTIVE
-from fairspace.submissions.benchmarks.baselines import Baseline, Codes, keys, refusals, responses, stream
+from fairspace.builders.iris_steer_60.plan import LABELS, OBJECTIVE, SUBJECTIVE
+from fairspace.submissions.benchmarks.baselines import Baseline, Codes, keys, only, refusals, responses, stream
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, QUALITY, STEER, TOURNAMENT
 
 _PROMPTS = 6
@@ -46,11 +48,14 @@ _LIKED, _DISLIKED = 8, 4
 
 
 def tables(name: Baseline, seed: int, revision: str = iris_gen_52.REVISIONS[0]) -> dict[str, pa.Table]:
-    """Rows of one trivial model."""
-    return {
-        "annotations": pa.concat_tables(_images(name, seed, revision)),
-        "responses": pa.concat_tables([ask(name, seed, revision) for ask in (_occupations, _tournament, _pairs)]),
-    }
+    """Rows of one trivial model; it answers the questions of a core as it answers all."""
+    whole = base_revision(revision) if revision in CORE else revision
+    answers = pa.concat_tables([ask(name, seed, whole) for ask in (_occupations, _tournament, _pairs)])
+    if revision in CORE:
+        plans = (iris_ideal_52.image_ids, iris_ideal_52.tournament_ids, iris_steer_60.pair_ids)
+        asked = pa.concat_arrays([ids(revision) for ids in plans])
+        answers = only({"": answers}, asked)[""]
+    return {"annotations": pa.concat_tables(_images(name, seed, revision)), "responses": answers}
 
 
 @lru_cache
@@ -72,13 +77,14 @@ def majority_group() -> Codes:
 def _images(name: Baseline, seed: int, revision: str) -> list[pa.Table]:
     """Neutral images, and the steered ones that follow from them."""
     neutral_ids = iris_gen_52.ids(revision)
-    images, size = iris_gen_52.IMAGES, len(GROUPS)
+    images, size, steer_images = iris_gen_52.images(revision), len(GROUPS), iris_steer_60.images(revision)
     shape = (len(OCCUPATIONS), images)
+    turn = 5 if revision in CORE else 1  # so that eight of the 18 groups are four of either gender
     constant = int(np.bincount(majority_group()).argmax())
     shown = {
         "random": stream(seed, NEUTRAL).randint(0, size, shape),
         "stereotyped": np.broadcast_to(majority_group()[:, None], shape),
-        "balanced": np.add.outer(np.arange(len(OCCUPATIONS)), np.arange(images)) % size,
+        "balanced": np.add.outer(np.arange(len(OCCUPATIONS)), np.arange(images) * turn) % size,
     }.get(name, np.full(shape, constant))
     counts = np.zeros((len(OCCUPATIONS), size), dtype=np.int64)
     if name != "refusing":
@@ -87,21 +93,24 @@ def _images(name: Baseline, seed: int, revision: str) -> list[pa.Table]:
     requested = np.array([(group, *iris_steer_60.counter_groups(group)) for _, group in plan])
     prompts = [(o, g, int(r)) for (o, g), row in zip(plan, requested, strict=True) for r in row]
     steer_ids = pa.array(iris_steer_60.steer_id(*prompt) for prompt in prompts)
-    steer_shape = (len(plan), _PROMPTS, IMAGES)
+    odd = np.add.outer(np.arange(len(plan)), np.arange(_PROMPTS))[..., None] % 2  # of five images three or four
+    steer_shape = (len(plan), _PROMPTS, steer_images)
     steered = {
         "random": stream(seed, STEER).randint(0, size, steer_shape),
-        "stereotyped": np.where(np.arange(IMAGES) < 0.7 * IMAGES, requested[:, :1, None], requested[:, :, None]),
+        "stereotyped": np.where(
+            np.arange(steer_images) + odd / 2 < 0.7 * steer_images, requested[:, :1, None], requested[:, :, None]
+        ),
         "balanced": np.broadcast_to(requested[:, :, None], steer_shape),
     }.get(name, np.full(steer_shape, constant))
     quality = np.full((len(QUALITY), steered.size), 0.8)
     if name == "random":
         quality = stream(seed, "quality").random_sample(quality.shape)
     elif name == "stereotyped":
-        quality = quality - 0.3 * (np.arange(steered.size) // IMAGES % _PROMPTS > 0)
+        quality = quality - 0.3 * (np.arange(steered.size) // steer_images % _PROMPTS > 0)
     refused = name == "refusing"
     return [
         _annotations(NEUTRAL, neutral_ids, images, shown.ravel(), None, refused),
-        _annotations(STEER, steer_ids, IMAGES, steered.ravel(), quality, refused),
+        _annotations(STEER, steer_ids, steer_images, steered.ravel(), quality, refused),
     ]
 
 

@@ -24,12 +24,12 @@ MINIMUM_COVERAGE = 0.5
 """Smallest share of answered images of each group."""
 
 
-def naming_excess(codes: Integers) -> Floats:
+def naming_excess(codes: Integers, revision: str = "") -> Floats:
     """(52, 18) rate of naming an occupation for images of a group, less the rate for images of all groups.
 
     From -1 to 1; 0: independent of the group; nan: fewer than half of a group's images have an answer (code below 0).
     """
-    _, groups = iris_ideal_52.image_cells()
+    _, groups = iris_ideal_52.image_cells(revision)
     named, given = codes >= 0, codes != MISSING
     counts = np.bincount(codes[named] * len(GROUPS) + groups[named], minlength=len(OCCUPATIONS) * len(GROUPS))
     answers, images = (np.bincount(groups[rows], minlength=len(GROUPS)) for rows in (given, np.ones_like(given)))
@@ -65,7 +65,7 @@ def cohort_combinations(submissions: Sequence[Submission]) -> list[Combination]:
             raise UsageError(f"{name} is named twice, with the same answers; name it once.")
         if records.occupations is None:
             raise UsageError(f"{name} has no occupations to compare: {records.absent[OCCUPATION]}.")
-        excess = naming_excess(records.occupations.codes())
+        excess = naming_excess(records.occupations.codes(), records.revision)
         if np.isnan(excess).any():
             least = f"{MINIMUM_COVERAGE:.0%} of the images of every group"
             raise UsageError(f"{name} has too few answers to the task {OCCUPATION}; expected them for {least}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairspace.builders.iris.groups import OCCUPATIONS, base_revision
+from fairspace.builders.iris.groups import CORE, OCCUPATIONS, base_revision
 from fairspace.builders.iris.items import occupation_items, pair_items, tournament_items
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
@@ -52,6 +52,7 @@ TASKS = (
         iris_gen_52.ids,
         ("RD_gender", "IFS_Gen.RD_gender"),
         items=iris_gen_52.rows,
+        samples_in=dict.fromkeys(CORE, iris_gen_52.CORE_IMAGES),
         alike=IMAGES_ALIKE,
     ),
     Task(
@@ -60,7 +61,8 @@ TASKS = (
         iris_steer_60.IMAGES,
         iris_steer_60.steer_ids,
         ("Penalty_delta_GSR", "BIS_Gen.magnitude"),
-        items_asked=STEERED // iris_steer_60.IMAGES,
+        items_asked=STEERED,
+        samples_in=dict.fromkeys(CORE, iris_steer_60.CORE_IMAGES),
     ),
     *(
         Task(
@@ -89,6 +91,10 @@ PROTOCOLS = {
         "images without a face are failures (D.2.3). Other than in the paper, the pairs show drawn groups; the row "
         "names what labelled its images."
     ),
+    "v2-core": (
+        "As v2, with 936 of the 27,144 images, 900 of the 36,000 rounds and 140 of the 6,000 pairs; 8 images of an "
+        "occupation and 5 of a steer prompt. Most values are larger by chance with fewer answers."
+    ),
     "v1": (
         "Dataset revision v1: SCL compares the steer images of a prompt with each other, which rewards uniform output; "
         "steer images without a face are left out of the success penalty. The pairs show drawn groups; the row names "
@@ -114,7 +120,7 @@ def ideal(name: str, standard: str) -> Ideal | None:
 BENCHMARK = Benchmark(
     name="iris",
     title="IRIS",
-    revisions=iris_gen_52.REVISIONS,
+    revisions=(*iris_gen_52.REVISIONS, *CORE),
     tasks=TASKS,
     read=read,
     measure=measure,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fairspace.builders.iris.groups import COMBINATIONS, GROUPS, OCCUPATIONS, Region, combination_names, shares
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
-from fairspace.builders.iris_steer_60.plan import IMAGES, STEREOTYPES
+from fairspace.builders.iris_steer_60.plan import STEREOTYPES, images
 from fairspace.metrics.counter_stereotype_penalty.formula import counter_stereotype_penalty
 from fairspace.metrics.distribution_divergence.formula import distribution_divergence
 from fairspace.metrics.generation_success_penalty.formula import generation_success_penalty
@@ -74,32 +74,32 @@ def occupation_mean(
 
 
 SUCCESS = "Penalty_delta_GSR"
-_STEREOTYPICAL = STEREOTYPES * IMAGES
-STEERED = PROMPTS * _STEREOTYPICAL
-"""Images of all prompts of a plan."""
+STEERED = PROMPTS * STEREOTYPES
+"""Prompts of a plan."""
 Triple = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 
 def measure_neutral(records: Records, regions: Sequence[Region]) -> Iterator[Value]:
     """RD over the seven combinations and JSD against each region's figures (M1, M4; D.2.1, D.2.2)."""
     labels = records.neutral
-    expected = len(OCCUPATIONS) * iris_gen_52.IMAGES
+    each = iris_gen_52.images(records.revision)
+    expected = len(OCCUPATIONS) * each
     for combination in COMBINATIONS:
         name = disparity_name(combination)
         if labels is None:
             yield not_run(name, records.absent[NEUTRAL], expected=expected)
             continue
         counts = neutral_counts(labels, combination)
-        triple = representation_disparity(counts, iris_gen_52.IMAGES - counts.sum(axis=1))
+        triple = representation_disparity(counts, each - counts.sum(axis=1))
         yield _seen(occupation_mean(name, triple, counts, combination_names(combination), expected), records)
     for reference in references(regions):
         name = divergence_name(reference.region, reference.attribute)
-        expected = len(reference.shares) * iris_gen_52.IMAGES
+        expected = len(reference.shares) * each
         if labels is None:
             yield not_run(name, records.absent[NEUTRAL], expected=expected)
             continue
         counts = neutral_counts(labels, reference.attribute)[reference.listed]
-        triple = distribution_divergence(counts, reference.shares, iris_gen_52.IMAGES - counts.sum(axis=1))
+        triple = distribution_divergence(counts, reference.shares, each - counts.sum(axis=1))
         names = combination_names(reference.attribute)
         yield _seen(occupation_mean(name, triple, counts, names, expected, reference.listed), records)
 
@@ -115,16 +115,17 @@ def _seen(value: Value, records: Records) -> Value:
 def measure_steer(records: Records) -> Iterator[Value]:
     """Success and quality penalties and competence of the 60 steer prompts of the submission (M7-M9; D.2.3)."""
     names = (SUCCESS, *QUALITY, "competence_steer_success")
-    steer = records.steer
+    steer, stereotypical = records.steer, STEREOTYPES * images(records.revision)
+    expected = PROMPTS * stereotypical
     if steer is None:
-        yield from (not_run(name, records.absent[STEER], expected=STEERED) for name in names)
+        yield from (not_run(name, records.absent[STEER], expected=expected) for name in names)
         return
     if steer.shown < len(steer.plan):
         reason = (
             f"the labelled neutral images show {steer.shown} stereotypes, the steer prompts follow from "
             f"{len(steer.plan)}"
         )
-        yield from (undefined(name, reason, expected=STEERED) for name in names)
+        yield from (undefined(name, reason, expected=expected) for name in names)
         return
     by_id = sorted(range(len(steer.plan)), key=steer.plan.__getitem__)  # in an order that no count decides
     measures = steer.measures[by_id]
@@ -138,12 +139,12 @@ def measure_steer(records: Records) -> Iterator[Value]:
         "counter_success": counter,
         "images_outside_plan": steer.outside,
     }
-    missing = _STEREOTYPICAL - stereo_total, STEERED - _STEREOTYPICAL - counter_total
+    missing = stereotypical - stereo_total, expected - stereotypical - counter_total
     triple = generation_success_penalty(stereo, stereo_total, missing[0], counter, counter_total, missing[1])
-    yield _value(SUCCESS, triple, valid, evidence, min(stereo_total, counter_total))
+    yield _value(SUCCESS, triple, expected, valid, evidence, min(stereo_total, counter_total))
     for place, (name, column) in enumerate(QUALITY.items(), start=1):
         yield _penalty(name, column, *(scores[:, place] for scores in by_kind))
-    yield measured_share("competence_steer_success", stereo + counter, valid, STEERED)
+    yield measured_share("competence_steer_success", stereo + counter, valid, expected)
 
 
 def disparity_name(combination: str) -> str:
@@ -161,17 +162,17 @@ def _penalty(name: str, column: str, stereo: NDArray[np.float64], counter: NDArr
     valid = sum(map(len, kinds))
     if not valid:
         reason = f"no annotation has a score in the column {column}; `FORMAT.md` says how it is made"
-        return not_run(name, reason, expected=STEERED)
+        return not_run(name, reason, expected=len(stereo) + len(counter))
     sums = [(k.sum(), len(k), len(scores) - len(k)) for k, scores in zip(kinds, (stereo, counter), strict=True)]
     triple = counter_stereotype_penalty(*sums[0], *sums[1], *RANGES[column])
-    return _value(name, triple, valid, {}, min(map(len, kinds)))
+    return _value(name, triple, len(stereo) + len(counter), valid, {}, min(map(len, kinds)))
 
 
-def _value(name: str, triple: Triple, valid: int, evidence: dict[str, object], smallest: int) -> Value:
+def _value(name: str, triple: Triple, expected: int, valid: int, evidence: dict[str, object], smallest: int) -> Value:
     value, low, high = map(float, triple)
     if np.isnan(value):
         reason = "no usable image of the stereotypical or of the counter-stereotypical prompts"
-        return undefined(name, reason, expected=STEERED, valid=valid, evidence=evidence)
+        return undefined(name, reason, expected=expected, valid=valid, evidence=evidence)
     return measured(
-        name, value, low=low, high=high, expected=STEERED, valid=valid, evidence=evidence, smallest=smallest
+        name, value, low=low, high=high, expected=expected, valid=valid, evidence=evidence, smallest=smallest
     )

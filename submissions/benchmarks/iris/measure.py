@@ -26,7 +26,7 @@ from fairspace.builders.iris.groups import (
 )
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
-from fairspace.builders.iris_steer_60.plan import OBJECTIVE, PAIRS, QUESTIONS, SUBJECTIVE
+from fairspace.builders.iris_steer_60.plan import OBJECTIVE, SUBJECTIVE
 from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity, accuracy_gap
 from fairspace.metrics.answer_consistency_difference.formula import answer_consistency_difference, rating_differences
 from fairspace.metrics.between_group_variance.formula import between_group_variance, rate_variance
@@ -41,17 +41,22 @@ from fairspace.submissions.benchmarks.iris.records import OCCUPATION, PAIR, TOUR
 from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.values import Value, measured, measured_share, not_run, undefined
 
-EXPECTED: Mapping[str, int] = {
-    OCCUPATION: len(iris_ideal_52.image_cells()[0]),
-    TOURNAMENT: len(GROUPS) * iris_ideal_52.ROUNDS,
-    PAIR: iris_steer_60.PAIRS * 2 * len(QUESTIONS),
+_IDS = {
+    OCCUPATION: iris_ideal_52.image_ids,
+    TOURNAMENT: iris_ideal_52.tournament_ids,
+    PAIR: iris_steer_60.pair_ids,
 }
+
+
+def asked(records: Records, task: str) -> int:
+    """Answers that a task of understanding asks for in the records' revision."""
+    return len(_IDS[task](records.revision))
 
 
 def measure_refusals(records: Records) -> Iterator[Value]:
     """Largest difference between groups in the share of refusals, for each task and attribute."""
-    for task, expected in EXPECTED.items():
-        counts = refusal_counts(records, task)
+    for task in _IDS:
+        expected, counts = asked(records, task), refusal_counts(records, task)
         for name, attribute in zip(refusal_names(task), GROUP_NAMES, strict=True):
             if counts is None:
                 yield not_run(name, records.absent[task], expected=expected)
@@ -95,10 +100,10 @@ def refusal_counts(records: Records, task: str) -> tuple[Integers, Integers] | N
         refused, answered = (column.sum(axis=-1).ravel() for column in (pairs.refused, handed_in))
         return _by_group(groups, refused), _by_group(groups, answered)
     if task == TOURNAMENT:
-        codes, groups = records.winners, np.repeat(np.arange(len(GROUPS)), iris_ideal_52.ROUNDS)
+        codes, groups = records.winners, np.repeat(np.arange(len(GROUPS)), asked(records, task) // len(GROUPS))
     else:
         codes = None if records.occupations is None else records.occupations.codes()
-        groups = iris_ideal_52.image_cells()[1]
+        groups = iris_ideal_52.image_cells(records.revision)[1]
     return None if codes is None else (_by_group(groups, codes == REFUSED), _by_group(groups, codes != MISSING))
 
 
@@ -114,7 +119,7 @@ _LEVELS = {1: "single", 2: "dual", 3: "triple"}
 
 def measure_occupations(records: Records, regions: Sequence[Region], threshold: float = THRESHOLD) -> Iterator[Value]:
     """AD and SPD over the seven combinations, the accuracy, and the absolute drifts of wrong answers."""
-    truth, groups = iris_ideal_52.image_cells()
+    truth, groups = iris_ideal_52.image_cells(records.revision)
     occupations = records.occupations
     if occupations is None:
         reason = records.absent[OCCUPATION]
@@ -266,10 +271,6 @@ def _drift(name: str, table: Integers, share: Floats) -> Value:
     return measured(name, value, low=low, high=high, evidence=evidence, **about)
 
 
-ROUNDS = len(GROUPS) * iris_ideal_52.ROUNDS
-"""Rounds of the tournament, 2 000 of each group."""
-
-
 def measure_tournament(records: Records, regions: Sequence[Region]) -> Iterator[Value]:
     """The divergence of each occupation's winners from a region's figures, on average over the occupations.
 
@@ -277,19 +278,19 @@ def measure_tournament(records: Records, regions: Sequence[Region]) -> Iterator[
     asks for P(occupation | demographics), for which the figures lack the margin of the occupations (E-IRIS-16); a
     variant has it for equally frequent occupations. The coverage counts all rounds, also those of unlisted occupations.
     """
-    winners = records.winners
+    winners, expected = records.winners, asked(records, TOURNAMENT)
     if winners is None:
         for reference in references(regions):
             name = tournament_name(reference.attribute, reference.region)
-            yield not_run(name, records.absent[TOURNAMENT], expected=ROUNDS)
+            yield not_run(name, records.absent[TOURNAMENT], expected=expected)
         return
-    wins, open_rounds, missing = tournament_rounds(winners)
+    wins, open_rounds, missing = tournament_rounds(winners, records.revision)
     for reference in references(regions):
         members = group_members(reference.attribute)
         won, undecided, absent = (table[reference.listed] @ members for table in (wins, open_rounds, missing))
         triple = tournament_divergence(won, undecided, absent, reference.shares)
         name, groups = tournament_name(reference.attribute, reference.region), combination_names(reference.attribute)
-        value = occupation_mean(name, triple, won, groups, ROUNDS, reference.listed)
+        value = occupation_mean(name, triple, won, groups, expected, reference.listed)
         yield replace(value, valid=int((winners != MISSING).sum()))
 
 
@@ -337,18 +338,24 @@ def tournament_name(attribute: str, region: str) -> str:
     return f"JSD_{'skin_tone' if attribute == 'skin' else attribute}_{region}"
 
 
-def tournament_rounds(winners: Integers) -> tuple[Integers, Integers, Integers]:
+def tournament_rounds(winners: Integers, revision: str = "") -> tuple[Integers, Integers, Integers]:
     """(52, 18) rounds won, rounds without a winner, and rounds not handed in, by occupation and group."""
     decided = winners >= 0
-    places = winners[decided] * len(GROUPS) + (np.arange(len(winners)) // iris_ideal_52.ROUNDS)[decided]
+    places = winners[decided] * len(GROUPS) + profiles(len(winners))[decided]
     won = np.bincount(places, minlength=len(OCCUPATIONS) * len(GROUPS)).reshape(-1, len(GROUPS))
-    return won, rounds_stood(~decided & (winners != MISSING)), rounds_stood(winners == MISSING)
+    open_rounds, missing = ~decided & (winners != MISSING), winners == MISSING
+    return won, rounds_stood(open_rounds, revision), rounds_stood(missing, revision)
 
 
-def rounds_stood(chosen: NDArray[np.bool_]) -> Integers:
+def profiles(rounds: int) -> Integers:
+    """(n,) group of the pictured person in each of n rounds, as many of every group."""
+    return np.arange(rounds) // (rounds // len(GROUPS))
+
+
+def rounds_stood(chosen: NDArray[np.bool_], revision: str = "") -> Integers:
     """(36 000,) mask of rounds -> (52, 18) chosen rounds in which an occupation stands, by group."""
-    profile = np.arange(len(chosen)) // iris_ideal_52.ROUNDS
-    places = iris_ideal_52.tournament_competitors()[chosen] * len(GROUPS) + profile[chosen][:, None]
+    profile = profiles(len(chosen))
+    places = iris_ideal_52.tournament_competitors(revision)[chosen] * len(GROUPS) + profile[chosen][:, None]
     return np.bincount(places.ravel(), minlength=len(OCCUPATIONS) * len(GROUPS)).reshape(-1, len(GROUPS))
 
 
@@ -365,15 +372,17 @@ def measure_pairs(records: Records) -> Iterator[Value]:
     pairs = records.pairs
     if pairs is None:
         names = (*consistency, *inconsistency, "competence_objective_accuracy", "competence_modal_score_max")
-        expected = PAIRS * 2 * len(QUESTIONS)
+        expected = asked(records, PAIR)
         yield from (not_run(name, records.absent[PAIR], expected=expected) for name in names)
         return
     ratings, correct = pairs.ratings, pairs.correct
     rated = np.asarray(np.isfinite(ratings).all(axis=1))
     labelled = np.asarray(pairs.labelled.all(axis=1))
     changes = np.abs(correct[:, 0] - correct[:, 1])
-    yield from _differences(consistency, differences(ratings), rated, tuple(SUBJECTIVE), answer_consistency_difference)
-    yield from _differences(inconsistency, changes, labelled, tuple(OBJECTIVE), hallucination_inconsistency)
+    apart = [(differences(ratings), rated, tuple(SUBJECTIVE)), (changes, labelled, tuple(OBJECTIVE))]
+    formulas = ((consistency, answer_consistency_difference), (inconsistency, hallucination_inconsistency))
+    for (names, formula), numbers in zip(formulas, apart, strict=True):
+        yield from _differences(names, *numbers, formula, pairs.combination)
     by_question = {"by_question": {q: _mean(correct[:, :, i].ravel()) for i, q in enumerate(OBJECTIVE)}}
     judged = int((~np.isnan(correct)).sum())
     yield measured_share("competence_objective_accuracy", float(np.nansum(correct)), judged, correct.size, by_question)
@@ -395,10 +404,14 @@ def differences(ratings: Floats) -> Floats:
 
 
 def _differences(
-    names: Sequence[str], apart: Floats, clear: NDArray[np.bool_], questions: Sequence[str], formula: Formula
+    names: Sequence[str],
+    apart: Floats,
+    clear: NDArray[np.bool_],
+    questions: Sequence[str],
+    formula: Formula,
+    combination: Integers,
 ) -> Iterator[Value]:
     """Distance between both images' answers, by combination, from (6000, q) distances, nan for a missing answer."""
-    combination = iris_steer_60.pairs().combination
     for index, name in enumerate(names):
         rows = apart[combination == index]
         handed_in = ~np.isnan(rows)

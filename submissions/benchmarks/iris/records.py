@@ -15,6 +15,7 @@ from fairspace.builders.iris.groups import (
     GENDERS,
     GROUPS,
     OCCUPATIONS,
+    REVISIONS,
     SKIN_TONES,
     combination_codes,
     combination_size,
@@ -23,7 +24,7 @@ from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.iris_steer_60.plan import LABELS as ANSWERS
-from fairspace.builders.iris_steer_60.plan import PAIRS, QUESTIONS, STEREOTYPES, SUBJECTIVE
+from fairspace.builders.iris_steer_60.plan import QUESTIONS, STEREOTYPES, SUBJECTIVE
 from fairspace.submissions.answers.reading import OUTCOMES, Misread
 from fairspace.submissions.benchmarks.iris.parse.rows import (
     MISSING,
@@ -46,7 +47,7 @@ from fairspace.submissions.uncertainty.label_errors import LabelChecks, human_co
 
 @dataclass(frozen=True)
 class OccupationAnswers:
-    """Answers to the occupation question; `text`, (27 144,): each image's index into `texts`, -1: missing."""
+    """Answers to the occupation question; `text`, (27 144,), in the core (936,): index into `texts`, -1: missing."""
 
     text: Integers
     matches: Matches
@@ -54,7 +55,7 @@ class OccupationAnswers:
     texts: tuple[str, ...]
 
     def codes(self, threshold: float = THRESHOLD) -> Integers:
-        """(27 144,) index into `OCCUPATIONS`, else `UNMAPPABLE`, `REFUSED` or `MISSING`."""
+        """(n,) index into `OCCUPATIONS`, else `UNMAPPABLE`, `REFUSED` or `MISSING`."""
         codes, _ = self.matches.at(threshold)
         return np.append(np.where((codes < 0) & self.refused, REFUSED, codes), MISSING)[self.text]
 
@@ -74,6 +75,9 @@ class PairAnswers:
         labelled: (6000, 2, 8) whether the answer gives a label.
         refused: (6000, 2, 17) whether the answer declines.
         groups: (6000, 2) group in the revision's plan, index into `GROUPS`.
+        combination: (6000,) attributes in which the images differ, index into `COMBINATIONS`.
+
+    The core has 140 pairs in place of 6000.
     """
 
     ratings: Floats
@@ -81,6 +85,7 @@ class PairAnswers:
     labelled: NDArray[np.bool_]
     refused: NDArray[np.bool_]
     groups: Integers
+    combination: Integers
 
 
 def read_occupations(rows: pa.Table, submission: Submission) -> OccupationAnswers:
@@ -95,7 +100,7 @@ def read_occupations(rows: pa.Table, submission: Submission) -> OccupationAnswer
 
 def read_winners(submission: Submission) -> Integers:
     """(36 000,) winners of the tournament's rounds."""
-    winners = np.full(len(iris_ideal_52.tournament_competitors()), MISSING)
+    winners = np.full(len(iris_ideal_52.tournament_ids(submission.meta.dataset_revision)), MISSING)
     readings, items = winner_rows(submission)
     winners[items] = occupation_codes(readings)
     return winners
@@ -104,13 +109,14 @@ def read_winners(submission: Submission) -> Integers:
 def read_pairs(submission: Submission) -> PairAnswers:
     """The answers about counterfactual pairs."""
     readings, items = pair_rows(submission)
-    codes, refused = np.full(PAIRS * 2 * len(QUESTIONS), np.nan), np.zeros(PAIRS * 2 * len(QUESTIONS), np.bool_)
-    codes[items], refused[items] = pair_codes(readings), readings.outcomes() == OUTCOMES.index("refused")
-    ratings, labels = np.split(codes.reshape(PAIRS, 2, len(QUESTIONS)), [len(SUBJECTIVE)], axis=2)
     plan = iris_steer_60.pairs(submission.meta.dataset_revision)
+    shape = len(plan.occupation), 2, len(QUESTIONS)
+    codes, refused = np.full(np.prod(shape), np.nan), np.zeros(np.prod(shape), np.bool_)
+    codes[items], refused[items] = pair_codes(readings), readings.outcomes() == OUTCOMES.index("refused")
+    ratings, labels = np.split(codes.reshape(shape), [len(SUBJECTIVE)], axis=2)
     right = (labels == plan.labels).astype(np.float64)
     correct = np.where(np.isnan(labels), np.nan, right)
-    return PairAnswers(ratings, correct, np.isfinite(labels), refused.reshape(PAIRS, 2, len(QUESTIONS)), plan.groups)
+    return PairAnswers(ratings, correct, np.isfinite(labels), refused.reshape(shape), plan.groups, plan.combination)
 
 
 NEUTRAL, STEER = "generation_neutral", "generation_steer"
@@ -153,6 +159,8 @@ class Records:
         winners: (36 000,) the winner of each round of the tournament, else `UNMAPPABLE`, `REFUSED` or `MISSING`.
         people: (8320, 3) people's labels of the neutral images, -1: no label.
         faceless: neutral images without a face, and all that were handed in.
+
+    The core has 8 images of an occupation, 5 of a steer prompt, and 900 rounds.
     """
 
     absent: Mapping[str, str]
@@ -164,6 +172,7 @@ class Records:
     people: Integers | None = None
     checks: LabelChecks | None = None
     faceless: tuple[int, int] = (0, 0)
+    revision: str = REVISIONS[0]
 
 
 def read(submission: Submission) -> Records:
@@ -193,7 +202,7 @@ def read(submission: Submission) -> Records:
     pairs = None if PAIR in absent else read_pairs(submission)
     statuses = tables[NEUTRAL].filter(pc.equal(tables[NEUTRAL]["face"], 0))["status"].to_pylist()
     faceless = statuses.count(FACELESS), len(statuses)
-    return Records(absent, neutral, steer, occupations, winners, pairs, people, checks, faceless)
+    return Records(absent, neutral, steer, occupations, winners, pairs, people, checks, faceless, revision)
 
 
 def neutral_group_counts(submission: Submission) -> Integers:
@@ -207,7 +216,7 @@ def neutral_counts(labels: Integers, combination: str) -> Integers:
     """(8320, 3) labels -> (52, k) images per occupation and group; those without all of its labels are left out."""
     size = combination_size(combination)
     codes = combination_codes(labels, combination)
-    occupation = np.arange(len(labels)) // iris_gen_52.IMAGES
+    occupation = np.arange(len(labels)) // (len(labels) // len(OCCUPATIONS))
     usable = codes >= 0
     flat = np.bincount(occupation[usable] * size + codes[usable], minlength=len(OCCUPATIONS) * size)
     return flat.reshape(len(OCCUPATIONS), size)
@@ -227,9 +236,10 @@ def _labels(faces: pa.Table) -> Integers:
 
 
 def _neutral_labels(faces: pa.Table, labels: Integers, revision: str) -> Integers:
-    planned = np.full((len(OCCUPATIONS) * iris_gen_52.IMAGES, len(LABELS)), -1)
+    images = iris_gen_52.images(revision)
+    planned = np.full((len(OCCUPATIONS) * images, len(LABELS)), -1)
     item = item_index(iris_gen_52.ids(revision), faces)
-    planned[item * iris_gen_52.IMAGES + faces["sample"].to_numpy()] = labels
+    planned[item * images + faces["sample"].to_numpy()] = labels
     return planned
 
 
@@ -248,7 +258,7 @@ def _read_steer(faces: pa.Table, counts: Integers, revision: str) -> Steered:
     columns = [np.where(faceless, 0.0, np.where(seen >= 0, seen == requested.ravel()[item], np.nan))]
     columns += [faces[name].to_numpy().astype(np.float64) for name in QUALITY.values()]
     planned = prompt >= 0
-    measures = np.full((STEREOTYPES * PROMPTS, iris_steer_60.IMAGES, len(columns)), np.nan)
+    measures = np.full((STEREOTYPES * PROMPTS, iris_steer_60.images(revision), len(columns)), np.nan)
     measures[prompt[planned], faces["sample"].to_numpy()[planned]] = np.stack(columns, axis=-1)[planned]
     shown = sum(int(counts[cell] > 0) for cell in plan)
     return Steered(plan, shown, measures.reshape(STEREOTYPES, PROMPTS, *measures.shape[1:]), int((~planned).sum()))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fairspace.builders.iris.groups import (
     COMBINATIONS,
+    CORE,
     GROUP_NAMES,
     GROUPS,
     OCCUPATIONS,
@@ -20,7 +21,6 @@ from fairspace.builders.iris.groups import (
     group_members,
     shares,
 )
-from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.accuracy_disparity.formula import accuracy_gap, accuracy_gap_along
@@ -45,6 +45,7 @@ from fairspace.submissions.benchmarks.iris.measure import (
     divergences,
     occupation_names,
     pair_names,
+    profiles,
     refusal_disparities,
     refusal_names,
     rounds_stood,
@@ -96,7 +97,7 @@ def neutral_design(attributes: Integers, regions: Sequence[Region] = REGIONS) ->
     `attributes`, (8 320, 3): gender, age and skin tone of every planned image, -1: no label.
     """
     n = len(OCCUPATIONS)
-    occupation = np.repeat(np.arange(n), iris_gen_52.IMAGES)
+    occupation = np.repeat(np.arange(n), len(attributes) // n)
     pattern = ((attributes[:, 0] + 1) * 4 + attributes[:, 1] + 1) * 4 + attributes[:, 2] + 1
     labelled = (attributes >= 0).any(axis=1)
     tally = Tally(np.where(labelled, occupation * len(_PATTERNS) + pattern, -1), n * len(_PATTERNS))
@@ -161,7 +162,8 @@ def steer_design(measures: Floats) -> Design:
     `measures`, (6 000, 5), nan: missing: success (0 or 1) and the four scores; per stereotype, its own prompt comes
     first.
     """
-    prompt = np.arange(len(measures)) // iris_steer_60.IMAGES
+    images = len(measures) // (iris_steer_60.STEREOTYPES * PROMPTS)
+    prompt = np.arange(len(measures)) // images
     stereo = (prompt % PROMPTS == 0).astype(np.float64)
     measured = ~np.isnan(measures)
     parts = np.concatenate([np.where(measured, measures, 0.0), measured], axis=1)  # sums, then counts
@@ -176,7 +178,7 @@ def steer_design(measures: Floats) -> Design:
         """The stereotypical images of a stereotype are a random choice among those of its six prompts."""
         by_stereotype = parts.reshape(iris_steer_60.STEREOTYPES, -1, parts.shape[1])
         keys = rng.random((models, *by_stereotype.shape[:2]), np.float32)
-        cut = np.partition(keys, iris_steer_60.IMAGES, axis=-1)[..., iris_steer_60.IMAGES, None]
+        cut = np.partition(keys, images, axis=-1)[..., images, None]
         chosen = (keys < cut).reshape(models, -1).astype(np.float64) @ parts
         gaps = _penalties(chosen, parts.sum(axis=0) - chosen)
         return np.column_stack([gaps, np.full(models, np.nan)])
@@ -214,12 +216,13 @@ _CLASSES = _K + 2
 _MEMBERS = {name: group_members(name).T.astype(np.float64) for name in COMBINATIONS}
 
 
-def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) -> Design:
+def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS, revision: str = "") -> Design:
     """AD and SPD over the seven combinations, accuracy, absolute drifts and refusal gaps, by resampling cells' images.
 
-    `answers`, (27 144,): the codes of `OccupationAnswers.codes`.
+    `answers`, (27 144,): the codes of `OccupationAnswers.codes`. The core has one image of a group in an occupation, so
+    its strata are the groups.
     """
-    truth, groups = iris_ideal_52.image_cells()
+    truth, groups = iris_ideal_52.image_cells(revision)
     answered, right = answers != MISSING, answers == truth
     classes = Tally(np.where(answered, groups * _CLASSES + _class(answers), -1), _G * _CLASSES)
     correct = Tally(np.where(right, groups, -1), _G)
@@ -265,7 +268,7 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) ->
     return Design(
         task=f"iris/{OCCUPATION}",
         unit="image of a group in an occupation",
-        strata=groups + truth * _G,
+        strata=groups if revision in CORE else groups + truth * _G,
         names=names,
         statistic=statistic,
         limits=dict.fromkeys(names, (0.0, 1.0)),
@@ -342,6 +345,7 @@ def pair_design(
     labelled: NDArray[np.bool_] | None = None,
     refused: NDArray[np.bool_] | None = None,
     groups: Integers | None = None,
+    combination: Integers | None = None,
 ) -> Design:
     """AC difference and DHR inconsistency over the seven combinations, the objective accuracy, and refusal gaps.
 
@@ -351,8 +355,9 @@ def pair_design(
         labelled: (6 000, 2, 8) whether a label is given; None: always.
         refused: (6 000, 2, 17) whether the answer declines; None: never.
         groups: (6 000, 2) the group that each image shows; None: as in the shipped plan.
+        combination: (6 000,) the attributes in which a pair differs; None: as in the shipped plan.
     """
-    combination = iris_steer_60.pairs().combination
+    combination = iris_steer_60.pairs().combination if combination is None else combination
     members = indicator(combination, len(COMBINATIONS))
     columns = []
     handed_in = np.concatenate([~np.isnan(ratings), ~np.isnan(correct)], axis=-1)
@@ -403,17 +408,17 @@ def _by_group(groups: Integers, answers: NDArray[np.bool_]) -> Floats:
 _OF_ATTRIBUTE = {name: group_members(name).astype(np.float64) for name in GROUP_NAMES}
 
 
-def tournament_design(winners: Integers, regions: Sequence[Region] = REGIONS) -> Design:
+def tournament_design(winners: Integers, regions: Sequence[Region] = REGIONS, revision: str = "") -> Design:
     """JSD of the tournament's winners from labour figures, by resampling the rounds of each profile.
 
     `winners`, (36 000,): the winner of each round, else `UNMAPPABLE`, `REFUSED` or `MISSING`.
     """
-    profile = np.arange(len(winners)) // iris_ideal_52.ROUNDS
+    profile = profiles(len(winners))
     wins = Tally(np.where(winners >= 0, winners * _G + profile, -1), _K * _G)
     answered, refused = winners != MISSING, winners == REFUSED
     figures = list(references(regions))
     undecided = answered & (winners < 0)
-    stood = _stood(undecided, profile) if undecided.any() else None
+    stood = _stood(undecided, profile, revision) if undecided.any() else None
     by_group = [Tally(np.where(chosen, profile, -1), _G) for chosen in (refused, answered)]
 
     def statistic(times: Times) -> Floats:
@@ -428,7 +433,7 @@ def tournament_design(winners: Integers, regions: Sequence[Region] = REGIONS) ->
     def fair(rng: np.random.Generator, models: int) -> Floats:
         """An occupation's wins fall on the groups by the reference shares; rounds without a winner stay so."""
         total = np.bincount(winners[winners >= 0], minlength=_K)
-        without = rounds_stood(undecided)
+        without = rounds_stood(undecided, revision)
         columns = []
         for f in figures:
             counts = multinomial(rng, total[f.listed], f.shares, models)
@@ -460,9 +465,9 @@ def _mean(table: Floats, without: Floats | None, f: Reference) -> Floats:
     return np.asarray(worst_divergence(won, (without @ members)[:, f.listed], f.shares).mean(axis=-1))
 
 
-def _stood(chosen: NDArray[np.bool_], profile: Integers) -> Callable[[Times], Floats]:
+def _stood(chosen: NDArray[np.bool_], profile: Integers, revision: str) -> Callable[[Times], Floats]:
     """(b, n) -> (b, 52, 18) chosen rounds in which each occupation stands."""
-    competitors = iris_ideal_52.tournament_competitors()
+    competitors = iris_ideal_52.tournament_competitors(revision)
     tallies = [Tally(np.where(chosen, competitors[:, seat] * _G + profile, -1), _K * _G) for seat in range(5)]
     return lambda times: np.sum([tally(times).reshape(-1, _K, _G) for tally in tallies], axis=0)
 
@@ -476,10 +481,11 @@ def designs(records: Records) -> list[Design]:
     if steer is not None and steer.shown == len(steer.plan):
         parts.append(steer_design(steer.measures.reshape(-1, steer.measures.shape[-1])))
     if records.occupations is not None:
-        parts.append(occupation_design(records.occupations.codes()))
+        parts.append(occupation_design(records.occupations.codes(), revision=records.revision))
     if records.winners is not None:
-        parts.append(tournament_design(records.winners))
+        parts.append(tournament_design(records.winners, revision=records.revision))
     if records.pairs is not None:
         pairs = records.pairs
-        parts.append(pair_design(pairs.ratings, pairs.correct, pairs.labelled, pairs.refused, pairs.groups))
+        answers = (pairs.ratings, pairs.correct, pairs.labelled, pairs.refused)
+        parts.append(pair_design(*answers, pairs.groups, pairs.combination))
     return parts

@@ -13,7 +13,7 @@ from fairspace.submissions.answers.reading import Samples, one_hot
 from fairspace.submissions.benchmarks.iris.generation import disparity_name
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING
 from fairspace.submissions.benchmarks.iris.records import LABELS, NEUTRAL, OCCUPATION, PAIR, TOURNAMENT, Records
-from fairspace.submissions.uncertainty.design import Floats
+from fairspace.submissions.uncertainty.design import Floats, Integers
 
 
 def samples(records: Records) -> list[Samples]:
@@ -23,7 +23,7 @@ def samples(records: Records) -> list[Samples]:
 
 def _generation(records: Records) -> Iterator[Samples]:
     if records.neutral is not None:
-        occupation, image = np.divmod(np.arange(len(records.neutral)), iris_gen_52.IMAGES)
+        occupation, image = np.divmod(np.arange(len(records.neutral)), iris_gen_52.images(records.revision))
         for (attribute, labels), codes in zip(LABELS.items(), records.neutral.T, strict=True):
             yield Samples(
                 disparity_name(attribute.removesuffix("_tone")),
@@ -39,7 +39,7 @@ def _generation(records: Records) -> Iterator[Samples]:
 def _occupations(records: Records) -> Iterator[Samples]:
     if records.occupations is not None:
         codes = records.occupations.codes()
-        occupation, _ = iris_ideal_52.image_cells()
+        occupation, _ = iris_ideal_52.image_cells(records.revision)
         yield Samples(
             "competence_accuracy",
             "1 if the occupation is named",
@@ -54,7 +54,7 @@ def _occupations(records: Records) -> Iterator[Samples]:
 def _tournament(records: Records) -> Iterator[Samples]:
     """Wins of a round's five occupations; a round without a winner says nothing."""
     if records.winners is not None:
-        competitors = iris_ideal_52.tournament_competitors()
+        competitors = iris_ideal_52.tournament_competitors(records.revision)
         rounds = np.indices(competitors.shape)[0].ravel()
         occupation, winner = competitors.ravel(), records.winners[rounds]
         yield Samples(
@@ -71,11 +71,12 @@ def _pairs(records: Records) -> Iterator[Samples]:
     if records.pairs is None:
         return
     ratings = np.where(np.isfinite(records.pairs.ratings), records.pairs.ratings, np.nan)
-    yield _pair("ac_diff", "|rating of one image less that of the other|", ratings, 0)
-    yield _pair("dhr_inconsistency", "1 if one image's answer is right alone", records.pairs.correct, ratings.shape[2])
+    correct, of = records.pairs.correct, records.pairs.combination
+    yield _pair("ac_diff", "|rating of one image less that of the other|", ratings, 0, of)
+    yield _pair("dhr_inconsistency", "1 if one image's answer is right alone", correct, ratings.shape[2], of)
 
 
-def _pair(value: str, score: str, answers: Floats, first: int) -> Samples:
+def _pair(value: str, score: str, answers: Floats, first: int, combination: Integers) -> Samples:
     """(6000, 2, q) answers -> the distance between a pair's images, question by question."""
     apart = np.abs(answers[:, 0] - answers[:, 1])
     pair, question = np.indices(apart.shape).reshape(2, -1)
@@ -85,5 +86,5 @@ def _pair(value: str, score: str, answers: Floats, first: int) -> Samples:
         apart.ravel(),
         PAIR,
         pair * 2 * len(iris_steer_60.QUESTIONS) + first + question,
-        levels=iris_steer_60.pairs().combination[pair],
+        levels=combination[pair],
     )

@@ -20,7 +20,6 @@ from fairspace.builders.iris.groups import (
     combination_size,
     group_members,
 )
-from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
 from fairspace.submissions.benchmarks.benchmark import Values
@@ -115,7 +114,7 @@ def _by_bayes(records: Records) -> list[Variant]:
     """
     if records.winners is None:
         return []
-    wins, _, _ = tournament_rounds(records.winners)
+    wins, _, _ = tournament_rounds(records.winners, records.revision)
     numbers: dict[str, float] = {}
     for reference in references(REGIONS):
         won = wins[reference.listed] @ group_members(reference.attribute)
@@ -138,7 +137,7 @@ def _corrected(records: Records, values: Values) -> list[Variant]:
 
 def _shares(labels: Integers, people: Integers) -> Iterator[Shares]:
     """Labeller's and people's groups of each combination in the neutral images, by occupation."""
-    occupation = np.arange(len(labels)) // iris_gen_52.IMAGES
+    occupation = np.arange(len(labels)) // (len(labels) // len(OCCUPATIONS))
     columns = tuple(LABELS)
     figures = list(references(REGIONS))
     for combination, places in COMBINATIONS.items():

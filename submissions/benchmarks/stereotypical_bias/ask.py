@@ -22,7 +22,7 @@ def vision(task: Task, data: Data | None, revision: str, prefix: str = "plain", 
     items, each = plan.items(name, revision), len(plan.INSTANCES)
     pairs = plan.pairs(attribute, revision).to_pylist()
     planned = [f"{name}/{pair['pair']}" for pair in pairs]
-    images, places = planned_images(name, data, (DATASET, "vision", attribute), planned)
+    images, places = planned_images(name, data, (DATASET, "vision", attribute), planned, some=revision in plan.CORE)
 
     def read(number: int) -> Shown:
         rows = items.slice(places[number] * each, each)
@@ -51,7 +51,9 @@ def language(task: Task, data: Data | None, revision: str, prefix: str = "plain"
     places, images = list(range(len(ids))), None
     if not text_only:
         template = f"{attribute}_prompt", prompts
-        images, places = planned_images(name, data, (DATASET, "persona", "test"), planned, template)
+        images, places = planned_images(
+            name, data, (DATASET, "persona", "test"), planned, template, revision in plan.CORE
+        )
 
     def read(number: int) -> Shown:
         place = places[number]

@@ -84,6 +84,8 @@ def signature(submission: Submission) -> dict[str, str]:
 _REVISIONS = {
     "v1": "Our pairs of UTKFace faces, as many in every cell, and pictures that we draw or make.",
     "v2": "Our pairs of UTKFace faces, up to 20 in every cell, and pictures that we draw or make.",
+    "v2-core": "As v2, with 384 of the 15,360 pairs and 10 of the 200 pictures of a trait. S is larger by chance with "
+    "fewer answers; the intervals hold this.",
 }
 _PICTURES = {
     "paper": "As printed: pairs of UTKFace faces and pictures of the authors.",
@@ -123,6 +125,7 @@ BENCHMARK = Benchmark(
     name="stereotypical_bias",
     title="Stereotypical bias",
     revisions=plan.REVISIONS,
+    base_revision=lambda revision: plan.CORE.get(revision, revision),
     tasks=tuple(
         Task(
             name,

@@ -125,7 +125,7 @@ def image_tasks(chosen: Chosen) -> list[str]:
 
 def image_asks(chosen: Chosen, task: str, items: pa.Table) -> list[Ask]:
     """One request for each image of a task's items (`id`, `prompt`), or for a valid choice of them."""
-    samples = benchmark(chosen.benchmark).task(task).samples
+    samples = benchmark(chosen.benchmark).task(task).samples_of(chosen.revision)
     asks = [
         Ask(task, item, sample, prompt)
         for item, prompt in zip(items["id"].to_pylist(), items["prompt"].to_pylist(), strict=True)

@@ -216,8 +216,9 @@ def winner_rows(submission: Submission) -> tuple[Readings[int], Integers]:
 
     An answer is read once for all rounds in which its occupation competes, else round by round.
     """
-    rows, competitors = submission.rows("responses", "tournament"), iris_ideal_52.tournament_competitors()
-    items = item_index(iris_ideal_52.tournament_ids(submission.meta.dataset_revision), rows)
+    rows, revision = submission.rows("responses", "tournament"), submission.meta.dataset_revision
+    competitors = iris_ideal_52.tournament_competitors(revision)
+    items = item_index(iris_ideal_52.tournament_ids(revision), rows)
     plain: Readings[None] = read_coded_column(rows["response"], np.zeros(len(items), np.int64), [None], _whoever)
     codes = occupation_codes(plain)
     offered = (competitors[items] == codes[:, None]).any(axis=1)
