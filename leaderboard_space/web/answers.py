@@ -1,10 +1,9 @@
-"""Pages of the boards, made once and cached until a board changes, or for as long as their headers let any cache."""
+"""Pages of the boards, made once and cached until a board changes."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-import time
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +25,6 @@ MAKERS = 2
 """Answers computed at a time."""
 DOWNLOADS = 1
 """Whole tables computed at a time, beside those answers: pages do not wait for them."""
-_PUBLIC = re.compile(rb"public, max-age=(\d+)")
 _BOARDS = re.compile(
     r"/|/(standards|api/v1/(boards|standards))"
     r"|/(download|figures|model|standard|api/v1/boards|api/v1/standards)/.*"
@@ -47,12 +45,6 @@ class Answer:
     def is_for_all(self) -> bool:
         """Whether it may be served to others."""
         return self.status == 200 and all(name.lower() != b"set-cookie" for name, _ in self.headers)
-
-    @property
-    def seconds(self) -> int:
-        """Time for which its headers let any cache keep it."""
-        found = [_PUBLIC.match(value) for name, value in self.headers if name.lower() == b"cache-control"]
-        return max((int(match[1]) for match in found if match), default=0)
 
     async def send(self, scope: Scope, send: Send) -> None:
         """Send the answer, as 304 if the client has it already."""
@@ -75,8 +67,7 @@ class Answers:
     def __init__(self, app: ASGIApp, space: Space, most: int = BYTES) -> None:
         self.app, self.state, self.most = app, space.state, most
         self.size, self._version = 0, -1
-        self._cached: dict[Hashable, tuple[Answer, int, float]] = {}
-        """Key -> answer, version of the boards, time until which a later version does not matter."""
+        self._cached: dict[Hashable, Answer] = {}
         self._places = {"page": asyncio.Semaphore(MAKERS), "download": asyncio.Semaphore(DOWNLOADS)}
         self._making: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
         """Key of an answer -> the lock of the one request that makes it."""
@@ -109,23 +100,19 @@ class Answers:
             return answer
 
     def _find(self, key: Hashable) -> Answer | None:
-        """The cached answer, if no board has changed since or its own time is not over."""
-        now, version = time.monotonic(), self.state.version()
-        if version != self._version:
-            self._cached = {key: kept for key, kept in self._cached.items() if now < kept[2]}
-            self.size = sum(_size(key, kept[0]) for key, kept in self._cached.items())
-            self._version = version
-        answer, of, until = self._cached.get(key, (None, version, now))
-        return answer if of == version or now < until else None
+        """The cached answer for the current boards; a change of any board empties the cache."""
+        if (version := self.state.version()) != self._version:
+            self._cached, self.size, self._version = {}, 0, version
+        return self._cached.get(key)
 
     def _keep(self, key: Hashable, answer: Answer, version: int) -> None:
         if key is None or not answer.is_for_all or version != self.state.version() or version != self._version:
             return
-        size = _size(key, answer)
+        size = len(answer.content) + len(str(key)) + OVERHEAD
         if 8 * size <= self.most:
             if self.size + size > self.most:
                 self._cached, self.size = {}, 0
-            self._cached[key] = answer, version, time.monotonic() + answer.seconds
+            self._cached[key] = answer
             self.size += size
 
     async def _made(self, scope: Scope, receive: Receive) -> Answer:
@@ -142,10 +129,6 @@ class Answers:
 
         await self.app(request, receive, collect)
         return Answer(start["status"], list(start["headers"]), b"".join(content), request.get("route"))
-
-
-def _size(key: Hashable, answer: Answer) -> int:
-    return len(answer.content) + len(str(key)) + OVERHEAD
 
 
 def _tags(headers: list[tuple[bytes, bytes]], name: bytes) -> set[bytes]:
