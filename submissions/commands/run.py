@@ -218,8 +218,8 @@ def _show_plan(
         typer.echo(plain(text))
     typer.echo(SMALLEST)
     for named in filter(None, dict.fromkeys((model.name, images))):
-        of_it = [line for line in lines if line.model == named]
-        typer.echo(plain(estimate(named, of_it, None if of_it and of_it[0].made else model.connections)))
+        if of_it := [line for line in lines if line.model == named]:
+            typer.echo(plain(estimate(named, of_it, None if of_it[0].made else model.connections)))
     if note:
         typer.echo(note)
 

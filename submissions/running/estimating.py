@@ -120,7 +120,7 @@ def estimate(named: str, lines: Sequence[Line], connections: int | None = None) 
     size = size_of(named)
     if size is None:
         return f"{named}: time and memory are not known before its files are here (`hf download`)."
-    machines = [CORES] if size.kind == "gguf" else [GPU] if lines and lines[0].made else [GPU, CORES]
+    machines = [CORES] if size.kind == "gguf" else [GPU] if lines[0].made else [GPU, CORES]
     took = [(sum(local(line, size, machine, named) for line in lines), machine.name) for machine in machines]
     times = " or ".join(f"{_time(each)} on {machine}" for each, machine in took)
     use = 1.2 * (size.bytes if size.kind == "gguf" else size.parameters * machines[0].width)
