@@ -71,7 +71,7 @@ def smallest_difference(items: int) -> float:
     (z(0.975) + z(0.8)) sqrt(2 p (1 - p) / n): independent shares in the normal approximation (Fleiss, Levin and
     Paik 2003, chapter 4) at p = 1/2, where they vary most.
     """
-    return (1.959964 + 0.841621) * math.sqrt(0.5 / items)
+    return (1.959964 + 0.841621) * math.sqrt(0.5 / items) if items else math.inf
 
 
 def made_parts(chosen: Chosen) -> list[MadePart]:

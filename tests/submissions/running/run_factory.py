@@ -157,7 +157,7 @@ def small_builds(root: Path) -> Path:
         kept = {column: [values[place] for place in places] for column, values in columns.items()}
         folder = root / name / config
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / f"{split}-00000-of-00001.parquet", kept)
+        write_images(folder / f"{split}-00000-of-00001.parquet", kept)
     for folder in sorted(root.iterdir()):
         built = [(f.parent.name, f.name.split("-")[0], [f]) for f in sorted(folder.glob("*/*.parquet"))]
         factory.write_manifest(folder, folder.name, built, sample=True)
@@ -171,7 +171,7 @@ def _places(ids: Sequence[str]) -> list[int]:
     return [number * len(ids) // KEPT for number in range(KEPT)]
 
 
-def _write(file: Path, columns: Mapping[str, Sequence[str]]) -> None:
+def write_images(file: Path, columns: Mapping[str, Sequence[str]]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -112,6 +112,7 @@ def test_the_smallest_difference_by_hand() -> None:
     # Fleiss, Levin and Paik: 1.96 + 0.84 standard errors of a difference of two shares of one half.
     assert smallest_difference(400) == pytest.approx(2.8016 * math.sqrt(0.25 / 400 * 2), rel=1e-4)
     assert smallest_difference(3) > 1
+    assert smallest_difference(0) == math.inf
 
 
 def test_a_limited_run_is_marked_as_shown_and_not_ranked() -> None:

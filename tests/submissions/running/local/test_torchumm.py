@@ -77,13 +77,17 @@ class InferencePipeline:
         return {"text": self.processor.decode(tokens[0], skip_special_tokens=True)}
 
 
-@pytest.fixture
-def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def install(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, kind in (("pipeline", InferencePipeline), ("multimodal_inputs", InferenceRequest)):
         module = ModuleType(f"umm.inference.{name}")
         setattr(module, kind.__name__, kind)
         monkeypatch.setitem(sys.modules, module.__name__, module)
     torchumm._opened.cache_clear()
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    install(monkeypatch)
     return janus(tmp_path / "janus")
 
 

@@ -1,0 +1,110 @@
+"""The worked examples, command by command, with tiny random weights of the same architectures in the models' places."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.builders.iris_steer_60 import plan as iris_steer_60
+from fairspace.submissions.running.estimating import CORES, GPU, Size, local
+from fairspace.submissions.running.planning import Line
+from tests.builders.models import tiny
+from tests.served import Served
+from tests.submissions.probing.tiny_models import janus
+from tests.submissions.running.data import factory
+from tests.submissions.running.images.test_pipelines import build
+from tests.submissions.running.local import test_torchumm as umm
+from tests.submissions.running.local.tiny_models import seeing
+from tests.submissions.running.run_factory import write_images
+from tests.submissions.running.test_running_page import ROOT, commands
+
+Run = Callable[..., tuple[int, str, str]]
+TEXT = (ROOT / "submissions/EXAMPLES.md").read_text(encoding="utf-8")
+PAGES = {page.partition("\n")[0]: page for page in re.split(r"^## ", TEXT, flags=re.M)[1:]}
+
+
+def models(title: str, folder: Path, served: Served) -> Mapping[str, str]:
+    """Names on the page -> those of tiny models."""
+    folder.mkdir()
+    found = {"clip": f"clip:{tiny.clip(folder / 'clip')}?margin=0"}
+    if "Janus" in title:
+        found["deepseek-community/Janus-Pro-7B"] = str(janus(folder / "janus"))
+    elif "BLIP3-o" in title:
+        found["BLIP3o-Model-8B"] = str(janus(folder / "blip3o"))
+    elif "Qwen" in title:
+        build("QwenImagePipeline", folder / "image")
+        found |= {"Qwen/Qwen-Image": str(folder / "image"), "size=1024&steps=50": "size=32&steps=2"}
+        found["Qwen/Qwen2.5-VL-7B-Instruct"] = str(seeing(folder / "vl", "qwen2_5_vl"))
+    else:
+        found |= {"https://api.openai.com/v1": served.url}
+    return found
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A build of IRIS that has the core's images."""
+    root = tmp_path_factory.mktemp("built")
+    asked = {item.rpartition("/")[0] for item in iris_steer_60.pair_ids("v2-core").to_pylist()}
+    asked |= set(iris_ideal_52.image_ids("v2-core").to_pylist())
+    for name, config, split, columns in factory.splits("iris"):
+        places = [place for place, item in enumerate(columns["id"]) if {item, item.rpartition("/")[0]} & asked]
+        kept = {column: [values[place] for place in places] for column, values in columns.items()}
+        file = root / name / config / f"{split}-00000-of-00001.parquet"
+        file.parent.mkdir(parents=True)
+        write_images(file, kept)
+        factory.write_manifest(root / name, name, [(config, split, [file])], sample=True)
+    return root
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with Served.start() as served:
+        yield served
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", PAGES)
+def test_every_command_of_a_page_works(
+    title: str, run: Run, tmp_path: Path, core: Path, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_BASE_URL", served.url)
+    monkeypatch.setenv("OPENAI_API_KEY", served.key)
+    prices: Any = {"openai/gpt-4o": {"input": 2.5, "output": 10}, f"endpoint:{served.url}#gpt-image-1": {"image": 0.04}}
+    Path("prices.json").write_text(json.dumps(prices))
+    if "BLIP3-o" in title:
+        umm.install(monkeypatch)
+    page, replaced = PAGES[title], models(title, tmp_path / "models", served)
+    (block,) = re.findall(r"```bash\n(.*?)```", page, re.S)
+    assert len(block.replace("\\\n", "").strip().splitlines()) <= 6
+    for words in commands(page):
+        if words[0] == "submit":
+            continue  # tests/submissions/commands has it
+        for real, small in {**replaced, "fairspace": str(core)}.items():
+            words = [
+                small if word == real else word if word == "fairspace" else word.replace(real, small) for word in words
+            ]
+        if words[0] == "run":
+            words += ["--limit", "1"]
+        code, out, err = run(*words)
+        assert code == 0, (words, err)
+        if "--dry-run" in words:
+            assert re.search(r"about a minute|minutes|hours", out), out
+
+
+def test_the_times_of_the_pages_are_those_of_the_plan() -> None:
+    asked = Line("t", "m", False, 0, 0, 6596, 0, input=5.27e6, output=70_820.0)
+    made = Line("t", "g", True, 0, 0, 716, 0)
+    small, large = Size(7.4e9, 7.4e9, 14.8e9, "janus"), Size(28.9e9, 20.4e9, 57.7e9)
+    minutes = [local(asked, small, GPU) / 60, local(made, small, GPU) / 60]
+    assert minutes == pytest.approx([15, 27], abs=0.6)
+    assert local(made, large, GPU, "x?size=1024&steps=50") / 3600 == pytest.approx(27, abs=0.6)
+    for said in ("15 minutes of answers and 27 minutes of images", "27 hours with its guidance"):
+        assert said in TEXT
+    assert local(asked, small, CORES) > 24 * 3600
