@@ -68,6 +68,14 @@ def test_a_mean_rises_with_its_parts_and_counts_the_samples_of_all() -> None:
     assert (mean.expected, mean.valid) == (20, 16)
 
 
+def test_a_score_is_a_raw_value_if_it_is_one_part_as_it_is() -> None:
+    originals = {name: rule.original for name, rule in TABLE.rules.items()}
+    assert originals == {"A": "a", "mean": None, "norm": None, "nothing": None}
+    assert Rule("m", {"b": 2.0}).original == "b"
+    assert Rule("m", {"b": 2.0}, rescale=lambda x: 2 - x).original is None
+    assert Rule("m", {"b": 2.0}, length).original is None
+
+
 def test_a_falling_score_is_lowest_where_its_parts_are_largest_and_keeps_its_magnitude() -> None:
     norm = TABLE.values(VALUES)["norm"]
     ends = [2 - math.hypot(0.5, 0.8), 2 - 0.5, 2 - math.hypot(0.1, 0.4)]

@@ -83,6 +83,16 @@ def test_copies_of_a_row_change_no_other_tier() -> None:
         assert {row.tier for name, row in with_copies.items() if "copy" in name} == {tiers[copied.meta["model"]]}
 
 
+def test_equal_numbers_are_copies_only_where_their_draws_are_equal() -> None:
+    draws, known = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.ones((3, 2))
+    numbers = np.full(3, 0.5)
+    two, three = (Cohort(numbers, np.array(each), known).quantiles[-1] for each in (draws, [*draws[:2] * 2, draws[2]]))
+    of_two = -ndtri(0.03 / 2)
+    assert two == three == pytest.approx(of_two)
+    other = Cohort(numbers, draws, np.array([[1.0, 1.0], [1.0, 0.0], [1.0, 1.0]])).quantiles[-1]
+    assert other == pytest.approx(-ndtri(0.03 / 2 / 3))
+
+
 def test_rows_below_never_merge_the_tiers_above() -> None:
     rng = np.random.default_rng(4)
     numbers = np.sort(rng.normal(size=60))
