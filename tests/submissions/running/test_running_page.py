@@ -27,6 +27,7 @@ PAGES: tuple[str, ...] = (
     "CONTRIBUTING.md",
     "submissions/FORMAT.md",
     "submissions/RUNNING.md",
+    "submissions/EXAMPLES.md",
     "builders/README.md",
 )
 PAGES += ("ares/TRAINING.md", "leaderboard_space/README.md", "leaderboard_space/OPERATION.md")
@@ -141,6 +142,15 @@ def test_every_way_to_name_what_makes_images_has_its_settings() -> None:
     assert [names(row[0])[0].partition(":")[0] for row in rows] == list(IMAGE_SCHEMES)
     for row, scheme in zip(rows, IMAGE_SCHEMES.values(), strict=True):
         assert names(row[1]) == list(scheme.settings)
+
+
+def test_the_matrix_names_known_ways() -> None:
+    rows = table("family")
+    answers = {name for row in rows for name in names(row[1])}
+    listed = {names(row[0])[0].partition("/")[0] + "/" for row in table("name | what")}
+    assert answers <= listed
+    assert {name for row in rows for name in names(row[2])} == {f"{scheme}:" for scheme in IMAGE_SCHEMES}
+    assert all(row[3] for row in rows)
 
 
 def test_every_role_of_quality_has_its_forms_and_column() -> None:
