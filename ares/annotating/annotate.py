@@ -11,6 +11,7 @@ processors differ at thresholds and by single rounding steps (`rounding_ares`).
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -329,8 +330,11 @@ def _open_package(chosen: Package, detector: FaceDetector | Mapping[str, Any] | 
         """The answers for each image, the largest face first."""
         stream = iter(images)
         with quiet():
-            while group := [processor.prepare(each, square=False, keep=True) for each in islice(stream, batch)]:
-                found = iter(seen([each.image for each in group if each.image is not None]))
+            while raw := list(islice(stream, batch)):
+                group = [processor.prepare(each, square=False, keep=True) for each in raw]
+                shown = [_sha256(each) for each in raw] if chosen.by_hash else [each.image for each in group]
+                readable = [each for each, prepared in zip(shown, group, strict=True) if prepared.image is not None]
+                found = iter(seen(readable))
                 for prepared in group:
                     if prepared.image is None:
                         yield Answered(prepared.fate, [Answer(prepared.fate.status, prepared.fate.reason, faces=0)])
@@ -351,12 +355,19 @@ def _open_package(chosen: Package, detector: FaceDetector | Mapping[str, Any] | 
                     yield Answered(prepared.fate, answers or [Answer("no_face", "no_face", faces=0)])
 
     about = {
-        **chosen.about_labels,
+        "labeller": f"{chosen.name} {chosen.version}",
+        **({"licence": chosen.licence} if chosen.licence else {}),
         **({"detector": finder.name} if finder is not None else {}),
         "processor": {name: getattr(processor, name) for name in _PROCESSOR[1:]},
     }
     tasks = [{"name": name, "arbiter": ""} for name in chosen.attributes]
     return Session(route_schema(SimpleNamespace(tasks=tasks, attributes=chosen.attributes)), about, answered)
+
+
+def _sha256(image: Any) -> str:
+    """The hash of an image's bytes, from `source.contents`."""
+    data = Path(image).read_bytes() if isinstance(image, str | Path) else image["bytes"] if image else b""
+    return hashlib.sha256(data).hexdigest()
 
 
 def _reported(results: Iterator[Answered], step: Callable[[int], None]) -> Iterator[Answered]:

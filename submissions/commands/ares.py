@@ -239,7 +239,7 @@ def need_labeller(named: str) -> None:
     scheme = named.partition("?")[0].partition(":")[0]
     if scheme == "vlm":
         need_packages("run", "inspect_ai", "openai", "torch", "transformers")
-    elif scheme == "clip":
+    elif scheme in ("clip", "fairface", "deepface"):
         need_packages("run", "torch", "transformers")
     else:
         need_ares()

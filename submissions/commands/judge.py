@@ -15,6 +15,7 @@ from fairspace.submissions.commands.shared.run_options import (
     AboutOption,
     AgainOption,
     CostLimitOption,
+    MeasurementOption,
     PricesOption,
     SettingOption,
     TokenLimitOption,
@@ -25,7 +26,7 @@ from fairspace.submissions.commands.shared.run_options import (
     tell_outcome,
     tell_stages,
 )
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import UsageError, need_packages
 
 if TYPE_CHECKING:
     pass
@@ -74,17 +75,26 @@ class Layout(StrEnum):
 
     inspect = "inspect"
     genres = "genres"
+    fairface = "fairface"
+    deepface = "deepface"
 
 
 @app.command("import", epilog="Example: fairspace import inspect logs/*.eval --out mine", rich_help_panel=RUN)
 def import_outputs(
     layout: Annotated[
         Layout,
-        typer.Argument(help="inspect: logs of Inspect. genres: the authors' JSONL files, plain or gzip."),
+        typer.Argument(
+            help="inspect: logs of Inspect. genres: the authors' JSONL files, plain or gzip. fairface, deepface: a "
+            "detector's labels of the images of --submission."
+        ),
     ],
     files: Annotated[list[Path], typer.Argument(help="The files of one model.", metavar="FILE")],
     out: Annotated[Path, typer.Option(help="Folder or .zip to write; it must not exist.")],
     about: AboutOption = None,
+    submission: Annotated[
+        Path | None, typer.Option(help="fairface, deepface: the submission with the images that were labelled.")
+    ] = None,
+    measurement: MeasurementOption = None,
 ) -> None:
     """Turn outputs in another layout into a submission."""
     if layout == Layout.inspect:
@@ -95,6 +105,18 @@ def import_outputs(
         with watched() as tell:
             outcome = import_inspect(files, out, about=about_model(about), tell=tell)
         tell_outcome(outcome)
+    elif layout in (Layout.fairface, Layout.deepface):
+        if submission is None or len(files) != 1 or about:
+            raise UsageError(f"import {layout} takes one FILE and the --submission with its images, and no --about.")
+        need_packages("ares", "torch", "transformers")
+        from fairspace.submissions.format.writing import write_submission
+        from fairspace.submissions.running.detections import read_detections
+        from fairspace.submissions.running.labelling import label_images
+
+        checked = checked_submission(submission, allow_images=True)
+        detections = read_detections(layout, str(files[0]))
+        labelled = label_images(submission, checked, labeller=detections, measurement=measurement)
+        write_submission(out, labelled.meta, labelled.tables, manifest=labelled.manifest)
     else:
         from fairspace.submissions.benchmarks.genres.importing import import_genres
 

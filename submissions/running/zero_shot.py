@@ -2,6 +2,7 @@
 
     clip[:ID[@REVISION]]    nearest text prototypes; settings `margin`, `batch`, `attributes`
     vlm:PROVIDER/MODEL      a model that answers, as Inspect names it; settings `tokens`, `concurrency`, `attributes`
+    fairface:FILE.csv, deepface:FILE.json    a detector's own output (`detections`); setting `version`
 
 `attributes` is `gender,age,skin_tone` unless other ones are named (`?attributes=gender,race`). Each has a name of its
 own, and so rows of its own, and an error that `fairspace ares evaluate --labels` measures. An image that shows nobody,
@@ -12,22 +13,21 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
-from fairspace.ares.annotating.labellers import ARES, PACKAGES, ZERO_SHOT, Package, SeenFace
+from fairspace.ares.annotating.labellers import ARES, PACKAGES, Opened, Package, SeenFace
 from fairspace.ares.asking_ares import Asking, Reply, question
 from fairspace.builders.iris.groups import AGES, GENDERS, SKIN_TONES
 from fairspace.builders.models.clip import CLIP, Clip
 from fairspace.builders.models.labelling import MARGIN, PROTOTYPES, TEMPLATES, ClipLabeller
 from fairspace.builders.models.opening import Scheme, read, wrong
 from fairspace.submissions.running.asking.asking import reason_of
+from fairspace.submissions.running.detections import read_detections
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import public_name
 
@@ -45,40 +45,6 @@ NONE = "none"
 OPEN = f"Write {NONE} for a key that the image leaves open, and for every key if it shows no person."
 TOKENS, CONCURRENCY, BATCH, SIDE = 256, 16, 16, 768
 """Tokens of the longest answer, questions at a time, images of a pass of CLIP, and longest side of a sent image."""
-
-
-@dataclass(frozen=True)
-class ZeroShot(Package):
-    """An opened general model; `asked`: everything beside name and version that decides its labels.
-
-    `label`: upright RGB images -> the faces in each, one (the whole image) or none.
-    """
-
-    asked: str
-    label: Callable[[Sequence[Image]], list[list[SeenFace]]]
-    finds_faces: ClassVar[bool] = False
-
-    @property
-    def sha256(self) -> str:
-        """Hash of name, version and `asked`."""
-        return hashlib.sha256("\n".join((self.name, self.version, self.asked)).encode()).hexdigest()
-
-    @property
-    def software(self) -> tuple[str, ...]:
-        """The packages whose versions can change an answer."""
-        return (*self.needs, "pillow", "numpy")
-
-    @property
-    def about_labels(self) -> dict[str, Any]:
-        """Settings for the manifest, beside name and version."""
-        return {"labeller": self.about}
-
-    def check(self) -> None:
-        """Nothing: the model was found when it was named."""
-
-    def open(self) -> ZeroShot:
-        """Itself."""
-        return self
 
 
 def open_labeller(named: str) -> tuple[str | Package, str]:
@@ -109,7 +75,7 @@ def _settings(**settings: Any) -> str:
     return f"?{given}" if given else ""
 
 
-def _clip(what: str, chosen: Mapping[str, Any], _: Any) -> ZeroShot:
+def _clip(what: str, chosen: Mapping[str, Any], _: Any) -> Opened:
     margin, named = chosen.get("margin", MARGIN), chosen.get("attributes", USUAL)
     attributes = _attributes(f"clip:{what}", named)
     clip = Clip(what, batch=chosen.get("batch", BATCH))
@@ -122,20 +88,16 @@ def _clip(what: str, chosen: Mapping[str, Any], _: Any) -> ZeroShot:
             for image, (reason, labels, chances) in zip(images, labeller.seen(images), strict=True)
         ]
 
-    return ZeroShot(
+    return Opened(
         name=f"clip:{identity.partition('@')[0]}{_settings(margin=margin, attributes=named)}",
         version=identity.partition("@")[2] or identity.partition(" (")[2].rstrip(")"),
-        licence="",
-        weights={},
         attributes={name: VOCABULARY[name] for name in attributes},
-        needs=("torch", "transformers"),
-        about=f"CLIP's nearest text prototypes, margin {margin:g}",
         asked=json.dumps([{name: PROTOTYPES[name] for name in attributes}, TEMPLATES]),
         label=label,
     )
 
 
-def _vlm(what: str, chosen: Mapping[str, Any], _: Any) -> ZeroShot:
+def _vlm(what: str, chosen: Mapping[str, Any], _: Any) -> Opened:
     from fairspace.submissions.running.asking.models import ModelSettings, found_revision
 
     named, tokens = chosen.get("attributes", USUAL), chosen.get("tokens", TOKENS)
@@ -156,14 +118,10 @@ def _vlm(what: str, chosen: Mapping[str, Any], _: Any) -> ZeroShot:
             faces.append([] if said and not any(labels.values()) else [SeenFace((0, 0, *image.size), labels)])
         return faces
 
-    return ZeroShot(
+    return Opened(
         name=f"vlm:{name.partition('@')[0]}{_settings(tokens=tokens, attributes=named)}",
         version=version,
-        licence="",
-        weights={},
         attributes={name: VOCABULARY[name] for name in attributes},
-        needs=("inspect-ai", "torch", "transformers"),
-        about=f"answers of {public_name(what)}, at temperature 0",
         asked=question(task) + question(task, again=True) + f"{SIDE}",
         label=label,
     )
@@ -224,6 +182,10 @@ class InspectVlm(Asking):
         return Reply(missing="refused") if output.stop_reason == "content_filter" else Reply(output.completion)
 
 
+def _detections(layout: str) -> Callable[..., Opened]:
+    return lambda what, chosen, _: read_detections(layout, what, **chosen)
+
+
 def _close(runner: asyncio.Runner, api: ModelAPI) -> None:
     with suppress(RuntimeError):  # within another loop nothing can be awaited
         runner.run(api.aclose())
@@ -233,5 +195,6 @@ def _close(runner: asyncio.Runner, api: ModelAPI) -> None:
 SCHEMES = {
     "clip": Scheme("clip[:ID[@REVISION]]", CLIP, {"margin": float, "batch": int, "attributes": str}, _clip),
     "vlm": Scheme("vlm:PROVIDER/MODEL", "", {"tokens": int, "concurrency": int, "attributes": str}, _vlm),
+    "fairface": Scheme("fairface:FILE.csv", "", {"version": str}, _detections("fairface")),
+    "deepface": Scheme("deepface:FILE.json", "", {"version": str}, _detections("deepface")),
 }
-assert {f"{name}:" for name in SCHEMES} == set(ZERO_SHOT)

@@ -48,12 +48,15 @@ def here(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
             "run --benchmark iris --model openai/m --text-only --out x",
             "Only stereotypical_bias and genres take --text-only",
         ),
-        ("run --benchmark fact_or_fair --model openai/m --ares a --out x", "--ares labels what --images makes"),
+        ("run --benchmark fact_or_fair --model openai/m --ares a --out x", "--labeller labels what --images makes"),
         ("run --benchmark genres --images python:a:b --out x", "genres has no task of making images"),
         ("run --benchmark fact_or_fair --model openai/m -M device --out x", "-M device: write NAME=VALUE"),
         ("run --benchmark iris --images python:a:b --ares a --quality iqa --out x", "--quality iqa: write NAME=VALUE"),
         ("run --benchmark iris --images python:a:b --quality iqa=clip --out x", "name all three"),
-        ("run --benchmark iris --images python:a:b --faces yolo --out x", "--faces finds the faces that --ares labels"),
+        (
+            "run --benchmark iris --images python:a:b --faces yolo --out x",
+            "--faces finds the faces that --labeller labels",
+        ),
         ("run --benchmark fact_or_fair --model openai/m --stratified --out x", "--stratified says how --limit chooses"),
         (
             "run --benchmark fact_or_fair --model openai/m --about parameters=nan --out x",

@@ -107,7 +107,7 @@ def steered(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({}, r"name generation_neutral \(--tasks\) and ARES \(--ares\)"),
+        ({}, r"name generation_neutral \(--tasks\) and what labels them \(--labeller\)"),
         ({"ares": "a"}, r"name generation_neutral \(--tasks\)\."),
     ],
 )
