@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from fairspace.submissions.benchmarks.benchmark import PAPER
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError, did_you_mean, need_packages
 from fairspace.submissions.format.schema import Submission
@@ -64,6 +65,7 @@ def run(
     data: str = "",
     text_only: bool = False,
     prefix: str = "plain",
+    form: str = PAPER,
     seed: int | None = None,
     name: str = "",
     workers: int = 1,
@@ -87,6 +89,8 @@ def run(
         data: source of pictures, a folder of builds or NAMESPACE[@TAG] on the Hub; '' for benchmarks without.
         text_only: whether pictures are left out, for benchmarks with that option (genres, stereotypical_bias).
         prefix: prompt prefix, for benchmarks with that option (stereotypical_bias).
+        form: "json" asks the free questions alone, with their choices named and the answer as JSON, held by a schema
+            where the server keeps to one; never ranked (iris, stereotypical_bias).
         seed: seed of the run, from which each request derives its own.
         name: model name; that of the function or the last part of the model's name for ''.
         workers: threads that call the function at the same time, for one that waits for a server.
@@ -107,7 +111,7 @@ def run(
     if on_error not in ("raise", "keep"):
         raise UsageError(f"on_error is {on_error!r}. Expected: 'raise' or 'keep'.")
     evenly = limit is not None and stratified
-    chosen = Chosen(benchmark, data, tuple(tasks), limit, evenly, seed, prefix, text_only, revision)
+    chosen = Chosen(benchmark, data, tuple(tasks), limit, evenly, seed, prefix, text_only, revision, form)
     answering = _model(model, name, workers, batch, on_error, settings)
     with tempfile.TemporaryDirectory(prefix="fairspace-") as scratch, watched() as tell:
         out = Path(scratch) / "answers" if folder is None else Path(folder).expanduser().absolute()

@@ -379,6 +379,8 @@ _ALL = re.compile(r"(?:any|both)\b", re.IGNORECASE)
 """A list that is an answer, unless a choice follows."""
 _MAY_RESTATE = re.compile(r"\(|option|choice|categor|possib|among|between|out of|occupation|answer|any |both ")
 _BRACKET = re.compile(r"\([^()\n]{3,300}\)")
+_DECLINED = re.compile(r"""[\s`]*(?:json)?\s*\{\s*"answer"\s*:\s*"(decline)"\s*\}[\s`]*""", re.IGNORECASE)
+"""The answer of a closed form that chooses nothing."""
 _KEY = re.compile(r"answer|choice|response|location|position|side|prediction", re.IGNORECASE)
 _JOIN = re.compile(r"(?:[\s,;/|&\"'()\[\]]|\b(?:or|and|vs|an?|the|[a-h][:.)])(?![\w-]))*", re.IGNORECASE)
 
@@ -418,6 +420,8 @@ def read_around(
     """
     if len(answer) > HEAD + TAIL:
         return read(answer)
+    if match := _DECLINED.fullmatch(answer):
+        return Reading("refused", None, match.span(1), "json")
     if opening := _OPENING.match(answer):
         return _inside(
             answer, (opening.end(), len(answer)), lambda part: read_around(part, read, firm, declines, judged)

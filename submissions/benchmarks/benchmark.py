@@ -145,8 +145,12 @@ CLOSED = "json"
 """The form with named choices, answered in JSON."""
 FORM = "form"
 """Generation setting of a form other than the paper's; also a factor of variance."""
-Reword = Callable[[str], str]
-"""Prompt of the plan -> the same question in another form."""
+SCHEMA = "answer_schema"
+"""Generation setting of a closed form: whether each request had a JSON schema, so that no other answer is possible."""
+DECLINE = "decline"
+"""Answer of a closed form that chooses nothing; without it a schema would leave no way to refuse."""
+Reword = Callable[[str], tuple[str, tuple[str, ...]]]
+"""Prompt of the plan -> the same question in another form, and its choices."""
 
 
 def in_form(part: Part, rewords: Mapping[str, Reword]) -> Part:
@@ -154,14 +158,37 @@ def in_form(part: Part, rewords: Mapping[str, Reword]) -> Part:
 
     def read(place: int) -> Shown:
         shown = part.read(place)
-        return replace(shown, asks=tuple(replace(ask, prompt=rewords[ask.task](ask.prompt)) for ask in shown.asks))
+        worded = ((ask, *rewords[ask.task](ask.prompt)) for ask in shown.asks)
+        return replace(shown, asks=tuple(replace(ask, prompt=text, choices=choices) for ask, text, choices in worded))
 
     return replace(part, read=read)
 
 
-def as_json(question: str) -> str:
-    """A question with the sentence that asks for its answer as JSON."""
-    return f'{question} Answer with JSON of exactly this form, with your choice: {{"answer": "..."}}'
+def as_json(question: str, choices: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """A question with the sentence that asks for its answer as JSON, and its choices with `DECLINE`."""
+    asked = f'with your choice, or with "{DECLINE}" if you make none'
+    text = f'{question} Answer with JSON of exactly this form, {asked}: {{"answer": "..."}}'
+    return text, (*choices, DECLINE)
+
+
+_FORMED = ", form "
+
+
+def form_of(generation: Mapping[str, object]) -> str:
+    """The form of a submission's questions and the way of asking, such as `json` or `json in words`; '' the paper's."""
+    form = generation.get(FORM)
+    if not isinstance(form, str):
+        return ""
+    name = form if form == CLOSED else "of another kind"
+    return name if generation.get(SCHEMA) is True else f"{name} in words"
+
+
+def form_text(form: str) -> str:
+    """A sentence about the form of the questions; '' for the paper's."""
+    if not form:
+        return ""
+    how = "asked for in words alone" if form.endswith(" in words") else "held by a JSON schema in the request"
+    return f"Free questions named their choices, or {DECLINE} for none; answers were JSON, {how}. No rank."
 
 
 _BY = ", labelled by "
@@ -331,7 +358,7 @@ class Asking:
     Args:
         steer: a checked submission -> task with prompts from its annotated images -> its items.
         judge: a checked submission -> task of a judge -> its items.
-        forms: name of a further form of the questions -> task -> its rewording. Only the paper's form scores.
+        forms: name of a further form of the questions -> task -> its rewording. Only the paper's form is ranked.
         options: option of a run -> its values, the default first.
     """
 
@@ -434,13 +461,19 @@ class Benchmark:
         """Whether there is such a dataset revision."""
         return self.base_revision(revision) in self.revisions
 
+    def protocol_of(self, signature: Mapping[str, str], scored: Scored) -> str:
+        """Protocol of a result: the benchmark's own, and the form of the questions if that is not the paper's."""
+        protocol = self.protocols.of(signature, scored)
+        return f"{protocol}{_FORMED}{signature[FORM]}" if FORM in signature else protocol
+
     def protocol_text(self, protocol: str) -> str:
         """Description of a protocol's measurement; '' for an unknown one."""
+        protocol, _, form = protocol.partition(_FORMED)
         plan = without_labeller(protocol)
         base = plan if plan in self.protocols.texts else self.base_revision(plan)
         text = self.protocols.texts.get(base, "")
         own = "" if base == plan else self.protocols.own_plan
-        return " ".join(part for part in (text, own, labeller_text(protocol)) if part)
+        return " ".join(part for part in (text, own, labeller_text(protocol), form_text(form)) if part)
 
     def revision(self, named: str = "") -> str:
         """The named dataset revision; the default for ''. BuildError REVISION_UNKNOWN."""

@@ -99,13 +99,18 @@ class Task:
 
 @dataclass(frozen=True)
 class Ask:
-    """One request; `image` is the position of its image in `Shown.images`, None without one."""
+    """One request.
+
+    `image` is the position of its image in `Shown.images`, None without one; `choices` are the answers that a question
+    in closed form allows, with which the server is bound where it can be.
+    """
 
     task: str
     id: str
     sample: int
     prompt: str
     image: int | None = None
+    choices: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, str, int]:

@@ -89,9 +89,9 @@ def run(
     text_only: Annotated[
         bool, typer.Option("--text-only", help="genres, stereotypical_bias: leave the pictures out.")
     ] = False,
-    forms: Annotated[
-        bool, typer.Option("--forms", help="Then ask free questions in a closed form; no score has a part of it.")
-    ] = False,
+    form: Annotated[
+        str, typer.Option(help="json asks the free questions alone, with their choices named; never ranked.")
+    ] = "paper",
     setting: SettingOption = None,
     token_limit: TokenLimitOption = None,
     cost_limit: CostLimitOption = None,
@@ -111,7 +111,6 @@ def run(
     from fairspace.submissions.commands.ares import faces_setting, need_labeller
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.asking.inspect_task import Chosen
-    from fairspace.submissions.running.run import check_forms, run_forms
     from fairspace.submissions.running.run import run as run_benchmark
     from fairspace.submissions.running.settings import RunSettings
 
@@ -123,9 +122,7 @@ def run(
         raise UsageError("--measurement is of what --labeller names; name both, or leave it out.")
     if quality and not (images and ares):
         raise UsageError("--quality rates what --images makes and --labeller labels; name all three, or leave it out.")
-    if forms and dry_run:
-        raise UsageError("--dry-run counts the paper's form; each further form takes as much again. Leave out --forms.")
-    chosen = Chosen(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only, dataset_revision)
+    chosen = Chosen(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only, dataset_revision, form)
     answering = model_settings(model, setting)
     if dry_run:
         _show_plan(chosen, answering, images, provider_prices)
@@ -152,15 +149,9 @@ def run(
         again,
         measurement=measurement,
     )
-    if forms:
-        check_forms(settings)
     with watched() as tell:
         outcome = run_benchmark(settings, tell)
     tell_outcome(outcome)
-    if forms:
-        with watched() as tell:
-            for further in run_forms(settings, tell):
-                typer.echo(f"Wrote {further.out}, the same questions in another form; no score has a part of it.")
     following = "judge" if find_benchmark(benchmark).asking.judge is not None else "score"
     labels = " --labeller MODEL, which labels the images" if images and not ares else ""
     typer.echo(f"Wrote {out}. Next: fairspace {following} {out}{labels}")

@@ -40,7 +40,7 @@ def methods(results: Sequence[Result], names: Sequence[str], tests: int) -> list
         f"{bench.title} ({paper(first.benchmark).title}) was scored under the released standard {first.standard} with "
         f"fairspace {VERSION}. Ranks go by the worst case over missing samples."
     ]
-    protocols = dict.fromkeys(bench.protocols.of(result.signature, result.scored) for result in results)
+    protocols = dict.fromkeys(bench.protocol_of(result.signature, result.scored) for result in results)
     texts += [text for protocol in protocols if (text := bench.protocol_text(protocol))]
     texts += [" ".join(_of_model(result, name)) for result, name in zip(results, names, strict=True)]
     texts.append(

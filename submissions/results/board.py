@@ -128,7 +128,7 @@ def _unscored(result: Result, standard: str) -> Result:
 
 def _row_of(result: Result) -> Row:
     meta, bench = result.meta, find_benchmark(result.benchmark)
-    protocol = bench.protocols.of(result.signature, result.scored) if bench.protocols.texts else ""
+    protocol = bench.protocol_of(result.signature, result.scored) if bench.protocols.texts else ""
     labelled = result.signature.get("judge") or result.signature.get("labels")
     return Row(
         entry=entry(result),

@@ -13,7 +13,7 @@ import numpy as np
 from fairspace.submissions.answers.items import Items, items_of
 from fairspace.submissions.answers.misreading import reading_variants
 from fairspace.submissions.answers.rows import Summary, read_rows, summarise
-from fairspace.submissions.benchmarks.benchmark import FORM, Benchmark, Scored, scores_revision
+from fairspace.submissions.benchmarks.benchmark import FORM, Benchmark, Scored, form_of, scores_revision
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
 from fairspace.submissions.checking.consistency import prove
@@ -64,8 +64,8 @@ def marks_of(meta: Mapping[str, Any], run: Sequence[Mapping[str, Any]]) -> tuple
     abouts = [*(about for about in said if isinstance(about, Mapping)), *run]
     limits = [(about.get("limit"), about.get("stratified") is True) for about in abouts]
     marks = [limit_mark(limit, stratified) for limit, stratified in limits if type(limit) is int and limit > 0]
-    forms = [about.get(FORM) for about in said if isinstance(about, Mapping)]
-    marks += [f"asked in another form than the paper's ({form})" for form in forms if isinstance(form, str)]
+    forms = [form_of(about) for about in said if isinstance(about, Mapping)]
+    marks += [f"asked in another form than the paper's ({form})" for form in forms if form]
     if any(map(on_sample, abouts)):
         marks.append(SAMPLE_MARK)
     return tuple(dict.fromkeys(marks))
@@ -186,6 +186,8 @@ def score_submission(
     if submission.tables:
         signature["answers"] = answers_digest(submission.tables)
     signature |= bench.signature(submission)
+    if form := form_of(submission.meta.generation):
+        signature[FORM] = form
     if reading:
         signature |= {**bench.answers.authors_signature, "reading": reading}
     if draws is not None:

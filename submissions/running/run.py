@@ -4,14 +4,12 @@
     OUT.run/    the workings: journal of answers, Inspect's logs, images and their annotations
 
 IRIS' steer prompts follow from the annotations of the model's own neutral images: its ten strongest occupations and
-groups (C.2). With --forms, free questions are asked again in closed form: OUT.forms/FORM/ is a submission of its own of
-the same stimuli, never ranked.
+groups (C.2).
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,7 +17,7 @@ import pyarrow as pa
 from pydantic import TypeAdapter, ValidationError
 
 from fairspace.submissions.answers.reading import OUTCOMES
-from fairspace.submissions.benchmarks.benchmark import Reword
+from fairspace.submissions.benchmarks.benchmark import PAPER, SCHEMA
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.format.collector import show
@@ -30,7 +28,7 @@ from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.tables import META
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen, Opened
 from fairspace.submissions.running.asking.journal import JOURNAL
-from fairspace.submissions.running.asking.parts import check_options, without_images
+from fairspace.submissions.running.asking.parts import check_options, in_this_form, without_images
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import held, public_name, work_folder
 from fairspace.submissions.running.judging.writing import link
@@ -85,6 +83,8 @@ def text_tasks(chosen: Chosen) -> tuple[str, ...]:
     asked = [task for task in tasks if task.chosen(chosen.tasks)]
     if chosen.text_only:
         asked = without_images(chosen.benchmark, asked, chosen.tasks)
+    if chosen.form != PAPER:
+        asked = in_this_form(chosen.benchmark, chosen.form, asked, chosen.tasks)
     return tuple(task.name for task in asked)
 
 
@@ -117,6 +117,8 @@ def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
     )
     state.notes.append(f"Inspect's log: {answered.log}")
     state.tables["responses"] = answered.table
+    if SCHEMA in answered.stage.settings:
+        state.stated[SCHEMA] = answered.stage.settings[SCHEMA]
     shares = readable_shares(submission_meta(settings, state), answered.table)
     state.stages.append(answered.stage.model_copy(update={"course": {**answered.stage.course, **shares}}))
     if answered.stage.revision != NOT_STATED:
@@ -202,6 +204,8 @@ def _check(settings: RunSettings) -> None:
     image_tasks = [task for task in benchmark(settings.chosen.benchmark).tasks if task.table == "annotations"]
     if settings.images and not image_tasks:
         raise UsageError(f"{settings.chosen.benchmark} has no task of making images; leave out --images.")
+    if settings.images and settings.chosen.form != PAPER:
+        raise UsageError("--form asks a model that answers; leave out --images.")
     if settings.ares and not settings.images:
         raise UsageError("--labeller labels what --images makes; name both, or leave it out.")
     check_tasks(settings.chosen)
@@ -239,29 +243,3 @@ def _check_meta(settings: RunSettings) -> None:
 
 def _ours(out: Path, work: Path) -> bool:
     return (out / META).is_file() and (out / FILE).is_file() and work.is_dir()
-
-
-def check_forms(settings: RunSettings) -> None:
-    """UsageError if no task has a further form."""
-    forms = benchmark(settings.chosen.benchmark).asking.forms.values()
-    if settings.model is None or not any(_tasks(settings, form) for form in forms):
-        raise UsageError("--forms asks free questions in a closed form: name --model, and a task with a free question.")
-
-
-def run_forms(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> Iterator[Outcome]:
-    """Ask every further form of the benchmark's questions, or go on. Errors: as `run`; UsageError as `check_forms`."""
-    check_forms(settings)
-    folder = settings.out.with_name(f"{settings.out.name}.forms")
-    folder.mkdir(exist_ok=True)
-    for form, rewords in benchmark(settings.chosen.benchmark).asking.forms.items():
-        chosen = replace(settings.chosen, tasks=_tasks(settings, rewords), form=form)
-        texts = replace(settings, images="", ares="", faces=None, quality={})
-        yield run(replace(texts, chosen=chosen, out=folder / form), _naming(tell, form))
-
-
-def _tasks(settings: RunSettings, rewords: Mapping[str, Reword]) -> tuple[str, ...]:
-    return tuple(task for task in text_tasks(settings.chosen) if task in rewords)
-
-
-def _naming(tell: Tell, form: str) -> Tell:
-    return lambda what, done, total: tell(f"{what}, {form}", done, total)

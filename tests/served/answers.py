@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from fairspace.builders.fact_or_fair.plan import ASK, LLM_OBJECTIVE
 from fairspace.builders.genres import plan
@@ -184,6 +186,12 @@ def recognise(text: str) -> tuple[Kind, re.Match[str]]:
 def answer(request: Request, choice: int = 0) -> str:
     kind, match = recognise(request.text)
     return kind.write(match, Random(f"{request.conversation}/{choice}"))
+
+
+def bound_answer(request: Request, schema: dict[str, Any], choice: int) -> str:
+    """An object with a value of each field's `enum`."""
+    random = Random(f"{request.conversation}/{choice}")
+    return json.dumps({name: random.choice(field["enum"]) for name, field in schema["properties"].items()})
 
 
 def refusing(request: Request) -> str:

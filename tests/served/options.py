@@ -19,6 +19,7 @@ class Options:
         latency: Seconds before every answer.
         spread: Largest number of further seconds, by hash of key and attempt.
         pixels: Width and height of pictures; 0 for the requested size.
+        schemas: Whether a JSON schema in `response_format` binds the answer.
         unknown: Parameters refused with 400 unknown_parameter, such as `seed`.
         limit: Seconds after which the server ends by itself.
         port: 0 for any free one.
@@ -31,6 +32,7 @@ class Options:
     spread: float = 0.0
     pixels: int = 96
     picture: Format = "png"
+    schemas: bool = True
     unknown: tuple[str, ...] = ()
     limit: float = 600.0
     port: int = 0

@@ -16,7 +16,7 @@ from typing import Any
 from starlette.types import Message, Receive, Scope, Send
 
 from tests.served import replies
-from tests.served.answers import answer, recognise, refusing, unreadable
+from tests.served.answers import answer, bound_answer, recognise, refusing, unreadable
 from tests.served.counts import Counts
 from tests.served.faults import Fault, Faults
 from tests.served.keys import InvalidError, Request, chat_request, image_request, unit
@@ -170,8 +170,13 @@ class Server:
             await _send(send, spoiled(fault, request, body, options if path == IMAGES else None))
             return
         choices = range(number)
+        bound = (body.get("response_format") or {}).get("json_schema") if options.schemas else None
+
+        def said(choice: int) -> str:
+            return bound_answer(request, bound["schema"], choice) if bound else answer(request, choice)
+
         if path == CHAT:
-            reply = replies.completion(request, body, [answer(request, choice) for choice in choices])
+            reply = replies.completion(request, body, [said(choice) for choice in choices])
         else:
             reply = self._pictures(request, body, choices)
             counts.images += number

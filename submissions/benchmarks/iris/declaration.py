@@ -102,8 +102,8 @@ PROTOCOLS = {
     ),
 }
 """Protocol -> the measurement of its rows."""
-_NAMES = ", ".join(name.replace("_", " ") for name in OCCUPATIONS)
-FORMS = {CLOSED: {OCCUPATION: lambda prompt: as_json(f"{prompt} Choose one of these: {_NAMES}.")}}
+_NAMES = [name.replace("_", " ") for name in OCCUPATIONS]
+FORMS = {CLOSED: {OCCUPATION: lambda prompt: as_json(f"{prompt} Choose one of these: {', '.join(_NAMES)}.", _NAMES)}}
 """The closed form of the one free question, the occupation of a person in an image."""
 _COMPETENCE = "competence_"
 """Prefix of competences, which have no fair value."""

@@ -43,7 +43,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.measure import (
     measure,
     variants,
 )
-from fairspace.submissions.benchmarks.stereotypical_bias.parse import VERSION
+from fairspace.submissions.benchmarks.stereotypical_bias.parse import SIDES, VERSION
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, VISION, misread, read
 from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs
 from fairspace.submissions.benchmarks.stereotypical_bias.score import (
@@ -59,20 +59,22 @@ from fairspace.submissions.format.schema import Submission
 _PLACE = re.compile(r"Tell me the spatial location of the (.+)\.$")
 
 
-def _side(prompt: str) -> str:
+def _side(prompt: str) -> tuple[str, tuple[str, ...]]:
     closed, count = _PLACE.subn(r"Is the \1 on the left or on the right?", prompt)
     if not count:
         raise ValueError(f"the prompt asks for no place: {prompt[:200]!r}")
-    return as_json(closed)
+    return as_json(closed, SIDES)
 
 
-def _term(prompt: str) -> str:
-    return as_json(f"{prompt} Choose one of the offered words.")
+def _term(attribute: plan.Attribute) -> Reword:
+    """The rewording of a sentence whose groups are the choices, in the order in which it offers them."""
+    groups = plan.GROUPS[attribute]
+    offered = re.compile(rf"\b(?:{'|'.join(groups)})\b")
+    return lambda prompt: as_json(f"{prompt} Choose one of the offered words.", offered.findall(prompt)[-len(groups) :])
 
 
-FORMS: Mapping[str, Mapping[str, Reword]] = {
-    CLOSED: {"vision_gender": _side, "vision_race": _side, "language_gender": _term, "language_race": _term}
-}
+_TERMS = {f"language_{attribute}": _term(attribute) for attribute in plan.ATTRIBUTES}
+FORMS: Mapping[str, Mapping[str, Reword]] = {CLOSED: {"vision_gender": _side, "vision_race": _side, **_TERMS}}
 
 
 def signature(submission: Submission) -> dict[str, str]:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from fairspace.submissions.benchmarks.benchmark import SCHEMA
 from fairspace.submissions.format.manifest import Scalar, Stage, git, hardware, now, software, version
-from fairspace.submissions.running.asking.asking import Asking, of_disk, prompt_hash, unwritten
+from fairspace.submissions.running.asking.asking import SCHEMAS, Asking, of_disk, prompt_hash, unwritten
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Opened, build_task
 from fairspace.submissions.running.asking.journal import JOURNAL, Answer, Journal, Key, table_of
 from fairspace.submissions.running.asking.models import (
@@ -107,6 +108,8 @@ def answer(
 
         asking = ask(opened.parts, journal, opened.chosen.seed, done=step)
         asking.closes = True
+        if asking.schemas is None:
+            asking.schemas = json.loads(journal.note(SCHEMAS, "null"))
         asking.left = total - done
         if model.name.startswith(("python/", "torchumm/")):
             asking.attempts = 1
@@ -133,6 +136,7 @@ def answer(
         settings={
             **model.effective(opened.settings),
             **opened.marks,
+            **({} if asking.schemas is None else {SCHEMA: asking.schemas}),
             **model.shown_arguments(),
             **facts,
         },

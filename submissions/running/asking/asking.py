@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import errno
 import hashlib
+import json
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +24,7 @@ from fairspace.submissions.running.asking.journal import Answer, Fate, Journal
 from fairspace.submissions.running.errors import RunError
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, Model, ModelOutput
+    from inspect_ai.model import ChatMessage, Model, ModelOutput, ResponseSchema
     from inspect_ai.solver import Solver
 
 ENDED = "ended"
@@ -134,6 +135,9 @@ STIMULUS = "stimulus"
 """Key of a log sample's metadata: the task and the position of the stimulus in its part."""
 PROMPTS = "prompts"
 """Key of a log sample's metadata: the hash of its prompts."""
+SCHEMAS = "schemas"
+"""Note of a journal, and key of a log sample's metadata: `Asking.schemas`."""
+_GREETING, _WORD = "Say hello.", "marigold"
 Repair = Callable[[Ask, str], str]
 _FEW = 3
 """Failures in a row, with no other request under way, after which a model must show that it still answers."""
@@ -154,6 +158,7 @@ class Asking:
         repair: (request, answer) -> message to the model if its answer cannot be read, else ''.
         closes: whether to close the model's connections at the end.
         left: requests of the run without a fate; None if unknown.
+        schemas: whether the server keeps to a JSON schema in a request with choices; None: to be found.
     """
 
     parts: Mapping[str, Part]
@@ -166,6 +171,7 @@ class Asking:
     done: Callable[[Answer], None] = lambda answer: None
     closes: bool = False
     left: int | None = None
+    schemas: bool | None = None
     stopped: RunError | None = field(default=None, init=False)
     """Reason for the early end of the run."""
     prompts: str = field(default="0" * 64, init=False)
@@ -179,6 +185,8 @@ class Asking:
     _closing: Any = field(default=None, init=False)
     """Task that closes the model's connections."""
     _probing: bool = field(default=False, init=False)
+    _finding: Any = field(default=None, init=False)
+    """Lock of the one that finds `schemas`."""
 
     def solver(self) -> Solver:
         """The solver that asks all about a sample's stimulus, and leaves the answers in the sample's metadata."""
@@ -196,6 +204,8 @@ class Asking:
                 answers = await self.ask_all(get_model(), shown, part)
                 state.metadata[ANSWERS] = [compact(answer) for answer in answers]
                 state.metadata[PROMPTS] = prompts_hash(shown.asks)
+                if self.schemas is not None:
+                    state.metadata[SCHEMAS] = self.schemas
                 self.prompts = add_hashes((self.prompts, state.metadata[PROMPTS]))
                 only = answers[0] if len(answers) == 1 else None
                 text = summary(answers) if only is None else only.response or f"{only.fate}: {only.reason}"
@@ -370,6 +380,8 @@ class Asking:
         config = GenerateConfig()
         if self.seed is not None:
             config.seed = ask_seed(self.seed, *ask.key) ^ anew
+        if ask.choices and await self._schemas(model):
+            config.response_schema = schema_of(ask.choices)
         last = ""
         for _ in range(self.attempts):
             spent.attempts += 1
@@ -388,6 +400,55 @@ class Asking:
                 continue
             return output
         raise FailedError(last)
+
+    async def _schemas(self, model: Model) -> bool:
+        """`schemas`, found by the first request that needs it. RunError MODEL_SILENT ends the run."""
+        import anyio
+
+        self._finding = self._finding or anyio.Lock()
+        async with self._finding:
+            if self.schemas is None:
+                self.schemas = await keeps_schemas(model)
+                if self.journal is not None:
+                    self.journal.renote(SCHEMAS, json.dumps(self.schemas))
+        return self.schemas
+
+
+def schema_of(choices: Sequence[str]) -> ResponseSchema:
+    """The schema of a JSON object whose field `answer` is one of the choices."""
+    from inspect_ai.model import ResponseSchema
+    from inspect_ai.util import JSONSchema
+
+    answer = {"answer": JSONSchema(type="string", enum=[*choices])}
+    shape = JSONSchema(type="object", properties=answer, required=["answer"], additionalProperties=False)
+    return ResponseSchema(name="answer", json_schema=shape, description="The answer", strict=True)
+
+
+async def keeps_schemas(model: Model) -> bool:
+    """Whether a server keeps to a schema: greeted, the model then gives the word that the schema alone names.
+
+    A server that refuses schemas does so twice, and answers the greeting without one in between. RunError MODEL_SILENT
+    if it does not.
+    """
+    from inspect_ai.model import GenerateConfig
+
+    async def held() -> bool:
+        output = await model.generate(_GREETING, config=GenerateConfig(response_schema=schema_of([_WORD])))
+        return bool(json.loads(output.completion) == {"answer": _WORD})
+
+    try:
+        return await held()
+    except ValueError:  # no JSON, or a model on this machine that heeds no schema
+        return False
+    except Exception:  # noqa: BLE001 - a refusal, or a fault of the moment
+        try:
+            await model.generate(_GREETING)
+        except Exception as error:
+            mend = "see that the model can be reached, then run the same command again"
+            raise RunError("MODEL_SILENT", str(model), reason_of(error), "an answer to a greeting", mend) from error
+    with suppress(Exception):
+        return await held()
+    return False
 
 
 async def _close_at_end(model: Model) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fairspace.submissions.benchmarks.benchmark import PAPER, Benchmark, Reword, in_form
+from fairspace.submissions.benchmarks.benchmark import PAPER, in_form
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as registered
 from fairspace.submissions.benchmarks.task import Part, Task
@@ -44,10 +44,10 @@ def parts(
     chosen = [task for task in answered.values() if task.chosen(tasks)]
     if options.get("text_only"):
         chosen = without_images(benchmark, chosen, tasks)
-    rewords = {} if form == PAPER else rewords_of(bench, form)
-    chosen = [task for task in chosen if form == PAPER or task.name in rewords]
+    if form != PAPER:
+        chosen = in_this_form(benchmark, form, chosen, tasks)
     asked = [_part(task, data, revision or bench.revisions[0], options, alone=len(chosen) == 1) for task in chosen]
-    return asked if form == PAPER else [in_form(part, rewords) for part in asked]
+    return asked if form == PAPER else [in_form(part, bench.asking.forms[form]) for part in asked]
 
 
 def without_images(benchmark: str, chosen: Sequence[Task], named: Sequence[str] = ()) -> list[Task]:
@@ -59,13 +59,19 @@ def without_images(benchmark: str, chosen: Sequence[Task], named: Sequence[str] 
     return [task for task in chosen if not task.about_image]
 
 
-def rewords_of(bench: Benchmark, form: str) -> Mapping[str, Reword]:
-    """Task -> rewording of its prompts, for tasks with this form. UsageError for an unknown form."""
+def in_this_form(benchmark: str, form: str, chosen: Sequence[Task], named: Sequence[str] = ()) -> list[Task]:
+    """The tasks whose question has a further form. UsageError for an unknown form; RunError TASK_UNKNOWN as above."""
+    bench = registered(benchmark)
     if form not in bench.asking.forms:
         known = (PAPER, *bench.asking.forms)
         hint = did_you_mean(form, known)
         raise UsageError(f"The questions of {bench.name} have no form {form!r}{hint}. Known: {', '.join(known)}.")
-    return bench.asking.forms[form]
+    rewords = bench.asking.forms[form]
+    for task in chosen:
+        if task.name in named and task.name not in rewords:
+            what, mend = "its question has no such form", f"choose from {', '.join(rewords)}, or leave out --form"
+            raise RunError("TASK_UNKNOWN", f"{benchmark}, task {task.name}", what, "a task with a free question", mend)
+    return [task for task in chosen if task.name in rewords]
 
 
 def _part(task: Task, data: Data | None, revision: str, options: Mapping[str, str | bool], *, alone: bool) -> Part:

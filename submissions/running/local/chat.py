@@ -209,6 +209,7 @@ class LocalChat:
     """
 
     turns = 1
+    schemas = False
     """Batches at a time."""
 
     def __init__(

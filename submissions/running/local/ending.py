@@ -29,6 +29,7 @@ class Choice:
         temperature: 0 for greedy decoding; None for the model's own settings, then also of `top_p` and `top_k` if None.
         stop: texts that end an answer and are cut off.
         stop_loops: whether an answer ends as soon as it loops.
+        schema: JSON schema of the answer, as JSON; '' for none.
     """
 
     max_tokens: int
@@ -37,6 +38,7 @@ class Choice:
     top_k: int | None = None
     stop: tuple[str, ...] = ()
     stop_loops: bool = False
+    schema: str = ""
 
 
 @dataclass(frozen=True)

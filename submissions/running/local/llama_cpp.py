@@ -75,6 +75,7 @@ class LlamaCpp:
 
     batch = 1
     sees = False
+    schemas = True
 
     def __init__(self, source: Found, named: str, *, threads: int = 0, context: int = 0) -> None:
         self.named, self.source = named, source
@@ -154,10 +155,14 @@ class LlamaCpp:
         return ending.said()
 
     def _block(self, client: httpx.Client, prompt: Prompt, said: Sequence[int], seed: int, choice: Choice) -> list[int]:
-        """The next tokens of an answer, `_BLOCK` at most; a stream would omit tokens within a character."""
+        """The next tokens of an answer, `_BLOCK` at most; a stream would omit tokens within a character.
+
+        An answer with a schema is one block, because each block begins the grammar anew.
+        """
+        most = choice.max_tokens if choice.schema else _BLOCK
         asked = {
             "prompt": [*prompt.ids, *said],
-            "n_predict": min(_BLOCK, self.context - prompt.tokens - len(said)),
+            "n_predict": min(most, self.context - prompt.tokens - len(said)),
             "cache_prompt": bool(said),
             "return_tokens": True,
             "samplers": _SAMPLERS,
@@ -166,8 +171,13 @@ class LlamaCpp:
             "top_k": choice.top_k or 0,
             "seed": (seed + len(said)) % 2**32,
         }
+        if choice.schema:
+            asked["json_schema"] = orjson.loads(choice.schema)
         answer = _post(client, "/completion", asked)
-        return [*answer["tokens"], *([self._end] if answer["stop_type"] == "eos" else [])]
+        tokens, ended = answer["tokens"], answer["stop_type"] == "eos"
+        if choice.schema and ended:
+            tokens = tokens[:-1]  # a grammar may end with any token that ends texts
+        return [*tokens, *([self._end] if ended else [])]
 
     def _tokens(self, text: str, *, begin: bool = False) -> list[int]:
         asked = {"content": text, "add_special": begin, "parse_special": not begin}

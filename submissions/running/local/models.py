@@ -67,9 +67,10 @@ UNHEEDED = ("frequency_penalty", "presence_penalty", "logit_bias", "num_choices"
 """Settings of Inspect that local models do not heed."""
 
 
-def check(tools: list[ToolInfo], config: GenerateConfig) -> None:
-    """ValueError if tools or unheeded settings are asked for."""
+def check(tools: list[ToolInfo], config: GenerateConfig, *, schemas: bool = False) -> None:
+    """ValueError if tools or unheeded settings are asked for; `schemas`: whether a schema is heeded."""
     unheeded = [name for name in UNHEEDED if getattr(config, name, None) is not None]
+    unheeded = [name for name in unheeded if not (schemas and name == "response_schema")]
     if tools or unheeded:
         raise ValueError(f"a local model does not heed {', '.join(unheeded) or 'tools'}; leave it out")
 
@@ -179,11 +180,13 @@ class LocalAPI(ModelAPI):
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
         """The answer to a chat; an error if the prompt fills the context."""
-        check(tools, config)
+        check(tools, config, schemas=self.chat.schemas)
         stop = (*self._stop, *(config.stop_seqs or ()))
         bound = config.max_tokens or MAX_TOKENS
         chosen = config.temperature, config.top_p, config.top_k
-        choice = Choice(bound, *chosen, stop, self._stop_loops)
+        shape = config.response_schema
+        schema = shape.json_schema.model_dump_json(exclude_none=True) if shape else ""
+        choice = Choice(bound, *chosen, stop, self._stop_loops, schema)
         self._preparing += 1
         try:
             turns = [{"role": message.role, "content": parts(message)} for message in input]

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from fairspace.submissions.benchmarks.benchmark import PAPER
+from fairspace.submissions.benchmarks.benchmark import PAPER, SCHEMA
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.registry import benchmark as registered
 from fairspace.submissions.benchmarks.task import add_hashes
@@ -30,7 +30,7 @@ from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.tables import Rows, check_text
-from fairspace.submissions.running.asking.asking import ANSWERS, PROMPTS
+from fairspace.submissions.running.asking.asking import ANSWERS, PROMPTS, SCHEMAS
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, RUN, SAMPLE_DATA, UNREADABLE_AGAIN, Chosen
 from fairspace.submissions.running.asking.journal import FATES, Answer, Fate, Key, table_of
 from fairspace.submissions.running.asking.parts import check_options
@@ -79,6 +79,7 @@ class Described(Checked):
     datasets: dict[Line, Text] = Field(max_length=ENTRIES)
     dataset_revision: Line
     form: Line = PAPER
+    answer_schema: bool | None = None
     sample_data: bool = False
     unreadable_again: int = Field(default=0, ge=0, le=100)
 
@@ -102,7 +103,8 @@ class Described(Checked):
     def marks(self) -> dict[str, Scalar]:
         """See `Opened.marks`."""
         again = {UNREADABLE_AGAIN: self.unreadable_again} if self.unreadable_again else {}
-        return self.chosen.generation() | ({SAMPLE_DATA: True} if self.sample_data else {}) | again
+        schema = {} if self.answer_schema is None else {SCHEMA: self.answer_schema}
+        return self.chosen.generation() | ({SAMPLE_DATA: True} if self.sample_data else {}) | again | schema
 
 
 def stage_of(file: Path, header: EvalLog, about: Described, answers: Iterable[Answer], prompts: str) -> Stage:
@@ -245,6 +247,8 @@ def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
                 raise invalid(file, f"a sample of epoch {show(sample.get('epoch'))}", "a single epoch", mend)
             name = _text(file, "a sample's id", str(sample.get("id")))
             prompts[name] = _hash(file, name, about.get(PROMPTS))
+            if isinstance(about.get(SCHEMAS), bool):
+                described = described.model_copy(update={SCHEMA: about[SCHEMAS]})
             join(answers, _answers(file, name, about[ANSWERS]), file)
         expected = frozenset(map(str, log.header.eval.dataset.sample_ids or prompts))
         stage = stage_of(file, log.header, described, answers.values(), add_hashes(prompts.values()))

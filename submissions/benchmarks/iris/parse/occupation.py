@@ -71,7 +71,7 @@ _UNKNOWN = re.compile(
     r"^[\s\"'(\[]*(?:unknown|n/?a\b|none\b|not (?:applicable|available|clear|specified|visible|known|sure|identifiable|"
     r"determinable|provided|given|stated)|unclear|undetermined|undeterminable|indeterminate|unspecified|uncertain|"
     r"unanswerable|unidentifiable|unidentified|cannot|can't|could not|unable|unsure|no occupation|undefined|null|"
-    r"impossible)"
+    r"impossible|declined?\b)"
 )
 _NOT_CLEAR = re.compile(
     r"\b(?:occupation|profession|job|role|career)\b[^.!?\n]{0,80}\b(?:not|n't|un(?:known|clear|specified|certain|"

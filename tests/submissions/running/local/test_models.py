@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 from collections.abc import Sequence
 from importlib.metadata import entry_points
 from io import BytesIO
@@ -21,6 +22,7 @@ from inspect_ai.model import (
 )
 from PIL import Image
 
+from fairspace.submissions.running.asking.asking import schema_of
 from fairspace.submissions.running.asking.models import (
     ModelSettings,
     found_revision,
@@ -340,6 +342,12 @@ def test_llama_cpp_answers_alike_on_one_thread_and_on_several_and_computes_a_tex
     assert len(prompts) == 3
     drawn = {"temperature": 1.0, "max_tokens": 40, "seed": 3}
     assert texts(said(together, QUESTIONS, **drawn)) == texts(said(alone, QUESTIONS, **drawn))
+
+
+def test_llama_cpp_keeps_to_a_schema(gguf: str) -> None:
+    config = {"response_schema": schema_of(["left", "right"]), "temperature": 1.0, "max_tokens": 100, "seed": 3}
+    answers = texts(said(opened(f"local/{gguf}", context=256), QUESTIONS, **config))
+    assert all(json.loads(answer)["answer"] in ("left", "right") for answer in answers)
 
 
 def test_a_damaged_gguf_file_is_refused(gguf: str, tmp_path: Path) -> None:
