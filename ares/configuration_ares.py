@@ -72,7 +72,8 @@ class AresConfig(PretrainedConfig):
             `arbiter`: `fusion`, with its `cuts` and the `slope` of its probabilities; or for escalated images `vlm` or
             `vote`.
         backbones: Kind (`clip`, `dinov2`, `convnext`) -> `source` and `revision` of the upstream checkpoint, `shared`
-            leading blocks, `config` of its architecture.
+            leading blocks, `config` of its architecture; `own_stems` where tasks share none, `raw` where CLIP's
+            embedding keeps its length.
         router: `source`, `revision`, `config` of the fast path's EfficientNet.
         fast_confidence: Threshold of the fast path, 0.9 in the paper; 1 or more closes it.
         escalation: Threshold of the escalation, 0.7 in the paper; 1 or more closes it.
@@ -80,7 +81,7 @@ class AresConfig(PretrainedConfig):
         image_size: Pixels of the square that experts and router see.
         tile: Images per forward pass. Every pass has exactly so many rows (the last one is filled up), so that all run
             on the same kernels; the remaining effect of an image's place is rounded away (`rounding_ares`).
-        fusion_hidden: Widths of the fusion regressor's hidden layers.
+        fusion_hidden: Widths of the fusion regressor's hidden layers; `fusion_norm=False` leaves out its normalisation.
         vlm: Access to the L2 vision-language model: `source` and `revision` of an InternVL-class checkpoint, or
             `endpoint` and `model` of an OpenAI-compatible server; empty for none.
         ablation: `full`, or the parts switched off (E1 to E7 of Tables 11 and 12), by `ares.ablations`.

@@ -83,12 +83,12 @@ class Expert(nn.Module):
     """One expert of one task: the rest of the backbone, and a head.
 
     CLIP compares the image's embedding with learnable text prototypes, at a learnable temperature; the others have a
-    linear head.
+    linear head. `raw`: whether CLIP's embedding keeps its length, as in the authors' release.
     """
 
-    def __init__(self, kind: str, whole: nn.Module, shared: int, labels: int) -> None:
+    def __init__(self, kind: str, whole: nn.Module, shared: int, labels: int, raw: bool = False) -> None:
         super().__init__()
-        self.kind = kind
+        self.kind, self.raw = kind, raw
         self.blocks = nn.ModuleList(list(_blocks(kind, whole))[shared:])
         if kind == "clip":
             vision: Any = whole
@@ -114,9 +114,10 @@ class Expert(nn.Module):
         if self.kind == "dinov2":
             embedding = embedding[:, 0]
             return embedding, self.head(embedding)
-        embedding = nn.functional.normalize(self.projection(embedding), dim=-1)
+        projected = self.projection(embedding)
+        embedding = nn.functional.normalize(projected, dim=-1)
         prototypes = nn.functional.normalize(self.prototypes, dim=-1)
-        return embedding, self.temperature.exp() * embedding @ prototypes.T
+        return projected if self.raw else embedding, self.temperature.exp() * embedding @ prototypes.T
 
 
 def _blocks(kind: str, whole: nn.Module) -> Iterable[nn.Module]:

@@ -55,13 +55,19 @@ class AresModel(PreTrainedModel):
         for kind, entry in config.backbones.items():
             shared = int(entry.get("shared", 0))
             self.stems[kind] = Stem(kind, backbone(kind, entry.get("config", {})), shared)
-            for task in config.tasks:
-                whole = backbone(kind, entry.get("config", {}))
-                self.experts[expert_name(task["name"], kind)] = Expert(kind, whole, shared, len(task["labels"]))
+            for number, task in enumerate(config.tasks):
+                whole, name = backbone(kind, entry.get("config", {})), expert_name(task["name"], kind)
+                if number and entry.get("own_stems"):
+                    self.stems[name] = Stem(kind, whole, shared)
+                self.experts[name] = Expert(kind, whole, shared, len(task["labels"]), bool(entry.get("raw")))
         self.fast = FastRouter(config.router.get("config", {}), names, len(config.backbones))
         self.fusion = nn.ModuleDict(
             {
-                task["name"]: FusionRegressor(self.embedding_width(task["name"]), list(config.fusion_hidden))
+                task["name"]: FusionRegressor(
+                    self.embedding_width(task["name"]),
+                    list(config.fusion_hidden),
+                    getattr(config, "fusion_norm", True),
+                )
                 for task in config.tasks
                 if task["arbiter"] == "fusion"
             }
@@ -101,6 +107,11 @@ class AresModel(PreTrainedModel):
         assert isinstance(chosen, Expert)
         return chosen
 
+    def stem(self, task: str, kind: str) -> nn.Module:
+        """The stem of an expert: its own one, else that which tasks share."""
+        own = expert_name(task, kind)
+        return self.stems[own if own in self.stems else kind]
+
     def forward(self, pixel_values: torch.Tensor, **_: Any) -> dict[str, torch.Tensor]:
         """Every expert's logits, the router's, and the regressed values: nothing is skipped.
 
@@ -113,11 +124,14 @@ class AresModel(PreTrainedModel):
         """
         outputs = {f"fast/{task}": logits for task, logits in self.fast(pixel_values).items()}
         for kind in self.config.kinds:
-            hidden = self.stems[kind](pixel_values)
+            hidden: dict[nn.Module, torch.Tensor] = {self.stems[kind]: self.stems[kind](pixel_values)}
             if self.gate is not None and kind == self.config.gate["kind"]:
-                outputs["gate"] = self.gate(hidden)
+                outputs["gate"] = self.gate(hidden[self.stems[kind]])
             for task in self.config.tasks:
-                embedding, logits = self.expert(task["name"], kind)(hidden)
+                stem = self.stem(task["name"], kind)
+                if stem not in hidden:
+                    hidden[stem] = stem(pixel_values)
+                embedding, logits = self.expert(task["name"], kind)(hidden[stem])
                 outputs[f"embedding/{task['name']}/{kind}"] = embedding
                 outputs[f"logits/{task['name']}/{kind}"] = logits
         for name, regressor in self.fusion.items():
@@ -182,18 +196,21 @@ class AresModel(PreTrainedModel):
             rows = np.flatnonzero(np.any([mask[place] | gated for mask in needed.values()], axis=0))
             if not len(rows):
                 continue
-            hidden = _tiled(self.stems[kind], pixel_values[torch.as_tensor(rows, device=pixel_values.device)], tile)[0]
+            part = pixel_values[torch.as_tensor(rows, device=pixel_values.device)]
+            hidden = {self.stems[kind]: _tiled(self.stems[kind], part, tile)[0]}
             if gated:
                 assert self.gate is not None
-                gate[:] = _chances(_tiled(self.gate, hidden, tile)[0])
+                gate[:] = _chances(_tiled(self.gate, hidden[self.stems[kind]], tile)[0])
             for task in self.config.tasks:
                 name = task["name"]
                 mine = np.flatnonzero(needed[name][place][rows])
                 if not len(mine):
                     continue
-                embedding, logits = _tiled(
-                    self.expert(name, kind), hidden[torch.as_tensor(mine, device=hidden.device)], tile
-                )
+                stem = self.stem(name, kind)
+                if stem not in hidden:
+                    hidden[stem] = _tiled(stem, part, tile)[0]
+                own = hidden[stem][torch.as_tensor(mine, device=part.device)]
+                embedding, logits = _tiled(self.expert(name, kind), own, tile)
                 seen[name].probabilities[rows[mine], place] = _chances(logits)
                 if name in pooled:
                     answering = torch.as_tensor(pooled[name][rows[mine]], device=embedding.device)

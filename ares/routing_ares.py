@@ -42,13 +42,14 @@ _B0 = {"width_coefficient": 1.0, "depth_coefficient": 1.0, "hidden_dim": 1280, "
 class FusionRegressor(nn.Module):
     """A continuous value from the experts' concatenated embeddings; skin tone lies on 0 (light) to 2 (dark)."""
 
-    def __init__(self, width: int, hidden: list[int]) -> None:
+    def __init__(self, width: int, hidden: list[int], norm: bool = True) -> None:
         super().__init__()
         sizes = [width, *hidden]
         layers: list[nn.Module] = []
         for before, after in pairwise(sizes):
             layers += [nn.Linear(before, after), nn.ReLU()]
-        self.layers = nn.Sequential(nn.LayerNorm(width), *layers, nn.Linear(sizes[-1], 1))
+        first = [nn.LayerNorm(width)] if norm else []
+        self.layers = nn.Sequential(*first, *layers, nn.Linear(sizes[-1], 1))
 
     def forward(self, embeddings: torch.Tensor) -> torch.Tensor:
         """(n, width) -> (n,)."""

@@ -42,6 +42,19 @@ def train(
     typer.echo(f"Wrote {out}. Next: fairspace ares evaluate {out} --data {data} --out {out.name}-evaluation")
 
 
+@app.command("import", epilog="Example: fairspace ares import pretrained --out imported")
+def import_weights(
+    folder: Annotated[Path, typer.Argument(help="Folder with the nine files that IRIS' authors release.")],
+    out: Annotated[Path, typer.Option(help="New folder of ARES.")],
+) -> None:
+    """Make an ARES of the authors' released weights: experts and regressor; their two routers are left out."""
+    need_ares()
+    from fairspace.ares.importing import import_released
+
+    import_released(folder, out)
+    typer.echo(f"Wrote {out}. Next: fairspace ares evaluate {out} --data FACES --labels CSV --out measured")
+
+
 @app.command(epilog="Example: fairspace ares evaluate built/ares --data built/iris_classifier_25 --out evaluation")
 def evaluate(
     model: Annotated[
