@@ -23,6 +23,21 @@ def representation_similarity_bias(stereotypical: float, counter_stereotypical: 
     return abs(stereotypical - counter_stereotypical)
 
 
+def representation_biases(images: Mapping[Any, Floats], anchors: Mapping[str, Floats]) -> dict[str, float | None]:
+    """Representation bias of each gender shown (Table 35): cosine to its own anchor minus that to the other gender's.
+
+    In [-2, 2], by the authors' Harmon_probe.py; None without images of the gender, or an anchor or vector of them.
+    """
+    gaps: dict[str, float | None] = dict.fromkeys(GENDERS)
+    for gender, other in zip(GENDERS, GENDERS[::-1], strict=True):
+        shown = [vectors for (_, of), vectors in images.items() if of == gender and len(vectors)]
+        sides = [in_order(anchors[each]) for each in (gender, other) if len(anchors.get(each, ()))]
+        if shown and len(sides) == 2 and not why_undefined(*shown, *sides):
+            own, others = (cosines(in_order(np.concatenate(shown)), anchor).mean() for anchor in sides)
+            gaps[gender] = float(own - others)
+    return gaps
+
+
 def measure(
     images: Mapping[str, Mapping[tuple[str, str], Floats]],
     anchors: Mapping[str, Floats],
@@ -88,4 +103,5 @@ def _occupation(
         "stereotypical": stereo,
         "counter_stereotypical": counter,
         "images": {role: len(by_role[role]) for role in ROLES},
+        "representation_bias": representation_biases(images, anchors),
     }

@@ -195,7 +195,7 @@ def taking(
 
     def hooked(name: str, side: str) -> Any:
         if side == "input":
-            return lambda _module, args, kwargs: keep(name, [*args, *kwargs.values()])
+            return lambda _module, args, kwargs: keep(name, {str(n): each for n, each in enumerate(args)} | kwargs)
         return lambda _module, _args, output: keep(name, output)
 
     try:
@@ -271,7 +271,8 @@ def _tensor(given: Any, take: str) -> Tensor | None:
     return floats[0] if floats else None
 
 
-METHODS = ("forward", "generate", "get_image_features", "get_text_features", "encode_prompt")
+METHODS: tuple[str, ...] = ("forward", "generate", "get_image_features", "get_text_features", "encode_prompt")
+METHODS += ("extract_visual_feature", "sample")  # Harmon's
 """Methods that a recipe may call besides a module or the pipeline itself."""
 _LONGEST_CACHE = "_previous_max_cache_length"
 
@@ -355,9 +356,10 @@ class Extractor:
                 )
             for start in range(0, len(places), call.batch):
                 batch = places[start : start + call.batch]
-                if call.gives == "prompt":
-                    inputs: dict[str, Any] = {"prompt": [whole[i] for i in batch]}
-                    inputs["generator"] = [torch.Generator().manual_seed(self.seed) for _ in batch]
+                if call.gives != "tokens":
+                    inputs: dict[str, Any] = {call.gives: [whole[i] for i in batch]}
+                    if call.gives == "prompt":
+                        inputs["generator"] = [torch.Generator().manual_seed(self.seed) for _ in batch]
                 else:
                     ids = torch.tensor([tokens[i] for i in batch])
                     inputs = {"input_ids": self._placed(ids), "attention_mask": self._placed(torch.ones_like(ids))}

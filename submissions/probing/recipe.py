@@ -142,7 +142,7 @@ class Stage(_Strict):
     Args:
         module: name in `named_modules`.
         side: `output`, or `input`: its first tensor.
-        take: field of an output that has several, or its place; '' for `last_hidden_state` or the first tensor.
+        take: field of an output or name of an input, or its place; '' for `last_hidden_state` or the first tensor.
         pool: `mean`, `last` or `first` position of (batch, positions, dimensions); `map`: mean over height and width of
             (batch, channels, height, width); `flat`: mean over the rows of (positions, dimensions), with a batch of 1;
             `vector`: (batch, dimensions) unchanged.
@@ -161,7 +161,7 @@ class Call(_Strict):
 
     Args:
         call: a module, or one of its methods in `extraction.METHODS`; '' for the model or pipeline itself.
-        gives: `tokens`, or `prompt` for a pipeline that takes texts.
+        gives: `tokens`, or the argument that takes texts: `prompt`, beside a generator, or `inputs`.
         inputs: argument -> output of the image processor, for images.
         arguments: further arguments; those of a file are in `ARGUMENTS`.
         special: whether the tokenizer adds its own marks.
@@ -169,7 +169,7 @@ class Call(_Strict):
     """
 
     call: str = ""
-    gives: Literal["tokens", "prompt"] = "tokens"
+    gives: Literal["tokens", "prompt", "inputs"] = "tokens"
     inputs: dict[str, _Text] = {}
     arguments: dict[str, Any] = {}
     prefix: str = ""

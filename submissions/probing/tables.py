@@ -23,6 +23,8 @@ COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
         "stereotype_similarity": ("stereotypical",),
         "counter_similarity": ("counter_stereotypical",),
         "visual_bias": ("value",),
+        "female_representation_bias": ("representation_bias", "female"),
+        "male_representation_bias": ("representation_bias", "male"),
     },
     ASSOCIATION: {
         "male_association": ("male",),
@@ -49,6 +51,9 @@ PRINTED: dict[str, tuple[str, str, dict[str, str]]] = {
             "stereotype_similarity": "stereo_similarity",
             "counter_similarity": "counter_similarity",
             "visual_bias": "visual_bias",
+            # Table 35's, whose "stereotype" is the female image of every occupation (`Harmon_probe.py`).
+            "female_representation_bias": "stereo_representation_bias",
+            "male_representation_bias": "counter_representation_bias",
         },
     ),
     ASSOCIATION: (
@@ -95,13 +100,14 @@ def printed(name: str) -> dict[tuple[str, str], dict[str, str]]:
     """(model, occupation) -> our column -> printed figure; empty for a probe without a table."""
     if name not in PRINTED:
         return {}
-    file, model, columns = PRINTED[name]
+    first, its_model, columns = PRINTED[name]
     printed = {}
-    with (FOLDER / f"{file}.csv").open(encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines):
-            occupation = {"soccerplayer": "soccer player"}.get(row["occupation"], row["occupation"])
-            figures = {ours: row[theirs] for ours, theirs in columns.items()}
-            printed[row.get("model") or model, occupation] = figures
+    for file, model in [(first, its_model), ("probe_table35_harmon", "Harmon")][: 1 + (name == SIMILARITY)]:
+        with (FOLDER / f"{file}.csv").open(encoding="utf-8", newline="") as lines:
+            for row in csv.DictReader(lines):
+                occupation = {"soccerplayer": "soccer player"}.get(row["occupation"], row["occupation"])
+                figures = {ours: row[theirs] for ours, theirs in columns.items() if theirs in row}
+                printed[row.get("model") or model, occupation] = figures
     return printed
 
 

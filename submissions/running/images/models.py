@@ -48,6 +48,7 @@ from fairspace.submissions.errors import need_packages
 from fairspace.submissions.format.manifest import version
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images.made import LIMITS, ImageModel, Made, Setting, checked, failed, refused
+from fairspace.submissions.running.images.providers import FILTERED, ProviderImages
 from fairspace.submissions.running.local.found import find_function, unknown
 
 if TYPE_CHECKING:
@@ -56,8 +57,6 @@ if TYPE_CHECKING:
 
 KEY = "OPENAI_API_KEY"
 _ENDPOINT_FORM = "endpoint:URL#MODEL, such as endpoint:https://api.openai.com/v1#gpt-image-1"
-FILTERED = ("content_filter", "contentfilter", "content_policy", "moderation_blocked", "responsibleaipolicyviolation")
-"""Parts of endpoints' error codes for a filtered image."""
 _OURS = {"model", "prompt", "n", "size", "quality", "seed", "stream"}
 """Fields of a body that `extra` cannot replace."""
 _HERE = ("localhost", "127.0.0.1", "::1")
@@ -400,12 +399,6 @@ def _endpoint(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) ->
     return EndpointImages(url, model, named=request[0], **chosen)
 
 
-def _provided(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) -> ImageModel:
-    from fairspace.submissions.running.images.providers import ProviderImages
-
-    return ProviderImages(what, named=request[0], **chosen)
-
-
 def _unified(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) -> ImageModel:
     need_packages("run", "torch", "transformers", "accelerate")
     from fairspace.submissions.running.images.unified import UnifiedImages
@@ -463,7 +456,7 @@ SCHEMES: Mapping[str, Scheme] = {
         "hf:MODEL?provider=NAME",
         "",
         {"provider": str, "size": int, "steps": int, "guidance": float, "negative": str, **_REMOTE},
-        _provided,
+        lambda what, chosen, request: ProviderImages(what, named=request[0], **chosen),
     ),
     "torchumm": Scheme(
         "torchumm:BACKBONE", "", {"cfg": Fields, "params": Fields, "seed": str, "revision": str}, _torchumm

@@ -19,9 +19,10 @@ from fairspace.builders.models.opening import Fields
 from fairspace.submissions.format.manifest import version
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images.made import Made, Setting, checked, failed, refused
-from fairspace.submissions.running.images.models import FILTERED
 
 TOKEN = "HF_TOKEN"  # noqa: S105 - a variable's name
+FILTERED = ("content_filter", "contentfilter", "content_policy", "moderation_blocked", "responsibleaipolicyviolation")
+"""Parts of endpoints' error codes for a filtered image."""
 _WAIT = 1.0
 """Seconds before the second attempt; they double, up to sixty."""
 _UNSERVED = re.compile("not supported|No provider mapping|offline mode is enabled")
@@ -42,8 +43,7 @@ class ProviderImages:
     Errors: RunError MODEL_UNKNOWN without provider or token, or for numbers below 1.
     """
 
-    engine = "huggingface_hub"
-    batch = 1
+    engine, engine_version, batch = "huggingface_hub", version("huggingface_hub"), 1
 
     def __init__(
         self,
@@ -80,11 +80,6 @@ class ProviderImages:
         asked |= {"width": size or None, "height": size or None}
         self._asked = {name: value for name, value in asked.items() if value is not None}
 
-    @property
-    def engine_version(self) -> str:
-        """Version of huggingface_hub."""
-        return version("huggingface_hub")
-
     def settings(self) -> dict[str, Setting]:
         """The provider and the requested settings; no token."""
         return {"provider": self._provider, **self._asked, "seeded": self._seed, **self._extra.flat("extra")}
@@ -120,9 +115,8 @@ class ProviderImages:
         return made
 
     def _image(self, prompt: Prompt) -> Made:
-        seed = prompt.seed if self._seed else None
-        more = {"extra_body": dict(self._extra)} if self._extra else {}
-        image = self._client.text_to_image(prompt.text, model=self.name, seed=seed, **self._asked, **more)
+        more = {"seed": prompt.seed if self._seed else None, "extra_body": dict(self._extra)}
+        image = self._client.text_to_image(prompt.text, model=self.name, **self._asked, **more)
         made = checked(image)
         if made.fate == "answered" and all(low == high for low, high in image.convert("RGB").getextrema()):
             return refused("an image of one colour, as providers give instead of one that a filter withheld")

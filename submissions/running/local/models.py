@@ -378,14 +378,7 @@ class PythonAPI(ModelAPI):
 class TorchUmmAPI(PythonAPI):
     """Inspect's way to a backbone of TorchUMM; `arguments` are those of `torchumm.TorchUmm`."""
 
-    def __init__(
-        self,
-        model_name: str,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        config: GenerateConfig = GenerateConfig(),  # noqa: B008 - as Inspect calls it
-        **arguments: Any,
-    ) -> None:
+    def __init__(self, model_name: str, base_url: Any, api_key: Any, config: GenerateConfig, **arguments: Any) -> None:
         from fairspace.submissions.running.local.torchumm import TorchUmm
 
         set_model_info(f"torchumm/{model_name}", ModelInfo(model=model_name))
