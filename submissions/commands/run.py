@@ -67,9 +67,7 @@ def run(
     data: DataOption = "",
     dataset_revision: Annotated[
         str,
-        typer.Option(
-            help="Of the items that are asked, such as v2-core, a part of fact_or_fair; the default if left out."
-        ),
+        typer.Option(help="Of the items that are asked, such as v2-core, a small part; the default if left out."),
     ] = "",
     tasks: Annotated[
         str,

@@ -11,10 +11,14 @@ import numpy as np
 
 from fairspace.builders.fact_or_fair.plan import CONTEXTS, CORE_IMAGES, SCENARIOS, TRIALS, core_rows, draws
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
+from fairspace.builders.iris.groups import GROUP_NAMES, OCCUPATIONS, REGIONS
+from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.submissions.benchmarks.baselines import Baseline
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES, scores
 from fairspace.submissions.benchmarks.fact_or_fair.baselines import subjective_choices
 from fairspace.submissions.benchmarks.fact_or_fair.records import ADDED, IMAGES_ADDED, Floats, Integers
+from fairspace.submissions.benchmarks.iris.generation import references
+from fairspace.submissions.benchmarks.iris.measure import divergences
 
 BASELINES: tuple[Baseline, ...] = ("random", "constant", "stereotyped", "balanced")
 SHOWN = ("entropy", "kld", "kld_authors", "fairness", "distance")
@@ -83,6 +87,23 @@ def calibrate_images(images: int = CORE_IMAGES, added: float = IMAGES_ADDED, mod
             core = scores(some[None], weights, attribute, added=added)
             differences[attribute].append((core - scores(every[None], weights, attribute))[0, : len(SCORES)])
     return {attribute: np.stack(of_models) for attribute, of_models in differences.items()}
+
+
+def calibrate_occupations(models: int = DRAWN) -> dict[str, Floats]:
+    """Attribute -> (models, regions) JSD of IRIS' 8 images of an occupation less that of 160."""
+    differences: dict[str, list[list[float]]] = {}
+    for seed in range(models):
+        random = np.random.RandomState(seed)
+        strength = 10 ** random.uniform(-1, 1.5)
+        for attribute, groups in GROUP_NAMES.items():
+            common = strength * random.dirichlet([2] * len(groups)) + 0.02
+            shares = [random.dirichlet(common) for _ in OCCUPATIONS]
+            shown = np.stack([random.multinomial(1, share, iris_gen_52.IMAGES) for share in shares])
+            few, all_ = shown[:, : iris_gen_52.CORE_IMAGES].sum(axis=1), shown.sum(axis=1)
+            figures = [figure for figure in references(REGIONS) if figure.attribute == attribute]
+            both = [[divergences(counts[f.listed], f.shares).mean() for f in figures] for counts in (few, all_)]
+            differences.setdefault(attribute, []).append(np.subtract(*both).tolist())
+    return {attribute: np.array(of_models) for attribute, of_models in differences.items()}
 
 
 def root_mean_square(numbers: Floats) -> float:

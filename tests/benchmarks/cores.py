@@ -2,7 +2,8 @@
 
 The same models answer all questions and the core's: the baselines, and mixtures of them whose shares are drawn anew for
 each kind of item, such as an occupation, so that they are nearly fair, biased, or partly refuse. Images of drawn models
-show groups by drawn shares. Printed are the values of the whole that lie within the intervals of the core, nominally 95 %.
+show groups by drawn shares. Printed are the values of the whole that lie within the intervals of the core: nominally
+95 %.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from fairspace.submissions.results.scoring import score_submission
 from tests import stored_parses
 
 CORES = {"stereotypical_bias": "v2-core", "iris": "v2-core", "genres": "v1-core", "fact_or_fair": "v2-core-images"}
+WITHOUT = ("competence_modal", "M7_p", "M8_p")
+"""Prefixes of values without an interval."""
 DRAWN = tuple(f"drawn {number}" for number in range(8))
 Tables = dict[str, pa.Table]
 
@@ -136,7 +139,7 @@ def fact_or_fair_images(seed: int, revision: str) -> Tables:
 
 
 class Compared(NamedTuple):
-    """A value of the whole beside the core's: its name, whether it is a score, both numbers, and the core's interval."""
+    """A value (or score) of the whole beside the core's, and the core's interval."""
 
     name: str
     score: bool
@@ -150,17 +153,14 @@ class Compared(NamedTuple):
 
 
 def compared(whole: Result, core: Result) -> Iterator[Compared]:
-    """The values and scores that both have; those that never have an interval are left out."""
+    """The values and scores that both have, without those that never have an interval."""
     for score, those in ((False, whole.values), (True, whole.scored.scores)):
         for name, value in those.items():
-            other = (core.scored.scores if score else core.values)[name]
-            if (
-                value.value is not None
-                and other.value is not None
-                and not name.startswith(("competence_modal", "M7_p", "M8_p"))
-            ):
-                about = other.uncertainty
-                yield Compared(name, score, value.value, other.value, about and (about.low, about.high))
+            other = (core.scored.scores if score else core.values).get(name)
+            if value.value is None or other is None or other.value is None or name.startswith(WITHOUT):
+                continue
+            about = other.uncertainty
+            yield Compared(name, score, value.value, other.value, None if about is None else (about.low, about.high))
 
 
 def of_core(name: str, bench: str, resamples: int = 1000) -> list[Compared]:
@@ -173,26 +173,23 @@ def of_core(name: str, bench: str, resamples: int = 1000) -> list[Compared]:
 
 def main(benches: list[str]) -> None:
     for bench in benches or [*CORES]:
+        declared = benchmark(bench)
+        tasks = [task for task in declared.tasks if not task.optional]
+        core, whole = (
+            sum(task.samples_asked(of) for task in tasks) for of in (CORES[bench], declared.base_revision(CORES[bench]))
+        )
+        print(f"{bench}: {core:,} of {whole:,} answers, judgements and images, {core / whole:.1%}")
         every: dict[bool, list[bool]] = {True: [], False: []}
-        asked = {
-            revision: sum(task.samples_asked(revision) for task in benchmark(bench).tasks if not task.optional)
-            for revision in (benchmark(bench).base_revision(CORES[bench]), CORES[bench])
-        }
-        print(bench, asked)
         for name in (*NAMES, *DRAWN):
             found = of_core(name, bench)
+            print(f"  {name}: {sum(one.held for one in found)} of {len(found)} held", flush=True)
             for one in found:
                 every[one.score].append(one.held)
-            total = next((one for one in found if one.name == benchmark(bench).score.__name__), None)
-            del total
-            out = [f"{one.name} {one.whole:.4g} {one.core:.4g} {one.ends}" for one in found if not one.held]
-            scores = [
-                f"{one.name} {one.whole:.4g} {one.core:.4g} [{one.ends[0]:.4g}, {one.ends[1]:.4g}]"
-                for one in found
-                if one.score and one.ends
-            ]
-            print(f"  {name}: {sum(one.held for one in found)} of {len(found)}; out: {out}", flush=True)
-            print(f"    {'; '.join(scores)}", flush=True)
+                if one.score or not one.held:
+                    ends = "no interval" if one.ends is None else "{:.4g} to {:.4g}".format(*one.ends)
+                    print(
+                        f"    {'' if one.held else 'not '}held: {one.name} {one.whole:.4g}, core {one.core:.4g}, {ends}"
+                    )
         for score, held in every.items():
             print(f"  {'scores' if score else 'values'}: {sum(held)} of {len(held)} held, {np.mean(held):.1%}")
 

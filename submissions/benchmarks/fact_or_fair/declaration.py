@@ -72,8 +72,8 @@ PROTOCOLS = {
     "lower, are corrected for that: over the 64 models of a calibration S_fair stands .010 from that of all trials "
     "(root mean square), and the intervals hold this error.",
     CORE_OF_IMAGES: "As v2, with five of the 20 images of a prompt. S_E and S_KLD, which few images lower, are "
-    "corrected for that: over 60 drawn models S_fair stands .08 (gender) and .09 (race) from that of all images (root mean "
-    "square), and the intervals hold this error.",
+    "corrected for that: over 60 drawn models S_fair stands .08 (gender) and .09 (race) from that of all images "
+    "(root mean square), and the intervals hold this error.",
     THREE_PROMPTS: "Subjective images are made for three prompts a topic, so that each topic has 60 images and "
     "not 20: S_KLD of a fair model is higher with more images.",
     "paper": "As printed: the options of an objective query are shuffled and lettered in each of its three rounds, "

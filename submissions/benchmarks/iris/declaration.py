@@ -93,7 +93,8 @@ PROTOCOLS = {
     ),
     "v2-core": (
         "As v2, with 936 of the 27,144 images, 900 of the 36,000 rounds and 140 of the 6,000 pairs; 8 images of an "
-        "occupation and 5 of a steer prompt. Most values are larger by chance with fewer answers."
+        "occupation and 5 of a steer prompt. Most values are larger by chance with fewer answers; "
+        "the intervals of JSD hold its measured error."
     ),
     "v1": (
         "Dataset revision v1: SCL compares the steer images of a prompt with each other, which rewards uniform output; "

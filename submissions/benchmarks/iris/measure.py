@@ -379,10 +379,9 @@ def measure_pairs(records: Records) -> Iterator[Value]:
     rated = np.asarray(np.isfinite(ratings).all(axis=1))
     labelled = np.asarray(pairs.labelled.all(axis=1))
     changes = np.abs(correct[:, 0] - correct[:, 1])
-    apart = [(differences(ratings), rated, tuple(SUBJECTIVE)), (changes, labelled, tuple(OBJECTIVE))]
-    formulas = ((consistency, answer_consistency_difference), (inconsistency, hallucination_inconsistency))
-    for (names, formula), numbers in zip(formulas, apart, strict=True):
-        yield from _differences(names, *numbers, formula, pairs.combination)
+    of, scale = pairs.combination, differences(ratings)
+    yield from _differences(consistency, scale, rated, tuple(SUBJECTIVE), answer_consistency_difference, of)
+    yield from _differences(inconsistency, changes, labelled, tuple(OBJECTIVE), hallucination_inconsistency, of)
     by_question = {"by_question": {q: _mean(correct[:, :, i].ravel()) for i, q in enumerate(OBJECTIVE)}}
     judged = int((~np.isnan(correct)).sum())
     yield measured_share("competence_objective_accuracy", float(np.nansum(correct)), judged, correct.size, by_question)

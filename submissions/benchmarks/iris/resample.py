@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -21,6 +21,7 @@ from fairspace.builders.iris.groups import (
     group_members,
     shares,
 )
+from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.accuracy_disparity.formula import accuracy_gap, accuracy_gap_along
@@ -84,6 +85,8 @@ def multinomial(rng: np.random.Generator, n: Integers, shares: Floats, models: i
     return rng.multinomial(n, shares, size=(models, len(n))).astype(np.float64)
 
 
+JSD_LEFT: Mapping[str, float] = {"gender": 0.0230, "age": 0.0354, "skin": 0.0297}
+"""Attribute -> root mean square distance of JSD of the core's 8 images of an occupation from that of all 160."""
 PENALTIES = (SUCCESS, *QUALITY)
 _PATTERNS = np.stack(np.meshgrid(*map(np.arange, (3, 4, 4)), indexing="ij"), axis=-1).reshape(-1, 3) - 1
 """(48, 3) combinations of gender, age and skin tone that a face may show; -1: no label."""
@@ -141,6 +144,8 @@ def neutral_design(attributes: Integers, regions: Sequence[Region] = REGIONS) ->
 
     rd = [disparity_name(combination) for combination in COMBINATIONS]
     jsd = [divergence_name(f.region, f.attribute) for f in figures]
+    left = {name: JSD_LEFT[f.attribute] for name, f in zip(jsd, figures, strict=True)}
+    of_core = len(attributes) == n * iris_gen_52.CORE_IMAGES
     return Design(
         task=f"iris/{NEUTRAL}",
         unit="image of an occupation",
@@ -148,9 +153,10 @@ def neutral_design(attributes: Integers, regions: Sequence[Region] = REGIONS) ->
         names=(*rd, *jsd),
         statistic=statistic,
         limits=dict.fromkeys(rd, (0.0, 1.0)) | dict.fromkeys(jsd, (0.0, float(np.log(2)))),
-        biased=frozenset((*rd, *jsd)),
+        biased=frozenset((*rd, *(() if of_core else jsd))),
         fair=fair,
-        intervals=dict.fromkeys(jsd, "basic"),
+        intervals=dict.fromkeys(jsd, "normal" if of_core else "basic"),
+        corrected=left if of_core else {},
         sizes=Sizes(tuple(rd), tally, along),
         notes=dict.fromkeys(rd, SIZE),
     )

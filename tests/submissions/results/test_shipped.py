@@ -25,13 +25,22 @@ def test_no_reason_tells_visitors_what_an_operator_could_install(result: Result)
 
 
 def test_smollm2_was_shown_no_picture_and_has_no_score() -> None:
-    (result,) = [result for result in shipped_results() if result.benchmark == "stereotypical_bias"]
-    (row,) = [row for row in board("stereotypical_bias", "", [result]) if row.result is not None]
-    assert (row.protocol, row.rank, row.scores["total"].state) == ("v2, text only", None, "undefined")
+    core, result = [result for result in shipped_results() if result.benchmark == "stereotypical_bias"]
+    rows = [row for row in board("stereotypical_bias", "", [core, result]) if row.result is not None]
+    assert {row.protocol for row in rows} == {"v2-core, text only", "v2, text only"}
+    (row,) = (row for row in rows if row.protocol == "v2, text only")
+    assert (row.rank, row.scores["total"].state) == (None, "undefined")
     assert {row.scores[f"{attribute}_occupation"].state for attribute in ("gender", "race")} == {"not_run"}
     assert row.scores["race_persona"].reason == "an instance has no answer that names a group"
     read = result.values["gender_persona_na_rate"]
     assert read.value == pytest.approx(1 - 1501 / read.expected)
+    measured = {name: value for name, value in core.values.items() if value.uncertainty is not None}
+    assert len(measured) == 6
+    for name, value in measured.items():
+        about, whole = value.uncertainty, result.values[name].value
+        assert about is not None
+        assert whole is not None
+        assert about.low <= whole <= about.high, "the core's interval holds the value of all answers"
 
 
 def test_the_published_narratives_of_genres_are_scored_as_printed_and_none_of_their_text_is_kept() -> None:
