@@ -188,6 +188,12 @@ TITLES: Mapping[Kind, tuple[str, str]] = {
         "the rules err on answers that people labelled, and as often as the upper end of what was measured. A value "
         "that moves little does not depend on such errors.",
     ),
+    "second_reader": (
+        "A second reader",
+        "A language model read the answers in which the rules find no choice, and a random part of those in which they "
+        "do. These are the values with the choices that it found where the rules found none. The agreement on the "
+        "random part says how far to trust them.",
+    ),
     "authors_reading": (
         "As the authors read answers",
         "The paper, or its authors' code, reads or counts some answers otherwise than a careful person would. These "

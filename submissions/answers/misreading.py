@@ -161,19 +161,23 @@ def misread(rows: ReadRows, items: pa.Table, bench: Benchmark, rates: Rates, ran
     texts = [""] * len(places)
     changed = np.flatnonzero(~lost[places])
     lines = bench.answers.label_lines(rows.task, items.take(pa.array(at[changed])).to_pylist()) or ()
-    values = [reading.value for reading in rows.readings.distinct]
-    names = [f"{value:g}" if isinstance(value, float) else as_text(value) for value in values]
     for number, line in zip(changed.tolist(), lines, strict=True):
         reading = rows.readings.place[places[number]]
-        others = _others(line["choices"], values[reading], names[reading])
+        choices = choice_texts(line["choices"])
+        chosen_text = choice_text(rows.readings.distinct[reading].value, choices)
+        others = [choice for choice in choices if choice != chosen_text]
         texts[number] = str(others[random.randint(len(others))])
     return Misread(places, at, texts)
 
 
-def _others(choices: Sequence[Any], value: Any, name: str) -> list[str]:
-    """The choices that were not read. A number is read as itself or as its place among the choices."""
+def choice_texts(choices: Sequence[Any]) -> list[str]:
+    """The choices of a labelled line as texts; of a number, given by its ends, every whole one."""
     if isinstance(choices[0], float):
-        choices = [f"{number:g}" for number in np.arange(choices[0], choices[1] + 1)]
-    if isinstance(value, int) and name not in choices and 0 <= value < len(choices):
-        name = choices[value]
-    return [choice for choice in choices if choice != name]
+        return [f"{number:g}" for number in np.arange(choices[0], choices[1] + 1)]
+    return list(choices)
+
+
+def choice_text(value: Any, choices: Sequence[str]) -> str:
+    """A reading's value as one of the choices. A number is read as itself or as its place among them."""
+    name = f"{value:g}" if isinstance(value, float) else as_text(value)
+    return choices[value] if isinstance(value, int) and name not in choices and 0 <= value < len(choices) else name

@@ -13,6 +13,7 @@ import numpy as np
 from fairspace.submissions.answers.items import Items, items_of
 from fairspace.submissions.answers.misreading import reading_variants
 from fairspace.submissions.answers.rows import Summary, read_rows, summarise
+from fairspace.submissions.answers.second import SecondReadings, second_variant
 from fairspace.submissions.benchmarks.benchmark import FORM, Benchmark, Scored, form_of, scores_revision
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
@@ -137,7 +138,11 @@ def find_standard(bench: Benchmark, name: str) -> Any:
 
 
 def score_submission(
-    submission: Submission, standard: str = "", resamples: int | None = None, reading: str = ""
+    submission: Submission,
+    standard: str = "",
+    resamples: int | None = None,
+    reading: str = "",
+    second: SecondReadings | None = None,
 ) -> Result:
     """Measure a checked submission and score it under a standard.
 
@@ -147,6 +152,7 @@ def score_submission(
         resamples: Resamples for intervals; 0 for none; `FAIRSPACE_RESAMPLES`, or 1 000, if left out.
         reading: Reading rules: '' for this project's, `AUTHORS` for the paper's, whose results have every score and no
             rank, and keep neither variants nor answers.
+        second: A second reader's readings, which give a variant.
     Errors: UsageError if its images are not labelled, or if there is no such reading.
     """
     from fairspace.submissions.version import VERSION
@@ -169,6 +175,8 @@ def score_submission(
     variants: tuple[Variant, ...] = ()
     if times and not reading:
         variants = (*bench.variants(records, values), *reading_variants(submission, bench, records, rows, values))
+    if second is not None and not reading:
+        variants += (second_variant(second, submission, bench, records, rows, values),)
     meta = submission.dump_meta()
     meta.pop("contact")
     signature = {

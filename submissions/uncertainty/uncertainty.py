@@ -86,6 +86,7 @@ Kind = Literal[
     "repeated_evaluations",
     "name_swap",
     "reading_errors",
+    "second_reader",
     "authors_reading",
     "labels_corrected",
     "labels_transported",
@@ -98,6 +99,7 @@ Kind = Literal[
 - name_swap: order of names in which the parser of GENRES reads a passage.
 - repeated_evaluations: one judge of GENRES, asked the same several times.
 - reading_errors: misread raw answers.
+- second_reader: a model that reads the answers which the rules leave unread.
 - authors_reading: answers read and counted as in the paper or its code.
 - labels_corrected: image labels corrected by the labeller's confusion matrix.
 - labels_transported: image labels corrected as if the labeller were worse here than in its test.

@@ -33,6 +33,7 @@ INSTRUMENTS: Mapping[Kind, str] = {
     "name_swap": "one parse alone",
     "repeated_evaluations": "repeated evaluations",
     "reading_errors": "errors of reading",
+    "second_reader": "a second reader",
     "authors_reading": "the authors' reading",
 }
 HEADERS = ("name", "measured", "smallest", "largest", "by")
