@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
@@ -29,7 +28,7 @@ from fairspace.submissions.running.asking.parts import parts
 from fairspace.submissions.running.data import open_data
 from fairspace.submissions.running.planning import made_parts
 from tests.benchmarks.core_calibration import calibrate_images, calibrate_occupations, root_mean_square
-from tests.benchmarks.cores import CORES, model, of_core
+from tests.benchmarks.cores import CORES, of_core
 from tests.sample_builds import sample_builds
 
 FROZEN = {
@@ -120,14 +119,8 @@ def test_a_run_of_a_core_asks_it_and_nothing_else(bench: str, options: dict[str,
     for part in opened.parts.values():
         for place in (0, len(part.stimuli) - 1):
             assert all(ask.prompt == prompts[ask.id] for ask in part.read(place).asks)
-
-
-def test_images_of_a_core_are_counted_before_a_run() -> None:
-    made = {
-        bench: [len(part.positions) for part in made_parts(Chosen(bench, dataset_revision=CORES[bench]))]
-        for bench in ("iris", "fact_or_fair")
-    }
-    assert made == {"iris": [52 * 8, 60 * 5], "fact_or_fair": [38 * 5, 0, 38 * 5]}
+    made = {"iris": [52 * 8, 60 * 5], "fact_or_fair": [38 * 5, 0, 38 * 5]}.get(bench, [])
+    assert [len(part.positions) for part in made_parts(Chosen(bench, dataset_revision=CORES[bench]))] == made
 
 
 @pytest.mark.slow
@@ -150,32 +143,13 @@ def test_a_core_takes_the_images_of_a_full_build(bench: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("bench", "name"),
-    [
-        ("stereotypical_bias", "drawn 1"),
-        ("stereotypical_bias", "balanced"),
-        ("iris", "drawn 1"),
-        ("genres", "stereotyped"),
-        ("fact_or_fair", "drawn 1"),
-        ("fact_or_fair", "drawn 2"),
-    ],
+    [("stereotypical_bias", "drawn 1"), ("iris", "drawn 5"), ("genres", "stereotyped"), ("fact_or_fair", "drawn 2")],
 )
 def test_the_intervals_of_a_core_hold_the_values_of_the_whole(bench: str, name: str) -> None:
     """Nominally 95 %; of the values of one model, which depend on each other, a few more may lie outside."""
     found = of_core(name, bench, 400)
     assert len(found) > 20
     assert np.mean([one.held for one in found]) > 0.88, [one for one in found if not one.held]
-
-
-@pytest.mark.slow
-def test_a_model_answers_its_core_as_it_answers_all() -> None:
-    core, whole = (
-        model("drawn 0", "stereotypical_bias", revision).tables["responses"] for revision in ("v2-core", "v2")
-    )
-    kept = whole.filter(pc.is_in(whole["id"], value_set=pa.array(core["id"].to_pylist())))
-    assert kept.num_rows == core.num_rows == 7_960
-    assert dict(zip(*(kept[name].to_pylist() for name in ("id", "response")), strict=True)) == dict(
-        zip(*(core[name].to_pylist() for name in ("id", "response")), strict=True)
-    )
 
 
 @pytest.mark.slow
