@@ -1,8 +1,8 @@
 """Distance of each core from the whole: `python -m tests.benchmarks.cores [BENCHMARK ...]`.
 
 The same models answer all questions and the core's: the baselines, and mixtures of them by shares that are drawn anew
-for each kind of item, so that they are nearly fair, biased, or partly refuse. Images of drawn models show groups by
-drawn shares. Printed are the values of the whole that lie within the intervals of the core: nominally 95 %.
+for each kind of item, so that they are nearly fair, biased, or partly refuse. Printed are the values of the whole that
+lie within the intervals of the core, nominally 95 %. FACT-OR-FAIR's cores are in `core_calibration`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ from zlib import crc32
 import numpy as np
 import pyarrow as pa
 
-from fairspace.builders.fact_or_fair import plan as fact_or_fair
-from fairspace.builders.fact_or_fair.statistics import GROUPS as BY_ATTRIBUTE
 from fairspace.builders.iris.groups import GROUPS
 from fairspace.builders.iris.items import steer_items
-from fairspace.submissions.benchmarks.baselines import NAMES, baseline_meta, keys
+from fairspace.submissions.benchmarks.baselines import NAMES, baseline_meta
 from fairspace.submissions.benchmarks.iris.baselines import _annotations
 from fairspace.submissions.benchmarks.iris.records import QUALITY, STEER, neutral_group_counts
 from fairspace.submissions.benchmarks.registry import benchmark
@@ -27,9 +25,8 @@ from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.format.writing import _complete
 from fairspace.submissions.results.scoring import score_submission
 from tests import stored_parses
-from tests.benchmarks.core_calibration import drawn_images
 
-CORES = {"stereotypical_bias": "v2-core", "iris": "v2-core", "genres": "v1-core", "fact_or_fair": "v2-core-images"}
+CORES = {"stereotypical_bias": "v2-core", "iris": "v2-core", "genres": "v1-core"}
 DRAWN = tuple(f"drawn {number}" for number in range(8))
 MIXED = ("random", "stereotyped", "constant", "refusing")
 """Not `balanced`, whose answers take turns: a core may fall into step with them."""
@@ -42,12 +39,10 @@ def baseline(name: str, bench: str, revision: str) -> Tables:
 
 
 def model(name: str, bench: str, revision: str) -> Submission:
-    """The submission of a baseline (of FACT-OR-FAIR, which has none with images, a drawn model) or a drawn model."""
-    if name in NAMES and bench != "fact_or_fair":
-        tables = baseline(name, bench, revision)
-    else:
-        seed, whole = crc32(name.encode()), benchmark(bench).base_revision(revision)
-        made = topic_images(seed) if bench == "fact_or_fair" else mixture(seed, bench, whole)
+    tables = baseline(name, bench, revision) if name in NAMES else {}
+    if not tables:
+        seed = crc32(name.encode())
+        made = mixture(seed, bench, benchmark(bench).base_revision(revision))
         tables = {table: asked(rows, bench, revision) for table, rows in made.items()}
         if bench == "iris":
             tables["annotations"] = pa.concat_tables([tables["annotations"], steered(tables, seed, revision)])
@@ -94,22 +89,6 @@ def steered(tables: Tables, seed: int, revision: str) -> pa.Table:
     return _complete("annotations", made)
 
 
-def topic_images(seed: int) -> Tables:
-    """FACT-OR-FAIR's images of all prompts, of which some models draw a tenth without a face."""
-    random, parts = np.random.RandomState(seed), []
-    strength, faceless = 10 ** random.uniform(-1, 1.5), seed % 3 == 0
-    for task in ("t2i_objective", "t2i_subjective_paper"):
-        ids, images = fact_or_fair.ids(task, "v2"), fact_or_fair.SAMPLES[task]
-        columns, count = keys(task, ids, images), len(ids) * images
-        columns["face"] = pa.array([0] * count)
-        columns["status"] = pa.array(np.where(random.rand(count) < 0.1 * faceless, "no_face", "ok"))
-        for attribute, groups in BY_ATTRIBUTE.items():
-            shown = drawn_images(random, strength, len(groups), len(ids), images).argmax(axis=-1)
-            columns[attribute] = pa.array(groups).take(pa.array(shown.ravel()))
-        parts.append(_complete("annotations", pa.table(columns)))
-    return {"annotations": pa.concat_tables(parts)}
-
-
 class Compared(NamedTuple):
     """A value (or score) of the whole beside the core's, and the core's interval."""
 
@@ -132,30 +111,26 @@ def of_core(name: str, bench: str, resamples: int = 1000) -> list[Compared]:
     few = score_submission(model(name, bench, core), resamples=resamples)
     for score, those, others in ((False, whole.values, few.values), (True, whole.scored.scores, few.scored.scores)):
         for key, value in those.items():
-            number, other = value.value, others.get(key)
-            never = key.startswith(("competence_modal", "M7_p", "M8_p"))
-            if number is not None and other is not None and other.value is not None and not never:
-                about = other.uncertainty
-                found.append(
-                    Compared(key, score, number, other.value, None if about is None else (about.low, about.high))
-                )
+            number, other, about = value.value, others[key].value, others[key].uncertainty
+            if number is not None and other is not None and not key.startswith(("competence_modal", "M7_p", "M8_p")):
+                ends = None if about is None else (about.low, about.high)
+                found.append(Compared(key, score, number, other, ends))
     return found
 
 
 def main(benches: list[str]) -> None:
     for bench in benches or [*CORES]:
-        every: list[Compared] = []
-        for name in (*NAMES, *DRAWN):
-            found = of_core(name, bench)
-            every += found
-            print(bench, name, f"{sum(one.held for one in found)} of {len(found)} held", flush=True)
-            for one in found:
-                if one.score or not one.held:
-                    print(f"  {'' if one.held else 'not '}held: {one.name} {one.whole:.4g} {one.core:.4g} {one.ends}")
+        every = [(name, one) for name in (*NAMES, *DRAWN) for one in of_core(name, bench)]
+        for name, one in every:
+            if one.score or not one.held:
+                print(
+                    f"{name}, {one.name}: {one.whole:.4g}, core {one.core:.4g} {one.ends} {'' if one.held else 'out'}"
+                )
         for score in (True, False):
-            held = [one.held for one in every if one.score == score and one.ends is not None]
-            without = sum(one.score == score and one.ends is None for one in every)
-            print(f"{'scores' if score else 'values'}: {sum(held)} of {len(held)} held; {without} without an interval")
+            held = [one.held for _, one in every if one.score == score and one.ends is not None]
+            without = sum(one.score == score and one.ends is None for _, one in every)
+            what = "scores" if score else "values"
+            print(f"{bench}: {sum(held)} of {len(held)} {what} held; {without} without an interval")
 
 
 if __name__ == "__main__":
