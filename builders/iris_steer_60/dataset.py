@@ -14,6 +14,7 @@ from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Job, Manifest
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import (
     COMBINATIONS,
+    CORE,
     GROUPS,
     OCCUPATIONS,
     REVISIONS,
@@ -262,6 +263,7 @@ DATASET = Dataset(
     title="IRIS-Steer-60: steer prompts, and image pairs that differ in one group",
     benchmark="iris",
     revision=REVISIONS[0],
+    revision_of=lambda revision: CORE.get(revision, revision),
     of_cohort=of_cohort,
     changes=(
         (
