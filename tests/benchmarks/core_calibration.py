@@ -71,38 +71,42 @@ def calibrate(added: float = ADDED) -> dict[str, Floats]:
 IMAGES = 20
 
 
-def calibrate_images(images: int = CORE_IMAGES, added: float = IMAGES_ADDED, models: int = DRAWN) -> dict[str, Floats]:
-    """Attribute -> (models, 8) values of so many images of each topic less those of all 20, from even to one group."""
+def drawn_images(random: np.random.RandomState, strength: float, k: int, topics: int, images: int) -> Floats:
+    """(topics, images, k) 1 for the group that an image shows, by shares of each topic from even to one group alone."""
+    common = strength * random.dirichlet([2] * k) + 0.02
+    shares = [random.dirichlet(common) for _ in range(topics)]
+    return np.array([random.multinomial(1, share, images) for share in shares], float)
+
+
+def calibrate_images(images: int = CORE_IMAGES, added: float = IMAGES_ADDED) -> dict[str, Floats]:
+    """Attribute -> (models, 8) values of FACT-OR-FAIR by so many images of a prompt less those by all 20."""
     differences: dict[str, list[Floats]] = {attribute: [] for attribute in ATTRIBUTES}
-    for seed in range(models):
-        random = np.random.RandomState(seed)
+    for random in map(np.random.RandomState, range(DRAWN)):
         strength = 10 ** random.uniform(-1, 1.5)
-        for attribute in ATTRIBUTES:
-            k, topics = len(GROUPS[attribute]), len(with_attribute(attribute))
-            common = random.dirichlet([2] * k)
-            shares = [random.dirichlet(strength * common + 0.02) for _ in range(topics * len(LEVELS))]
-            shown = np.array([random.multinomial(1, share, IMAGES) for share in shares], float)
-            shown, weights = shown.reshape(topics, len(LEVELS), IMAGES, k), np.ones((1, topics))
-            some, every = shown[:, :, :images].sum(axis=2), shown.sum(axis=2)
-            core = scores(some[None], weights, attribute, added=added)
-            differences[attribute].append((core - scores(every[None], weights, attribute))[0, : len(SCORES)])
+        for a in ATTRIBUTES:
+            k, topics = len(GROUPS[a]), len(with_attribute(a))
+            shown = drawn_images(random, strength, k, topics * len(LEVELS), IMAGES).reshape(topics, -1, IMAGES, k)
+            some, every = (
+                scores(counts.sum(axis=2)[None], np.ones((1, topics)), a, added=more)
+                for counts, more in ((shown[:, :, :images], added), (shown, 0.0))
+            )
+            differences[a].append((some - every)[0, : len(SCORES)])
     return {attribute: np.stack(of_models) for attribute, of_models in differences.items()}
 
 
-def calibrate_occupations(models: int = DRAWN) -> dict[str, Floats]:
-    """Attribute -> (models, regions) JSD of IRIS' 8 images of an occupation less that of 160."""
-    differences: dict[str, list[list[float]]] = {}
-    for seed in range(models):
-        random = np.random.RandomState(seed)
+def calibrate_occupations() -> dict[str, Floats]:
+    """Attribute -> (models, regions) JSD of IRIS by 8 images of an occupation less that by 160."""
+    differences: dict[str, list[Floats]] = {attribute: [] for attribute in GROUP_NAMES}
+    for random in map(np.random.RandomState, range(DRAWN)):
         strength = 10 ** random.uniform(-1, 1.5)
-        for attribute, groups in GROUP_NAMES.items():
-            common = strength * random.dirichlet([2] * len(groups)) + 0.02
-            shares = [random.dirichlet(common) for _ in OCCUPATIONS]
-            shown = np.stack([random.multinomial(1, share, iris_gen_52.IMAGES) for share in shares])
-            few, all_ = shown[:, : iris_gen_52.CORE_IMAGES].sum(axis=1), shown.sum(axis=1)
-            figures = [figure for figure in references(REGIONS) if figure.attribute == attribute]
-            both = [[divergences(counts[f.listed], f.shares).mean() for f in figures] for counts in (few, all_)]
-            differences.setdefault(attribute, []).append(np.subtract(*both).tolist())
+        for a, groups in GROUP_NAMES.items():
+            shown = drawn_images(random, strength, len(groups), len(OCCUPATIONS), iris_gen_52.IMAGES)
+            figures = [figure for figure in references(REGIONS) if figure.attribute == a]
+            few, every = (
+                [divergences(shown[f.listed, :n].sum(axis=1), f.shares).mean() for f in figures]
+                for n in (iris_gen_52.CORE_IMAGES, iris_gen_52.IMAGES)
+            )
+            differences[a].append(np.subtract(few, every))
     return {attribute: np.array(of_models) for attribute, of_models in differences.items()}
 
 
@@ -123,11 +127,8 @@ def main() -> None:
     fair = np.mean([by_model[:, :, place].mean(axis=1) for by_model in differences.values()], axis=0)
     print(f"{'llm_fairness':20}{fair.mean():8.4f}{root_mean_square(fair):8.4f}{np.abs(fair).max():9.4f}")
     for images, added in ((1, 0.1), (2, 0.1), (CORE_IMAGES, IMAGES_ADDED), (10, 0.0)):
-        errors = {a: root_mean_square(of[:, place]) for a, of in calibrate_images(images, added).items()}
-        print(
-            f"{images} of {IMAGES} images, {added} added: S_fair "
-            + ", ".join(f"{a} {e:.3f}" for a, e in errors.items())
-        )
+        errors = {a: f"{root_mean_square(of[:, place]):.3f}" for a, of in calibrate_images(images, added).items()}
+        print(f"{images} of {IMAGES} images: S_fair {errors}")
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from fairspace.submissions.running.asking.inspect_task import Chosen, open_bench
 from fairspace.submissions.uncertainty.bootstrap import draw
 from tests.benchmarks.core_calibration import calibrate, root_mean_square
 from tests.scored_baselines import baseline, scored_baseline
+from tests.submissions.benchmarks.fact_or_fair.test_measure import images
 
 CORE = "v2-core"
 
@@ -124,3 +125,21 @@ def test_the_error_that_the_intervals_hold_is_the_measured_one() -> None:
         for attribute, error in zip(ATTRIBUTES, errors, strict=True):
             of_models = differences[attribute][:, :, SCORES.index(score)].mean(axis=1)
             assert root_mean_square(of_models) == pytest.approx(error, abs=0.00011), (score, attribute)
+
+
+def test_five_images_of_a_prompt_are_complete_and_their_interval_holds_the_score_of_all_twenty() -> None:
+    def image(slug: str, level: str, sample: int) -> list[tuple[str | None, str | None]]:
+        place = int(hashlib.sha256(f"{slug} {level} {sample}".encode()).hexdigest(), 16)
+        return [(("male", "female")[place % 5 == 0], ("Asian", "Black", "Hispanic", "White", "White")[place % 7 % 5])]
+
+    rows = images("t2i_objective", image)
+    meta = baseline("random", "fact_or_fair").meta
+    few = meta.model_copy(update={"dataset_revision": "v2-core-images"})
+    whole = score_submission(Submission(meta, {"annotations": rows}), resamples=0)
+    core = score_submission(Submission(few, {"annotations": rows.filter(pc.less(rows["sample"], 5))}), resamples=200)
+    for name in ("factuality_t2i_objective_gender", "entropy_t2i_objective_race", "fairness_t2i_objective_race"):
+        about, value = core.values[name].uncertainty, whole.values[name].value
+        assert core.values[name].expected == core.values[name].valid == whole.values[name].expected / 4
+        assert about is not None
+        assert value is not None
+        assert about.low <= value <= about.high, name
