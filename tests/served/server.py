@@ -170,7 +170,8 @@ class Server:
             await _send(send, spoiled(fault, request, body, options if path == IMAGES else None))
             return
         choices = range(number)
-        bound = (body.get("response_format") or {}).get("json_schema") if options.schemas else None
+        form = body.get("response_format")  # a text where images are asked for
+        bound = form.get("json_schema") if options.schemas and isinstance(form, dict) else None
 
         def said(choice: int) -> str:
             return bound_answer(request, bound["schema"], choice) if bound else answer(request, choice)
