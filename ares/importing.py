@@ -65,9 +65,7 @@ def import_released(folder: Path, out: Path) -> AresModel:
             config, wholes[task, kind] = _backbone(kind, read[task][kind], folder / EXPERTS[task][kind])
             if config != backbones.setdefault(kind, {"config": config})["config"]:
                 raise _layout(folder / EXPERTS[task][kind], f"another architecture {config}", "that of the other task")
-        stems = [Stem(kind, wholes[task, kind], 0).state_dict() for task in EXPERTS]
-        same = all(torch.equal(value, stems[1][name]) for name, value in stems[0].items())
-        backbones[kind] |= {"source": "released by IRIS' authors", "shared": 0, "own_stems": not same, "raw": True}
+        backbones[kind] |= {"source": "released by IRIS' authors", "shared": 0, "own_stems": True, "raw": True}
     model = AresModel(
         AresConfig(
             tasks=[dict(AGE_GENDER), dict(SKIN_TONE)],
@@ -105,14 +103,12 @@ def import_released(folder: Path, out: Path) -> AresModel:
 
 
 def _read(file: Path) -> Weights:
-    """The tensors of a file, without a wrapper's or several devices' prefix."""
+    """The tensors of a file, without the prefix of several devices."""
     try:
         read = torch.load(file, map_location="cpu", weights_only=True)
     except (UnpicklingError, RuntimeError, EOFError, ValueError) as error:
         what, mend = str(error).partition("\n")[0][:200], "save `model.state_dict()` where the file can be trusted"
         raise BuildError("MODEL_UNSAFE", file.name, what, "a state dict of tensors alone", mend) from error
-    for wrapper in ("state_dict", "model_state_dict"):
-        read = read[wrapper] if isinstance(read, Mapping) and wrapper in read else read
     if not isinstance(read, Mapping) or not all(isinstance(value, torch.Tensor) for value in read.values()):
         raise _layout(file, type(read).__name__, "a state dict")
     return {str(name).removeprefix("module."): value.float() for name, value in read.items()}

@@ -112,6 +112,10 @@ class AresModel(PreTrainedModel):
         own = expert_name(task, kind)
         return self.stems[own if own in self.stems else kind]
 
+    def _stems(self, kind: str) -> list[nn.Module]:
+        """The stems of a kind, each once, the shared one first."""
+        return list(dict.fromkeys([self.stems[kind], *(self.stem(t["name"], kind) for t in self.config.tasks)]))
+
     def forward(self, pixel_values: torch.Tensor, **_: Any) -> dict[str, torch.Tensor]:
         """Every expert's logits, the router's, and the regressed values: nothing is skipped.
 
@@ -124,14 +128,11 @@ class AresModel(PreTrainedModel):
         """
         outputs = {f"fast/{task}": logits for task, logits in self.fast(pixel_values).items()}
         for kind in self.config.kinds:
-            hidden: dict[nn.Module, torch.Tensor] = {self.stems[kind]: self.stems[kind](pixel_values)}
+            hidden = {stem: stem(pixel_values) for stem in self._stems(kind)}
             if self.gate is not None and kind == self.config.gate["kind"]:
                 outputs["gate"] = self.gate(hidden[self.stems[kind]])
             for task in self.config.tasks:
-                stem = self.stem(task["name"], kind)
-                if stem not in hidden:
-                    hidden[stem] = stem(pixel_values)
-                embedding, logits = self.expert(task["name"], kind)(hidden[stem])
+                embedding, logits = self.expert(task["name"], kind)(hidden[self.stem(task["name"], kind)])
                 outputs[f"embedding/{task['name']}/{kind}"] = embedding
                 outputs[f"logits/{task['name']}/{kind}"] = logits
         for name, regressor in self.fusion.items():
@@ -197,7 +198,7 @@ class AresModel(PreTrainedModel):
             if not len(rows):
                 continue
             part = pixel_values[torch.as_tensor(rows, device=pixel_values.device)]
-            hidden = {self.stems[kind]: _tiled(self.stems[kind], part, tile)[0]}
+            hidden = {stem: _tiled(stem, part, tile)[0] for stem in self._stems(kind)}
             if gated:
                 assert self.gate is not None
                 gate[:] = _chances(_tiled(self.gate, hidden[self.stems[kind]], tile)[0])
@@ -206,10 +207,7 @@ class AresModel(PreTrainedModel):
                 mine = np.flatnonzero(needed[name][place][rows])
                 if not len(mine):
                     continue
-                stem = self.stem(name, kind)
-                if stem not in hidden:
-                    hidden[stem] = _tiled(stem, part, tile)[0]
-                own = hidden[stem][torch.as_tensor(mine, device=part.device)]
+                own = hidden[self.stem(name, kind)][torch.as_tensor(mine, device=pixel_values.device)]
                 embedding, logits = _tiled(self.expert(name, kind), own, tile)
                 seen[name].probabilities[rows[mine], place] = _chances(logits)
                 if name in pooled:

@@ -202,7 +202,7 @@ def score(
         model: a name for tables and figures; nothing is looked up.
         judge: name of the judge of judgements; some standards of GENRES depend on it.
         labels: labeller of the images, for annotations.
-        ares: folder of ARES, or repository@revision: labels the images of a submission's folder.
+        ares: labels the images of a submission's folder: ARES, or another labeller, as `fairspace score --labeller`.
         resamples: bootstrap replicates for the intervals, 0 for none; FAIRSPACE_RESAMPLES or 1 000 for None.
         reading: `authors` reads the answers as the paper does, not by our rules; such a result has no rank.
 
@@ -227,8 +227,10 @@ def score(
             raise UsageError("There are no images to label; leave out ares.")
         need_packages("ares", "torch", "transformers", "xgboost")
         from fairspace.submissions.running.labelling import label_images
+        from fairspace.submissions.running.zero_shot import open_labeller
 
-        submission = label_images(Path(answers), submission, ares)
+        labeller, named = open_labeller(ares)
+        submission = label_images(Path(answers), submission, named, labeller=labeller)
     return Result.of(scoring.score_submission(submission, standard, resamples, reading))
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -159,10 +159,10 @@ class InspectVlm(Asking):
         return public_name(self.settings.name)
 
     def _replies(self, images: Sequence[Any], question: str) -> list[Reply]:
-        async def every() -> list[Reply]:
-            return await asyncio.gather(*(self._reply(image, question) for image in images))
+        return self._runner.run(self._all(images, question))
 
-        return self._runner.run(every())
+    async def _all(self, images: Sequence[Any], question: str) -> list[Reply]:
+        return await asyncio.gather(*(self._reply(image, question) for image in images))
 
     async def _reply(self, image: Any, question: str) -> Reply:
         from inspect_ai.model import ChatMessageUser, ContentImage, ContentText, GenerateConfig
@@ -182,10 +182,6 @@ class InspectVlm(Asking):
         return Reply(missing="refused") if output.stop_reason == "content_filter" else Reply(output.completion)
 
 
-def _detections(layout: str) -> Callable[..., Opened]:
-    return lambda what, chosen, _: read_detections(layout, what, **chosen)
-
-
 def _close(runner: asyncio.Runner, api: ModelAPI) -> None:
     with suppress(RuntimeError):  # within another loop nothing can be awaited
         runner.run(api.aclose())
@@ -195,6 +191,10 @@ def _close(runner: asyncio.Runner, api: ModelAPI) -> None:
 SCHEMES = {
     "clip": Scheme("clip[:ID[@REVISION]]", CLIP, {"margin": float, "batch": int, "attributes": str}, _clip),
     "vlm": Scheme("vlm:PROVIDER/MODEL", "", {"tokens": int, "concurrency": int, "attributes": str}, _vlm),
-    "fairface": Scheme("fairface:FILE.csv", "", {"version": str}, _detections("fairface")),
-    "deepface": Scheme("deepface:FILE.json", "", {"version": str}, _detections("deepface")),
+    "fairface": Scheme(
+        "fairface:FILE", "", {"version": str}, lambda f, more, _: read_detections("fairface", f, **more)
+    ),
+    "deepface": Scheme(
+        "deepface:FILE", "", {"version": str}, lambda f, more, _: read_detections("deepface", f, **more)
+    ),
 }

@@ -74,6 +74,7 @@ def test_race_is_scored_from_a_detectors_output(tmp_path: Path, monkeypatch: pyt
     submission(tmp_path / "mine", "fact_or_fair")
     (script,) = (text for text in re.findall(r"```python\n(.*?)```", PAGE, re.S) if "to-label" in text)
     (tmp_path / "write.py").write_text(script, encoding="utf-8")
+    (tmp_path / "to-label").mkdir()
     runpy.run_path(str(tmp_path / "write.py"))
     files = sorted((tmp_path / "to-label").iterdir())
     races = ("East Asian", "Black", "White", "Latino_Hispanic")
