@@ -71,14 +71,15 @@ def smallest_difference(items: int) -> float:
     (z(0.975) + z(0.8)) sqrt(2 p (1 - p) / n): independent shares in the normal approximation (Fleiss, Levin and
     Paik 2003, chapter 4) at p = 1/2, where they vary most.
     """
-    return (1.959964 + 0.841621) * math.sqrt(0.5 / items)
+    return (1.959964 + 0.841621) * math.sqrt(0.5 / items) if items else math.inf
 
 
 def made_parts(chosen: Chosen) -> list[MadePart]:
     """The requested image tasks; IRIS' steer prompts, which follow from images, have placeholder names."""
     parts = []
     for task in benchmark(chosen.benchmark).tasks:
-        if task.table != "annotations" or (chosen.tasks and task.name not in chosen.tasks):
+        wanted = task.table == "annotations" and (not chosen.tasks or task.name in chosen.tasks)
+        if not wanted or not len(task.ids(chosen.revision)):
             continue
         items = unnamed_steer_items() if task.items is None else task.items(chosen.revision)["id"].to_pylist()
         samples = task.samples_of(chosen.revision)
