@@ -78,7 +78,8 @@ def made_parts(chosen: Chosen) -> list[MadePart]:
     """The requested image tasks; IRIS' steer prompts, which follow from images, have placeholder names."""
     parts = []
     for task in benchmark(chosen.benchmark).tasks:
-        if task.table != "annotations" or (chosen.tasks and task.name not in chosen.tasks):
+        wanted = task.table == "annotations" and (not chosen.tasks or task.name in chosen.tasks)
+        if not wanted or not len(task.ids(chosen.revision)):
             continue
         items = unnamed_steer_items() if task.items is None else task.items(chosen.revision)["id"].to_pylist()
         samples = task.samples_of(chosen.revision)

@@ -119,8 +119,9 @@ def quality_roles(named: Mapping[str, str]) -> dict[str, str]:
 
 def image_tasks(chosen: Chosen) -> list[str]:
     """The requested image tasks in the benchmark's order: neutral images come before steered ones."""
-    tasks = [task.name for task in benchmark(chosen.benchmark).tasks if task.table == "annotations"]
-    return [task for task in tasks if task in chosen.tasks or not chosen.tasks]
+    tasks = [task for task in benchmark(chosen.benchmark).tasks if task.table == "annotations"]
+    asked = [task.name for task in tasks if len(task.ids(chosen.revision))]  # a revision may lack one
+    return [task for task in asked if task in chosen.tasks or not chosen.tasks]
 
 
 def image_asks(chosen: Chosen, task: str, items: pa.Table) -> list[Ask]:
