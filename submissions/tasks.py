@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from inspect_ai import task
 
-from fairspace.submissions.benchmarks.benchmark import PAPER
 from fairspace.submissions.running.asking.asking import Asking
 from fairspace.submissions.running.asking.inspect_task import (
     NOT_STATED,
@@ -69,12 +68,10 @@ def stereotypical_bias(
     seed: int | None = None,
     prefix: str = "plain",
     text_only: bool = False,
-    form: str = PAPER,
 ) -> Task:
     """Stereotypical bias of multimodal models: whom a model points at, and whom it thinks of."""
-    data = "" if text_only else data
-    named = _named(tasks)
-    return _task(Chosen("stereotypical_bias", data, named, limit, stratified, seed, prefix, text_only, form=form))
+    opened = "" if text_only else data
+    return _task(Chosen("stereotypical_bias", opened, _named(tasks), limit, stratified, seed, prefix, text_only))
 
 
 @task
@@ -84,7 +81,6 @@ def iris(
     limit: int | None = None,
     stratified: bool = False,
     seed: int | None = None,
-    form: str = PAPER,
 ) -> Task:
     """IRIS, understanding: a person's occupation, a tournament of occupations, and pairs of counterfactual pictures."""
-    return _task(Chosen("iris", data, _named(tasks), limit, stratified, seed, form=form))
+    return _task(Chosen("iris", data, _named(tasks), limit, stratified, seed))

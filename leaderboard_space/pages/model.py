@@ -190,9 +190,8 @@ TITLES: Mapping[Kind, tuple[str, str]] = {
     ),
     "second_reader": (
         "A second reader",
-        "A language model read the answers in which the rules find no choice, and a random part of those in which they "
-        "do. These are the values with the choices that it found where the rules found none. The agreement on the "
-        "random part says how far to trust them.",
+        "A language model read the answers in which the rules find no choice, and a random part of the others. These "
+        "are the values with the choices that it found; its agreement on that part says how far to trust them.",
     ),
     "authors_reading": (
         "As the authors read answers",

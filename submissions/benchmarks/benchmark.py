@@ -171,24 +171,14 @@ def as_json(question: str, choices: Sequence[str]) -> tuple[str, tuple[str, ...]
     return text, (*choices, DECLINE)
 
 
-_FORMED = ", form "
-
-
 def form_of(generation: Mapping[str, object]) -> str:
     """The form of a submission's questions and the way of asking, such as `json` or `json in words`; '' the paper's."""
-    form = generation.get(FORM)
-    if not isinstance(form, str):
+    if not isinstance(form := generation.get(FORM), str):
         return ""
-    name = form if form == CLOSED else "of another kind"
-    return name if generation.get(SCHEMA) is True else f"{name} in words"
+    return (form if form == CLOSED else "unknown") + ("" if generation.get(SCHEMA) is True else _IN_WORDS)
 
 
-def form_text(form: str) -> str:
-    """A sentence about the form of the questions; '' for the paper's."""
-    if not form:
-        return ""
-    how = "asked for in words alone" if form.endswith(" in words") else "held by a JSON schema in the request"
-    return f"Free questions named their choices, or {DECLINE} for none; answers were JSON, {how}. No rank."
+_FORMED, _IN_WORDS = ", form ", " in words"
 
 
 _BY = ", labelled by "
@@ -473,7 +463,9 @@ class Benchmark:
         base = plan if plan in self.protocols.texts else self.base_revision(plan)
         text = self.protocols.texts.get(base, "")
         own = "" if base == plan else self.protocols.own_plan
-        return " ".join(part for part in (text, own, labeller_text(protocol), form_text(form)) if part)
+        how = "asked for in words" if form.endswith(_IN_WORDS) else "held by a JSON schema"
+        asked = f"Free questions named their choices, and answers were JSON, {how}." if form else ""
+        return " ".join(part for part in (text, own, labeller_text(protocol), asked) if part)
 
     def revision(self, named: str = "") -> str:
         """The named dataset revision; the default for ''. BuildError REVISION_UNKNOWN."""

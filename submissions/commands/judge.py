@@ -26,7 +26,7 @@ from fairspace.submissions.commands.shared.run_options import (
     tell_outcome,
     tell_stages,
 )
-from fairspace.submissions.errors import UsageError, need_packages
+from fairspace.submissions.errors import UsageError, need_packages, plain
 
 if TYPE_CHECKING:
     pass
@@ -39,29 +39,43 @@ BASELINES = ("random", "constant", "stereotyped", "balanced", "refusing")
     epilog="Example: fairspace judge mine --model openai/gpt-4o --model openai-api/local/mistral", rich_help_panel=RUN
 )
 def judge(
-    submission: Annotated[Path, typer.Argument(help="Folder of a submission to genres.", metavar="SUBMISSION")],
+    submission: Annotated[Path, typer.Argument(help="Folder of a submission.", metavar="SUBMISSION")],
     model: Annotated[
         list[str], typer.Option(help="A judge, as Inspect names it; can be given again. The first one is scored.")
     ],
     revision: Annotated[
         list[str] | None, typer.Option(help="Commit, date or version of a judge, in the order of --model.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Narratives at most.", min=1)] = None,
+    limit: Annotated[int | None, typer.Option(help="Narratives, or answers of a task, at most.", min=1)] = None,
     setting: SettingOption = None,
     token_limit: TokenLimitOption = None,
     cost_limit: CostLimitOption = None,
     provider_prices: PricesOption = None,
     again: AgainOption = False,
 ) -> None:
-    """Let models read the narratives of a submission and write judgements.jsonl; a stopped run continues."""
+    """Let models read the narratives of a submission and write judgements.jsonl; a stopped run continues.
+
+    Of a benchmark without a judge, one model reads what the rules leave unread, and a random 2 % of the other answers.
+    """
     need_run()
+    from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.judging.judging import judge as judged
+    from fairspace.submissions.running.judging.second import read_again
 
     models = [
         model_settings(name, setting, bounds=spending_bounds(name, token_limit, cost_limit, provider_prices))
         for name in model
     ]
+    one = len(models) == 1 and len(revision or ()) < 2 and submission.is_dir()
+    checked = checked_submission(submission) if one else None
+    if checked is not None and benchmark(checked.meta.benchmark).asking.judge is None:
+        of = "".join(revision or ())
+        with watched() as tell:
+            file, told = read_again(checked, models[0], submission, revision=of, limit=limit, again=again, tell=tell)
+        typer.echo(plain(told))
+        typer.echo(f"Wrote {file}. Next: fairspace score {submission} --second {file}")
+        return
     with watched() as tell:
         outcome = judged(submission, models, revisions=revision or [], limit=limit, again=again, tell=tell)
     tell_stages(outcome.stages)

@@ -12,27 +12,15 @@ import typer
 from fairspace.submissions.commands.app import SCORE, All, Json, SubmissionPath, app, check_places, print_json
 from fairspace.submissions.commands.ares import faces_setting, need_labeller
 from fairspace.submissions.commands.shared.checked import check_with_progress, checked_submission, is_result
-from fairspace.submissions.commands.shared.run_options import (
-    LABELLERS,
-    AgainOption,
-    CostLimitOption,
-    FacesOption,
-    MeasurementOption,
-    PricesOption,
-    SettingOption,
-    TokenLimitOption,
-    model_settings,
-    need_run,
-    spending_bounds,
-)
+from fairspace.submissions.commands.shared.run_options import LABELLERS, FacesOption, MeasurementOption
 from fairspace.submissions.commands.show.tables import faults, notes
-from fairspace.submissions.errors import UsageError, plain
+from fairspace.submissions.errors import UsageError
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.schema import Submission
     from fairspace.submissions.results.result import Result
-    from fairspace.submissions.running.asking.models import ModelSettings
 
+_Labelled = Callable[[Path, "Submission"], "Submission"]
 _READINGS = (".jsonl", ".parquet")
 FORMATS = (".html", ".tex", ".csv", ".md")
 """Suffixes of the files that `readings` and `report` write."""
@@ -79,9 +67,7 @@ def score(
     ares: Annotated[str | None, typer.Option("--labeller", "--ares", help=f"Labels the images: {LABELLERS}")] = None,
     measurement: MeasurementOption = None,
     faces: FacesOption = "",
-    second: Annotated[
-        Path | None, typer.Option(help="Readings of a second reader, which `readings --second` wrote; a variant.")
-    ] = None,
+    second: Annotated[Path | None, typer.Option(help="Readings that `judge` wrote, shown as a variant.")] = None,
     resamples: Annotated[
         int | None,
         typer.Option(
@@ -109,10 +95,9 @@ def score(
     if is_result(submission):
         if ares is not None:
             raise UsageError(f"{submission} is a result, which holds no images; leave out --labeller.")
-        if reading:
-            raise UsageError(f"{submission} is a result, which holds no answers; name the submission with --reading.")
-        if second is not None:
-            raise UsageError(f"{submission} is a result, which holds no answers; name the submission with --second.")
+        if reading or second:
+            option = "--reading" if reading else "--second"
+            raise UsageError(f"{submission} is a result, which holds no answers; name the submission with {option}.")
         result = _rescored(submission, standard)
     else:
         labelled = partial(_labelled, ares=ares, measurement=measurement, faces=faces)
@@ -181,12 +166,7 @@ def _what_if(path: Path, standard: str, texts: Sequence[str], tau: float | None,
 
 
 def _scored(
-    path: Path,
-    standard: str,
-    resamples: int | None,
-    labelled: Callable[[Path, Submission], Submission],
-    reading: str,
-    second: Path | None,
+    path: Path, standard: str, resamples: int | None, labelled: _Labelled, reading: str, second: Path | None
 ) -> Result:
     if resamples is not None:
         from fairspace.submissions.uncertainty.resampling import check_resamples
@@ -301,18 +281,6 @@ def readings(
     out: Annotated[
         Path | None, typer.Option(help="Write every row with its reading, as .jsonl or .parquet.", metavar="FILE")
     ] = None,
-    second: Annotated[
-        str,
-        typer.Option(
-            help="A model that reads what the rules leave unread and a random 2 % of the rest, into --out.",
-            metavar="MODEL",
-        ),
-    ] = "",
-    setting: SettingOption = None,
-    token_limit: TokenLimitOption = None,
-    cost_limit: CostLimitOption = None,
-    provider_prices: PricesOption = None,
-    again: AgainOption = False,
     as_json: Json = False,
 ) -> None:
     """Show what the answers of a submission are read as: counts per task and rule, and examples with what was read."""
@@ -320,12 +288,6 @@ def readings(
     if out is not None and out.suffix not in _READINGS:
         raise UsageError(f"--out {out.name}: expected a name that ends in {' or '.join(_READINGS)}.")
     checked = checked_submission(submission)
-    if second:
-        if out is None or out.suffix != ".jsonl":
-            raise UsageError("--second writes readings: name a file with --out, such as second.jsonl.")
-        bounds = spending_bounds(second, token_limit, cost_limit, provider_prices)
-        _read_again(checked, model_settings(second, setting, bounds=bounds), submission, out, again)
-        return
     from fairspace.submissions.answers.rows import read_rows, summarise, write_read_rows
     from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.commands.show.results import show_summaries
@@ -342,17 +304,6 @@ def readings(
         print_json({"tasks": {task: summary.to_json() for task, summary in summaries.items()}})
     else:
         show_summaries(submission.name, summaries)
-
-
-def _read_again(checked: Submission, model: ModelSettings, submission: Path, out: Path, again: bool) -> None:
-    need_run()
-    from fairspace.submissions.progress import watched
-    from fairspace.submissions.running.judging.second import read_again
-
-    with watched() as tell:
-        second, agreement = read_again(checked, model, out, again=again, tell=tell)
-    typer.echo(plain(f"{second.reader} has read {len(second.read):,} answers. {agreement}"))
-    typer.echo(f"Wrote {out}. Next: fairspace score {submission} --second {out}")
 
 
 @app.command(

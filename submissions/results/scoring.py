@@ -176,7 +176,7 @@ def score_submission(
     if times and not reading:
         variants = (*bench.variants(records, values), *reading_variants(submission, bench, records, rows, values))
     if second is not None and not reading:
-        variants += (second_variant(second, submission, bench, records, rows, values),)
+        variants += (second_variant(second, submission, records, rows, values),)
     meta = submission.dump_meta()
     meta.pop("contact")
     signature = {

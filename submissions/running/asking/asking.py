@@ -427,27 +427,21 @@ def schema_of(choices: Sequence[str]) -> ResponseSchema:
 async def keeps_schemas(model: Model) -> bool:
     """Whether a server keeps to a schema: greeted, the model then gives the word that the schema alone names.
 
-    A server that refuses schemas does so twice, and answers the greeting without one in between. RunError MODEL_SILENT
-    if it does not.
+    A server that fails with a schema twice, and not without one, keeps to none. RunError MODEL_SILENT if it fails then.
     """
     from inspect_ai.model import GenerateConfig
 
-    async def held() -> bool:
-        output = await model.generate(_GREETING, config=GenerateConfig(response_schema=schema_of([_WORD])))
-        return bool(json.loads(output.completion) == {"answer": _WORD})
-
-    try:
-        return await held()
-    except ValueError:  # no JSON, or a model on this machine that heeds no schema
-        return False
-    except Exception:  # noqa: BLE001 - a refusal, or a fault of the moment
+    for shape in (schema_of([_WORD]), None, schema_of([_WORD])):
         try:
-            await model.generate(_GREETING)
+            output = await model.generate(_GREETING, config=GenerateConfig(response_schema=shape))
+            if shape is not None:
+                return bool(json.loads(output.completion) == {"answer": _WORD})
+        except ValueError:  # no JSON, or a model on this machine that heeds no schema
+            return False
         except Exception as error:
-            mend = "see that the model can be reached, then run the same command again"
-            raise RunError("MODEL_SILENT", str(model), reason_of(error), "an answer to a greeting", mend) from error
-    with suppress(Exception):
-        return await held()
+            if shape is None:
+                mend = "see that the model can be reached, then run the same command again"
+                raise RunError("MODEL_SILENT", str(model), reason_of(error), "an answer to a greeting", mend) from error
     return False
 
 

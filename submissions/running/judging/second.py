@@ -1,4 +1,4 @@
-"""A model as the second reader of answers (`fairspace readings --second`), asked as a judge is."""
+"""A second reader of answers, asked as a judge is (`fairspace judge` where a benchmark has none)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 from fairspace.submissions.answers.prepared import HEAD, TAIL, values
 from fairspace.submissions.answers.rows import read_rows
-from fairspace.submissions.answers.second import Key, SecondReadings, Task, agreement, tasks_to_read
+from fairspace.submissions.answers.second import SecondReadings, agreement, answers_to_read
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus
+from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, choose
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.running.asking.answering import answer
@@ -18,62 +18,59 @@ from fairspace.submissions.running.asking.journal import JOURNAL, Journal
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.folders import held, public_name, work_folder
 from fairspace.submissions.running.judging.asks import MAX_TOKENS, SETTINGS
+from fairspace.submissions.running.judging.judging import slug
 
 NO_CHOICE = ("refused", "several", "none")
 """Readings of an answer that makes no choice."""
 TYPICAL_TOKENS = 10
-VERSION = 1
-"""Version of the prompt."""
 
 
 def read_again(
     submission: Submission,
     model: ModelSettings,
-    out: Path,
+    folder: Path,
     *,
-    revision: str = NOT_STATED,
+    revision: str = "",
+    limit: int | None = None,
     again: bool = False,
     tell: Callable[[str, int, int], None] = lambda what, done, total: None,
-) -> tuple[SecondReadings, str]:
-    """Let a model read a checked submission's answers into the file `out`, or go on after a stop.
+) -> tuple[Path, str]:
+    """Let a model read the answers of a checked submission's `folder`, or go on after a stop.
 
-    Returns the readings, and the agreement with the rules in words. The workings are in OUT.run.
-    Errors: UsageError if no task's answers are choices; RunError as `answer`.
+    Returns the file of the readings, FOLDER.second.jsonl, and the agreement with the rules in words. Equal answers to
+    equal questions are read once.
+    Errors: UsageError if no answer chooses; RunError as `answer`.
     """
     bench = benchmark(submission.meta.benchmark)
     rows = list(read_rows(submission, bench))
-    tasks = [task for task in tasks_to_read(submission, bench, rows) if len(task.places)]
-    if not tasks:
-        raise UsageError(
-            f"This submission to {bench.name} has no answers that choose; a second reader reads no others."
-        )
-    asks = {task.rows.task: _asks(task) for task in tasks}
-    parts = {name: _part(name, list(dict.fromkeys(each.values()))) for name, each in asks.items()}
-    chosen = Chosen(bench.name, tasks=tuple(parts), dataset_revision=submission.meta.dataset_revision)
-    positions = {name: range(len(part.stimuli)) for name, part in parts.items()}
-    about = {"of_model": submission.meta.model, "second_reader": VERSION}
-    work = work_folder(out)
+    asks, parts = {}, {}
+    for task, answers in answers_to_read(submission, bench, rows).items():
+        first: dict[str, Ask] = {}
+        for asked in answers:
+            prompt = prompt_of(asked.question, asked.answer, asked.choices)
+            asks[asked.key] = first.setdefault(prompt, Ask(*asked.key, prompt, choices=(*asked.choices, *NO_CHOICE)))
+        if first:
+            shown = [Shown((ask,)) for ask in first.values()]
+            stimuli = [Stimulus(f"{ask.id}/{ask.sample}", task, "", 1) for ask in first.values()]
+            of = len(stimuli), dict(SETTINGS)
+            parts[task] = Part(task, stimuli, shown.__getitem__, MAX_TOKENS, TYPICAL_TOKENS, *of)
+    if not parts:
+        raise UsageError(f"No answer of this submission to {bench.name} chooses; a second reader reads no others.")
+    chosen = Chosen(bench.name, tasks=tuple(parts), limit=limit, dataset_revision=submission.meta.dataset_revision)
+    positions = {name: choose(part.stimuli, limit) for name, part in parts.items()}
+    opened = Opened(chosen, parts, positions, {}, "judgements", {"of_model": submission.meta.model})
+    folder = folder.resolve()
+    work = work_folder(folder)
     with held(work):
-        opened = Opened(chosen, parts, positions, {}, "judgements", about)
-        stage = answer(opened, model, work, revision=revision, again=again, tell=tell).stage
-        with Journal(work / JOURNAL) as journal:
+        journal_folder = work / f"second-{slug(model.name)}"
+        stage = answer(opened, model, journal_folder, revision=revision or NOT_STATED, again=again, tell=tell).stage
+        with Journal(journal_folder / JOURNAL) as journal:
             said = {entry.key: entry.response or "" for entry in journal.answers() if entry.fate != "failed"}
-    asked = (pair for each in asks.values() for pair in each.items())
-    read = {key: said_choice(said[ask.key], ask.choices) for key, ask in asked if ask.key in said}
+    read = {key: said_choice(said[ask.key], ask.choices) for key, ask in asks.items() if ask.key in said}
     second = SecondReadings(public_name(model.name), stage.revision, submission.digest, read)
-    second.write(out)
-    return second, agreement(second, list(tasks_to_read(submission, bench, rows, read)))
-
-
-def _asks(task: Task) -> dict[Key, Ask]:
-    """Answer -> its request; equal answers to equal questions share the first one's."""
-    first: dict[str, Ask] = {}
-    asks = {}
-    answers = task.rows.rows["answer"].to_pylist()
-    for key, place, question, choices in zip(task.keys, task.places, task.questions, task.choices, strict=True):
-        prompt = prompt_of(question, answers[place], choices)
-        asks[key] = first.setdefault(prompt, Ask(*key, prompt, choices=(*choices, *NO_CHOICE)))
-    return asks
+    file = folder.with_name(f"{folder.name}.second.jsonl")
+    second.write(file)
+    return file, agreement(second, answers_to_read(submission, bench, rows, read))
 
 
 def prompt_of(question: str, answer: str, choices: Sequence[str]) -> str:
@@ -92,15 +89,5 @@ def prompt_of(question: str, answer: str, choices: Sequence[str]) -> str:
 def said_choice(text: str, choices: Sequence[str]) -> str:
     """The choice in a second reader's answer, the last JSON object's or the whole text; '' if it is none of them."""
     objects = [found.value for found in values(text) if isinstance(found.value, dict)]
-    said = str(objects[-1].get("answer", "")) if objects else text
-    return {_plain(choice): choice for choice in choices}.get(_plain(said), "")
-
-
-def _plain(text: str) -> str:
-    return text.replace("_", " ").strip(" .\n").casefold()
-
-
-def _part(name: str, asks: Sequence[Ask]) -> Part:
-    stimuli = [Stimulus(f"{ask.id}/{ask.sample}", name, "", 1) for ask in asks]
-    shown = [Shown((ask,)) for ask in asks]
-    return Part(name, stimuli, shown.__getitem__, MAX_TOKENS, TYPICAL_TOKENS, len(asks), dict(SETTINGS))
+    said = (str(objects[-1].get("answer", "")) if objects else text).strip(" .\n").replace("_", " ").casefold()
+    return next((choice for choice in choices if choice.replace("_", " ").casefold() == said), "")

@@ -155,11 +155,8 @@ class LlamaCpp:
         return ending.said()
 
     def _block(self, client: httpx.Client, prompt: Prompt, said: Sequence[int], seed: int, choice: Choice) -> list[int]:
-        """The next tokens of an answer, `_BLOCK` at most; a stream would omit tokens within a character.
-
-        An answer with a schema is one block, because each block begins the grammar anew.
-        """
-        most = choice.max_tokens if choice.schema else _BLOCK
+        """The next tokens of an answer, `_BLOCK` at most; a stream would omit tokens within a character."""
+        most = choice.max_tokens if choice.schema else _BLOCK  # each block begins the grammar anew
         asked = {
             "prompt": [*prompt.ids, *said],
             "n_predict": min(most, self.context - prompt.tokens - len(said)),
@@ -174,10 +171,10 @@ class LlamaCpp:
         if choice.schema:
             asked["json_schema"] = orjson.loads(choice.schema)
         answer = _post(client, "/completion", asked)
-        tokens, ended = answer["tokens"], answer["stop_type"] == "eos"
-        if choice.schema and ended:
-            tokens = tokens[:-1]  # a grammar may end with any token that ends texts
-        return [*tokens, *([self._end] if ended else [])]
+        if answer["stop_type"] != "eos":
+            return [*answer["tokens"]]
+        said = answer["tokens"][: -1 if choice.schema else None]  # a grammar may end with any token that ends texts
+        return [*said, self._end]
 
     def _tokens(self, text: str, *, begin: bool = False) -> list[int]:
         asked = {"content": text, "add_special": begin, "parse_special": not begin}

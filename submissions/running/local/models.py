@@ -64,13 +64,12 @@ if TYPE_CHECKING:
 
 
 UNHEEDED = ("frequency_penalty", "presence_penalty", "logit_bias", "num_choices", "response_schema")
-"""Settings of Inspect that local models do not heed."""
+"""Settings of Inspect that local models do not heed; the last one llama.cpp does."""
 
 
-def check(tools: list[ToolInfo], config: GenerateConfig, *, schemas: bool = False) -> None:
-    """ValueError if tools or unheeded settings are asked for; `schemas`: whether a schema is heeded."""
-    unheeded = [name for name in UNHEEDED if getattr(config, name, None) is not None]
-    unheeded = [name for name in unheeded if not (schemas and name == "response_schema")]
+def check(tools: list[ToolInfo], config: GenerateConfig, names: Sequence[str] = UNHEEDED) -> None:
+    """ValueError if tools or unheeded settings are asked for; `names` of the latter."""
+    unheeded = [name for name in names if getattr(config, name, None) is not None]
     if tools or unheeded:
         raise ValueError(f"a local model does not heed {', '.join(unheeded) or 'tools'}; leave it out")
 
@@ -180,7 +179,7 @@ class LocalAPI(ModelAPI):
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
         """The answer to a chat; an error if the prompt fills the context."""
-        check(tools, config, schemas=self.chat.schemas)
+        check(tools, config, UNHEEDED[: -1 if self.chat.schemas else None])
         stop = (*self._stop, *(config.stop_seqs or ()))
         bound = config.max_tokens or MAX_TOKENS
         chosen = config.temperature, config.top_p, config.top_k

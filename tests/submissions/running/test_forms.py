@@ -52,7 +52,7 @@ def test_a_server_is_asked_by_schema_where_it_keeps_to_it_else_in_words(
     assert row.ranked is None
     assert f"asked in another form than the paper's ({form})" in row.unranked
     assert row.protocol == row.group == f"v2, text only, form {form}"
-    assert ("held by a JSON schema" if held else "in words alone") in benchmark(BENCH).protocol_text(row.protocol)
+    assert ("held by a JSON schema" if held else "asked for in words") in benchmark(BENCH).protocol_text(row.protocol)
     log, *_ = (tmp_path / "mine.run" / "logs").glob("*.eval")
     import_inspect([log], tmp_path / "again")
     assert read_submission(tmp_path / "again").meta.generation[SCHEMA] is held

@@ -11,7 +11,7 @@ import pytest
 
 from fairspace.leaderboard_space.pages.model import instrument
 from fairspace.submissions.answers.rows import read_rows
-from fairspace.submissions.answers.second import FEWEST, SecondReadings, load_second, second_variant, tasks_to_read
+from fairspace.submissions.answers.second import FEWEST, SecondReadings, answers_to_read, load_second, second_variant
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError
@@ -58,18 +58,20 @@ def test_choices_that_are_found_again_give_the_values_as_if_they_had_been_read(n
     rows = list(read_rows(whole, bench))
     names = ((read.task, read.rows["id"].to_pylist(), read.rows["sample"].to_pylist()) for read in rows)
     every = {(task, *key): "" for task, *columns in names for key in zip(*columns, strict=True)}
-    known = tasks_to_read(whole, bench, rows, every)
-    truth = {key: rule for task in known for key, rule in zip(task.keys, task.rules, strict=True)}
+    known = answers_to_read(whole, bench, rows, every).values()
+    truth = {asked.key: asked.rules for answers in known for asked in answers}
     rows = list(read_rows(spoiled, bench))
-    asked = list(tasks_to_read(spoiled, bench, rows))
-    assert {task.rows.task for task in asked} == {read.task for read in rows if read.rows.num_rows}
-    for task in asked:
-        unread, choices = task.rules.count(""), int((task.rows.readings.outcomes() == 0).sum())
-        assert len(task.keys) - unread == min(choices, max(FEWEST, round(0.02 * choices)))
-    second = SecondReadings("a", "b", spoiled.digest, {key: truth[key] for task in asked for key in task.keys})
+    tasks = answers_to_read(spoiled, bench, rows)
+    for read in rows:
+        chosen = int((read.readings.outcomes() == 0).sum())
+        again = [asked for asked in tasks.get(read.task, ()) if asked.rules]
+        assert len(again) == min(chosen, max(FEWEST, round(0.02 * chosen)))
+        assert all(asked.rules in asked.choices for asked in again)
+    keys = [asked.key for answers in tasks.values() for asked in answers]
+    second = SecondReadings("a", "b", spoiled.digest, {key: truth[key] for key in keys})
     records = bench.read(spoiled)
     values, right = bench.measure(records), bench.measure(bench.read(whole))
-    variant = second_variant(second, spoiled, bench, records, rows, values)
+    variant = second_variant(second, spoiled, records, rows, values)
     assert variant.values
     for value, number in right.items():
         assert variant.values.get(value, values[value].value) == pytest.approx(number.value, abs=1e-12), value
@@ -78,15 +80,18 @@ def test_choices_that_are_found_again_give_the_values_as_if_they_had_been_read(n
 
 @pytest.mark.slow  # a run through Inspect
 def test_a_second_reader_moves_no_measured_value(run: Run, tmp_path: Path) -> None:
-    _, spoiled = submission("stereotypical_bias", 4, 600)
+    _, spoiled = submission("stereotypical_bias", 4, 607)
     write_submission(tmp_path / "mine", spoiled.meta, spoiled.tables)
     (tmp_path / "reader.py").write_text(READER)
-    file = tmp_path / "second.jsonl"
-    asked = ("readings", tmp_path / "mine", "--second", f"python/{tmp_path}/reader.py:read", "--out", file)
+    file = tmp_path / "mine.second.jsonl"
+    asked = ("judge", tmp_path / "mine", "--model", f"python/{tmp_path}/reader.py:read")
+    assert run(*asked, "--limit", 3)[0] == 0
+    some = file.read_text().splitlines()
     code, out, err = run(*asked)
     assert code == 0, err
     assert "language_gender: agrees with the rules on 100.0%" in " ".join(out.split())
     before = file.read_bytes()
+    assert set(some) < set(before.decode().splitlines())
     assert run(*asked)[0] == 0  # from the journal
     assert file.read_bytes() == before
     scored = {}
@@ -109,17 +114,17 @@ def test_a_server_reads_by_schema(run: Run, tmp_path: Path) -> None:
     _, spoiled = submission("stereotypical_bias", 4, 2000)
     write_submission(tmp_path / "mine", spoiled.meta, spoiled.tables)
     model = "openai-api/served/served-text"
-    code, _, err = run("readings", tmp_path / "mine", "--second", model, "--out", tmp_path / "second.jsonl")
+    code, _, err = run("judge", tmp_path / "mine", "--model", model, "--revision", "7")
     assert code == 0, err
-    second = load_second(tmp_path / "second.jsonl", spoiled)
-    assert second.reader == model
+    second = load_second(tmp_path / "mine.second.jsonl", spoiled)
+    assert (second.reader, second.revision) == (model, "7")
     assert set(second.read.values()) & set(NO_CHOICE)  # drawn from the schema, which holds all
     assert "" not in second.read.values()
     with pytest.raises(UsageError, match="readings of other answers"):
-        load_second(tmp_path / "second.jsonl", replace(spoiled, digest="0" * 64))
-    (tmp_path / "second.jsonl").write_text("[]")
+        load_second(tmp_path / "mine.second.jsonl", replace(spoiled, digest="0" * 64))
+    (tmp_path / "mine.second.jsonl").write_text("[]")
     with pytest.raises(UsageError, match="has no readings of a second reader"):
-        load_second(tmp_path / "second.jsonl", spoiled)
+        load_second(tmp_path / "mine.second.jsonl", spoiled)
 
 
 def test_what_a_second_reader_says() -> None:
