@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
@@ -21,9 +20,8 @@ from fairspace.submissions.running.local.found import find
 from fairspace.submissions.running.planning import Line
 
 
-@dataclass(frozen=True)
-class Machine:
-    """Rates per second: operations, bytes read; seconds of a step at least; answers at a time; bytes of a parameter."""
+class Machine(NamedTuple):
+    """Operations and bytes read per second; seconds of a step at least; answers at a time; bytes of a parameter."""
 
     name: str
     operations: float
@@ -35,21 +33,18 @@ class Machine:
 
 GPU = Machine("an 80 GB GPU", 0.4 * 312e12, 0.7 * 2.0e12, 0.03, 8, 2)
 CORES = Machine("8 cores", 0.4e12, 40e9, 0.0, 8, 4)
-FIRST, RATE = 1.0, 50.0
-"""A hosted model's seconds before the first token, and tokens per second of one answer."""
-IMAGE_SECONDS = 15.0
-"""Seconds of a hosted model for one image."""
+FIRST, RATE, IMAGE_SECONDS = 1.0, 50.0, 15.0
+"""Of a hosted model: seconds before the first token, tokens per second of one answer, seconds of an image."""
 CONNECTIONS = {"answers": 16, "images": 8}
 """Requests to a hosted model at a time, without a setting."""
 IMAGE_TOKENS = {"janus": 576, "emu3": 8_190}
 """Tokens of an image that a unified model draws one after another: 24 x 24, and 90 x 91."""
 DENOISERS = ("transformer", "unet", "prior", "decoder")
 _HERE = ("local/", "vllm/", "sglang/", "hf/", "diffusers:", "transformers:")
-_OWN = ("python/", "python:")
+_OWN = ("python/", "python:", "torchumm/", "torchumm:")
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(NamedTuple):
     """Parameters of a model, those that each step uses, and bytes of its files."""
 
     parameters: float
@@ -60,21 +55,22 @@ class Size:
 
 def size_of(named: str) -> Size | None:
     """Size of a model on this machine or the Hub, by its files and without loading; None if they cannot be seen."""
-    scheme = next((scheme for scheme in _HERE if named.startswith(scheme)), "")
-    what = named.removeprefix(scheme).partition("?")[0]
+    what, config = named.removeprefix(_scheme(named)).partition("?")[0], {}
     try:
-        if scheme == "diffusers:":
+        if named.startswith("diffusers:"):
             found = weights.find(what, "model_index.json")
-            where, revision, file = found.where, found.revision, ""
+            files = _files(found.where, found.revision)
+        elif (source := find(what)).file:
+            from gguf import GGUFReader
+
+            file = Path(source.where) / source.file
+            parameters = float(sum(int(tensor.n_elements) for tensor in GGUFReader(file).tensors))
+            return Size(parameters, parameters, float(file.stat().st_size), "gguf")
         else:
-            source = find(what)
-            where, revision, file = source.where, source.revision, source.file
-        if file:
-            return _gguf(Path(where) / file)
-        files = _files(where, revision)
+            config = json.loads(weights.find(what, "config.json").marker.read_text(encoding="utf-8"))
+            files = _files(source.where, source.revision)
     except (BuildError, RunError):
         return None
-    config = _json(where, revision, "config.json") if "config.json" in files else {}
     width = 4 if "32" in str(config.get("dtype", config.get("torch_dtype", ""))) else 2
     plain = {name: count for name, count in files.items() if name.endswith(".safetensors") and name.count(".") == 1}
     total = float(sum(plain.values()))
@@ -82,17 +78,9 @@ def size_of(named: str) -> Size | None:
     return Size(total / width, used / width, total, str(config.get("model_type", ""))) if total else None
 
 
-def _gguf(file: Path) -> Size:
-    from gguf import GGUFReader
-
-    parameters = float(sum(int(tensor.n_elements) for tensor in GGUFReader(file).tensors))
-    return Size(parameters, parameters, float(file.stat().st_size), "gguf")
-
-
 def _files(where: str, revision: str | None) -> dict[str, int]:
     if revision is None:
-        folder = Path(where)
-        return {path.relative_to(folder).as_posix(): path.stat().st_size for path in folder.rglob("*.*")}
+        return {path.relative_to(where).as_posix(): path.stat().st_size for path in Path(where).rglob("*.*")}
     from huggingface_hub import HfApi
 
     try:
@@ -102,19 +90,15 @@ def _files(where: str, revision: str | None) -> dict[str, int]:
     return {file.rfilename: file.size or 0 for file in siblings}
 
 
-def _json(where: str, revision: str | None, name: str) -> dict[str, Any]:
-    from huggingface_hub import hf_hub_download
-
-    path = Path(where) / name if revision is None else Path(hf_hub_download(where, name, revision=revision))
-    read = json.loads(path.read_text("utf-8"))
-    return read if isinstance(read, dict) else {}
+def _scheme(named: str) -> str:
+    return next((scheme for scheme in _HERE if named.startswith(scheme)), "")
 
 
 def estimate(named: str, lines: Sequence[Line], connections: int | None = None) -> str:
     """A sentence on time and memory of all `lines` by the model that a user calls `named`."""
     if named.startswith(_OWN):
         return f"{named}: time and memory are your own code's."
-    if not named.startswith(_HERE):
+    if not _scheme(named):
         seconds = sum(hosted(line, connections) for line in lines)
         return f"{named}: about {_time(seconds)}, by requests at the same time; no memory here."
     size = size_of(named)
