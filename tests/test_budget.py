@@ -13,9 +13,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LONGEST_FILE = 600
 """Lines of a file; a longer one holds more than one topic."""
-# The models that the papers are about (+2,600): detectors of Ultralytics, pipelines as their makers meant, cores (builders);
-# labels without training (ares, submissions); unified models, servers, providers, TorchUMM, closed forms, a second
-# reader, times and memory of a plan (submissions).
+# The models that the papers are about (+2,600): detectors of Ultralytics, pipelines as their makers meant, cores
+# (builders); labels without training (ares, submissions); unified models, servers, providers, TorchUMM, closed forms, a
+# second reader, times and memory of a plan (submissions).
 BUDGET = {
     "builders": (12_516, 69, 871),
     "metrics": (5_516, 57, 359),

@@ -34,7 +34,7 @@ class Machine(NamedTuple):
 GPU = Machine("an 80 GB GPU", 0.4 * 312e12, 0.7 * 2.0e12, 0.03, 8, 2)
 CORES = Machine("8 cores", 0.4e12, 40e9, 0.0, 8, 4)
 FIRST, RATE, IMAGE_SECONDS = 1.0, 50.0, 15.0
-"""Of a hosted model: seconds before the first token, tokens per second of one answer, seconds of an image."""
+"""A hosted model's seconds before the first token, tokens per second of one answer, seconds of an image."""
 CONNECTIONS = {"answers": 16, "images": 8}
 """Requests to a hosted model at a time, without a setting."""
 IMAGE_TOKENS = {"janus": 576, "emu3": 8_190}

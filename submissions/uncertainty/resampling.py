@@ -67,6 +67,4 @@ def resample(
 def as_wide(column: Floats, error: float) -> Floats:
     """Draws near a floor, spread about their mean until they vary as much as the value does."""
     middle, spread = np.nanmean(column), np.nanstd(column, ddof=1)
-    if not 1e-12 < spread < error:  # equal draws may differ by rounding
-        return column
-    return np.asarray(middle + (column - middle) * (error / spread))
+    return np.asarray(middle + (column - middle) * (error / spread)) if 0 < spread < error else column

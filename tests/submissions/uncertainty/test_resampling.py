@@ -92,4 +92,4 @@ def test_draws_near_a_floor_vary_as_much_as_their_value_does() -> None:
     column = np.array([0.1, 0.2, 0.3])
     np.testing.assert_allclose(as_wide(column, 0.2), [0.0, 0.2, 0.4], atol=1e-15)
     np.testing.assert_array_equal(as_wide(column, 0.05), column)
-    np.testing.assert_array_equal(as_wide(np.full(3, 0.2), 0.1), np.full(3, 0.2))
+    np.testing.assert_array_equal(as_wide(np.full(4, 0.25), 0.1), np.full(4, 0.25))
