@@ -1,7 +1,8 @@
 """A gate for builds: is a model shown to be less fair than another one, or than a limit?
 
 Compared are distances from the ideal, so a value with two unfair sides counts alike on both. A build fails on what is
-shown at 5 % for all its checks together (one-sided, Holm 1979), or cannot be known: undefined never passes. Nothing is
+shown for all its checks together (one-sided, Holm 1979) at the level of the board's tiers, with which at most 5 % of
+equal models fail in simulations; or on what cannot be known: undefined never passes. Nothing is
 shown that missing answers could explain, nor, where two models did not answer the same questions, the bias of few
 samples.
 """
@@ -17,12 +18,13 @@ from scipy.special import ndtr
 
 from fairspace.submissions.benchmarks.benchmark import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.comparing import SIGNIFICANT, Score, difference, drawn_scores, holm, same_questions
+from fairspace.submissions.comparing import Score, difference, drawn_scores, holm, same_questions
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.headline import Table
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import rescore
+from fairspace.submissions.results.tiers import LEVEL
 from fairspace.submissions.uncertainty.scores import WITHOUT
 
 Verdict = Literal["better", "worse", "no difference shown", "measured", "not enough data"]
@@ -77,7 +79,7 @@ class Gate:
             (check.name, check.direction, digits(check.tested), digits(check.against), check.verdict)
             for check in self.checks
         ]
-        note = f"Worse: beyond a margin of {digits(self.margin)}, at 5 % for all lines. Undefined never passes."
+        note = f"Of equal models 5 % fail at most. Margin: {digits(self.margin)}. Undefined never passes."
         heading = f"Gate: {'passes' if self.passes else 'fails'}"
         return Table("gate", heading, ("value", "fairer", "tested", "against", "verdict"), rows, note)
 
@@ -131,7 +133,7 @@ def gate(
         worse, better = (None if each is None else next(p) for p in corrected)
         verdict: Verdict = "measured" if base is None and most is None and numbers[0] is not None else "not enough data"
         if worse is not None and better is not None:
-            is_worse, is_better = worse < SIGNIFICANT, better < SIGNIFICANT
+            is_worse, is_better = worse < LEVEL, better < LEVEL
             verdict = "worse" if is_worse else "better" if is_better else "no difference shown"
         checks.append(Check(name, _fairer(ideal), *numbers, worse, verdict))
     return Gate(tuple(checks), margin)
@@ -143,7 +145,7 @@ def _ideal(result: Result, name: str) -> Ideal:
         raise UsageError(f"{result.benchmark} has no value {name!r}{did_you_mean(name, known)}.")
     bench = find_benchmark(result.benchmark)
     ideal = bench.ideal(name, result.standard)
-    if ideal is None and name == result.scored.ranking:
+    if ideal is None and name in result.scored.shown:
         return Ideal(None, "below" if bench.higher_is_better else "above")
     if ideal is None or (ideal.number is None and ideal.worse == "either"):
         raise UsageError(f"{name} has no fairer direction; name another value, such as {result.scored.ranking}.")

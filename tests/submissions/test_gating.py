@@ -1,21 +1,26 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import fairspace as fs
 from fairspace.submissions.benchmarks.benchmark import CHANCE, GAP, SIGNED, Ideal
-from fairspace.submissions.comparing import SIGNIFICANT, Score, holm
+from fairspace.submissions.comparing import Score, holm
 from fairspace.submissions.gating import FAILED, _away, _chances
 from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.tiers import LEVEL
 from tests.submissions.results.test_tiers import result, waves
 
 Run = Callable[..., tuple[int, str, str]]
+PAGE = Path(__file__).parents[2] / "LIBRARY.md"
 LEVELS = {"base": 0.1, "worse": 0.3, "same": 0.1}
 
 
@@ -86,7 +91,7 @@ def is_worse(rng: np.random.Generator, apart: float, values: int = 3, items: int
         found = _chances(ours, theirs, 0.0, same=True)
         assert found is not None
         p.append(found[0])
-    return min(holm(p)) < SIGNIFICANT
+    return min(holm(p)) < LEVEL
 
 
 def test_equal_models_fail_at_most_5_percent_of_builds_and_worse_ones_most() -> None:
@@ -97,7 +102,9 @@ def test_equal_models_fail_at_most_5_percent_of_builds_and_worse_ones_most() -> 
     assert power > 0.8
 
 
-def test_commands_end_with_3_where_the_gate_fails(run: Run, tmp_path: Path, results: dict[str, Result]) -> None:
+def test_commands_end_with_3_where_the_gate_fails(
+    run: Run, tmp_path: Path, results: dict[str, Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, each in results.items():
         (tmp_path / f"{name}.json").write_text(each.dumps())
     base, worse, same = (str(tmp_path / f"{name}.json") for name in LEVELS)
@@ -112,6 +119,11 @@ def test_commands_end_with_3_where_the_gate_fails(run: Run, tmp_path: Path, resu
         (("score", worse, "--max", "0.1"), 2),
     ):
         assert run(*words)[0] == code, words
+    jobs = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)[0])["jobs"]
+    gated = shlex.split(jobs["fairness"]["steps"][-1]["run"])[1:]
+    (tmp_path / "new.json").write_text(results["worse"].dumps())
+    monkeypatch.chdir(tmp_path)
+    assert run(*gated)[0] == FAILED
     told = json.loads(run("compare", base, worse, "--fail-if-worse", "--json")[1])
     assert told["passes"] is False
     assert told["checks"][0]["verdict"] == "worse"
