@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fairspace.submissions.comparing import Comparison, compare
     from fairspace.submissions.errors import UsageError
     from fairspace.submissions.format.faults import SubmissionError
+    from fairspace.submissions.gating import Gate, gate
     from fairspace.submissions.running.errors import RunError
     from fairspace.submissions.version import VERSION as __version__  # noqa: N811, the name that packages have
 
@@ -33,6 +34,7 @@ __all__ = [
     "Answers",
     "BENCHMARKS",
     "Comparison",
+    "Gate",
     "Result",
     "RunError",
     "SubmissionError",
@@ -41,6 +43,7 @@ __all__ = [
     "benchmark",
     "check_submission",
     "compare",
+    "gate",
     "items",
     "load_result",
     "rescore",
@@ -51,6 +54,7 @@ _HOMES = {
     "Answers": ("asking", "Answers"),
     "BENCHMARKS": ("submissions.benchmarks.names", "NAMES"),
     "Comparison": ("submissions.comparing", "Comparison"),
+    "Gate": ("submissions.gating", "Gate"),
     "Result": ("outcome", "Result"),
     "RunError": ("submissions.running.errors", "RunError"),
     "SubmissionError": ("submissions.format.faults", "SubmissionError"),
@@ -59,6 +63,7 @@ _HOMES = {
     "benchmark": ("submissions.benchmarks.registry", "benchmark"),
     "check_submission": ("submissions.checking.submission", "check_submission"),
     "compare": ("submissions.comparing", "compare"),
+    "gate": ("submissions.gating", "gate"),
     "items": ("questions", "items"),
     "load_result": ("outcome", "load_result"),
     "rescore": ("outcome", "rescore"),

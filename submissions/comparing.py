@@ -78,14 +78,8 @@ def differences(
     `values`: raw values compared as well, never as ratios.
     """
     bench = find_benchmark(benchmark)
-    chosen = find_standard(bench, standard)
-    limits = bench.scoring.table(chosen, AS_RELEASED).limits
-    drawn = [ScoresDrawn(result.scored, result.values, result.draws) for result in results if result.draws is not None]
-    score_draws = iter(many_score_draws(bench, drawn, chosen))
-    first, *others = [
-        {} if result.draws is None else _raw(result, result.draws, values) | _drawn(result.scored, next(score_draws))
-        for result in results
-    ]
+    limits = bench.scoring.table(find_standard(bench, standard), AS_RELEASED).limits
+    first, *others = drawn_scores(benchmark, results, standard, values)
     by_row: list[dict[str, Difference]] = [{}]
     for result, other in zip(results[1:], others, strict=True):
         same = same_questions(results[0], result)
@@ -101,6 +95,19 @@ def differences(
         }
         by_row.append({name: between for name, between in by_score.items() if between is not None})
     return by_row
+
+
+def drawn_scores(
+    benchmark: str, results: Sequence[Result], standard: str, values: Collection[str] = ()
+) -> list[dict[str, Score]]:
+    """For each result, its scores and those raw `values` that have draws, by name."""
+    bench = find_benchmark(benchmark)
+    drawn = [ScoresDrawn(result.scored, result.values, result.draws) for result in results if result.draws is not None]
+    score_draws = iter(many_score_draws(bench, drawn, find_standard(bench, standard)))
+    return [
+        {} if result.draws is None else _raw(result, result.draws, values) | _drawn(result.scored, next(score_draws))
+        for result in results
+    ]
 
 
 def same_questions(first: Result, other: Result) -> bool:
@@ -135,13 +142,18 @@ def corrected(by_row: Sequence[Mapping[str, Difference]]) -> list[dict[str, floa
     Holm's step-down procedure: at most 5 % of tables of equal models have a p below 0.05, under any dependence.
     """
     keys = [(place, name) for place, row in enumerate(by_row) for name in row]
-    single = {(place, name): 2 * float(ndtr(-by_row[place][name].errors)) for place, name in keys}
-    holm: list[dict[str, float]] = [{} for _ in by_row]
-    largest = 0.0
-    for number, (place, name) in enumerate(sorted(keys, key=lambda key: single[key])):
-        largest = max(largest, min(1.0, (len(keys) - number) * single[place, name]))
-        holm[place][name] = largest
-    return [{name: p[name] for name in row} for row, p in zip(by_row, holm, strict=True)]
+    p = holm([2 * float(ndtr(-by_row[place][name].errors)) for place, name in keys])
+    by_key = dict(zip(keys, p, strict=True))
+    return [{name: by_key[place, name] for name in row} for place, row in enumerate(by_row)]
+
+
+def holm(single: Sequence[float]) -> list[float]:
+    """The p-values, corrected for all of them."""
+    order = np.argsort(single, kind="stable")
+    steps = np.minimum(1.0, (len(single) - np.arange(len(single))) * np.asarray(single)[order])
+    corrected_p = np.empty(len(single))
+    corrected_p[order] = np.maximum.accumulate(steps)
+    return [float(p) for p in corrected_p]
 
 
 class Score(NamedTuple):

@@ -1,6 +1,6 @@
 """The command `fairspace`.
 
-Exit codes: 0 done, 1 a submission, source, build or run is at fault, 2 wrong use, 130 stopped by Ctrl-C.
+Exit codes: 0 done, 1 a submission, source, build or run is at fault, 2 wrong use, 3 a gate fails, 130 by Ctrl-C.
 Modules of commands import at the top what their help needs and nothing else, so that `fairspace --help` is quick.
 """
 

@@ -80,11 +80,22 @@ def score(
         typer.Option(help="What if, of a result: weight of a part, 0 to 10; may be repeated.", metavar="PART:NUMBER"),
     ] = None,
     tau: Annotated[float | None, typer.Option(help="What if, of a result: threshold of the profile code.")] = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Exit code 3 if this value is not measured, or beyond --max; may be repeated.", metavar="NAME"
+        ),
+    ] = None,
+    most: Annotated[
+        float | None, typer.Option("--max", help="Largest distance from the ideal that --require lets pass.")
+    ] = None,
     everything: All = False,
     as_json: Json = False,
 ) -> None:
     """Check and score a submission, or score a result under another standard from its raw values alone."""
     check_places(out, store)
+    if most is not None and not require:
+        raise UsageError("--max is the limit of --require; name the value with it, or leave it out.")
     if weight or tau is not None:
         if not is_result(submission) or out is not None or store is not None:
             raise UsageError(
@@ -111,12 +122,14 @@ def score(
         storage = open_store(store)
         add_result(storage, result)
         storage.close()
-    if as_json:
+    if as_json and not require:
         print_json(result.to_json())
-    else:
+    elif not as_json:
         from fairspace.submissions.commands.show.results import show_result
 
         show_result(result, everything=everything)
+    if require:
+        _pass_gate(result, None, require, 0.0, most, as_json)
 
 
 def _rescored(path: Path, standard: str) -> Result:
@@ -212,6 +225,15 @@ def compare(
         list[Path],
         typer.Argument(help="Two or more results, or submissions to stereotypical_bias.", metavar="RESULT"),
     ],
+    fail_if_worse: Annotated[
+        bool,
+        typer.Option("--fail-if-worse", help="Exit code 3 if the second result is shown to be less fair, or unknown."),
+    ] = False,
+    score_name: Annotated[
+        list[str] | None,
+        typer.Option("--score", help="Value that --fail-if-worse tests; may be repeated. The ranked one if left out."),
+    ] = None,
+    margin: Annotated[float, typer.Option(help="Larger distance from the ideal that --fail-if-worse lets pass.")] = 0.0,
     as_json: Json = False,
 ) -> None:
     """Compare results: each score against the first model's, with intervals and corrected significance.
@@ -221,6 +243,16 @@ def compare(
     if len(compared) < 2:
         raise UsageError("Name two results or submissions, or more.")
     results = [is_result(path) for path in compared]
+    if fail_if_worse:
+        if len(compared) > 2 or not all(results):
+            raise UsageError("--fail-if-worse tests one result against another: fairspace compare base.json new.json.")
+        from fairspace.submissions.results.scoring import load_result
+
+        base, tested = (load_result(path) for path in compared)
+        _pass_gate(tested, base, score_name or (), margin, None, as_json)
+        return
+    if score_name or margin:
+        raise UsageError("--score and --margin are for --fail-if-worse; name it, or leave them out.")
     if all(results):
         _compare_results(compared, as_json)
         return
@@ -243,6 +275,24 @@ def compare(
             for mark in marks_of(given.dump_meta(), given.manifest.run() if given.manifest else ()):
                 show_wrapped(f"{path} is a part of the benchmark: {mark}.")
         show_wrapped(shared(values))
+
+
+def _pass_gate(
+    tested: Result, base: Result | None, names: Sequence[str], margin: float, most: float | None, as_json: bool
+) -> None:
+    """Print a gate; exit code 3 if it does not open."""
+    from fairspace.submissions.commands.show.tables import show_wrapped, table
+    from fairspace.submissions.gating import FAILED, gate
+
+    found = gate(tested, base, scores=names, margin=margin, most=most)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        shown = found.table()
+        table(shown.heading, shown.columns, shown.rows)
+        show_wrapped(shown.note)
+    if not found.passes:
+        raise typer.Exit(FAILED)
 
 
 def _compare_results(paths: Sequence[Path], as_json: bool) -> None:

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+import fairspace as fs
+from fairspace.submissions.benchmarks.benchmark import CHANCE, GAP, SIGNED, Ideal
+from fairspace.submissions.comparing import Score, holm
+from fairspace.submissions.gating import FAILED, _away, _chances
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.tiers import LEVEL
+from tests.submissions.results.test_tiers import result, waves
+
+Run = Callable[..., tuple[int, str, str]]
+PAGE = Path(__file__).parents[2] / "LIBRARY.md"
+LEVELS = {"base": 0.1, "worse": 0.3, "same": 0.1}
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, Result]:
+    return {name: result(name, level, waves(0.01, 3 + place)) for place, (name, level) in enumerate(LEVELS.items())}
+
+
+def test_what_is_worse_fails_and_what_is_as_good_or_better_passes(results: dict[str, Result]) -> None:
+    base, worse = results["base"], results["worse"]
+    name = base.scored.ranking
+    for tested, against, margin, verdict in (
+        (worse, base, 0.0, "worse"),
+        (base, worse, 0.0, "better"),
+        (results["same"], base, 0.0, "no difference shown"),
+        (worse, base, 0.25, "no difference shown"),
+    ):
+        found = fs.gate(tested, against, margin=margin)
+        assert [(check.name, check.verdict) for check in found.checks] == [(name, verdict)]
+        assert found.passes is (verdict != "worse")
+    for most, verdict in ((0.2, "worse"), (0.5, "better"), (None, "measured")):
+        assert fs.gate(worse, scores=[name], most=most).checks[0].verdict == verdict
+
+
+def test_undefined_never_passes(results: dict[str, Result]) -> None:
+    base = results["base"]
+    name = base.scored.ranking
+    lost = replace(base.scored.scores[name], state="undefined", value=None, low=None, high=None, reason="lost")
+    without = replace(base, scored=replace(base.scored, scores={**base.scored.scores, name: lost}))
+    for tested, most in ((without, None), (without, 0.5), (replace(base, draws=None), 0.5)):
+        found = fs.gate(tested, most=most)
+        assert (found.checks[0].verdict, found.passes) == ("not enough data", False)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [({"margin": -1.0}, "margin of 0 or more"), ({"scores": ["nothing"]}, "has no value 'nothing'")],
+)
+def test_a_wrong_gate_is_refused(asked: dict[str, object], said: str, results: dict[str, Result]) -> None:
+    with pytest.raises(fs.UsageError, match=said):
+        fs.gate(results["base"], results["same"], **asked)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("ideal", "score", "wanted"),
+    [
+        (GAP, (0.2, 0.1, 0.4), (0.2, 0.1, 0.4)),
+        (SIGNED, (-0.2, -0.3, 0.1), (0.2, 0.0, 0.3)),
+        (SIGNED, (-0.2, -0.3, -0.1), (0.2, 0.1, 0.3)),
+        (Ideal(1.0, "below"), (0.7, 0.6, 0.9), (0.3, 0.1, 0.4)),
+        (CHANCE, (0.4, 0.3, 0.5), (0.4, 0.3, 0.5)),
+    ],
+)
+def test_distances_from_the_ideal(ideal: Ideal, score: tuple[float, ...], wanted: tuple[float, ...]) -> None:
+    value, low, high = score
+    found = _away(Score(value, value, np.full(3, value), (low, high)), ideal)
+    assert (found.value, *(found.bounds or ())) == pytest.approx(wanted)
+
+
+def is_worse(rng: np.random.Generator, apart: float, values: int = 3, items: int = 400, resamples: int = 200) -> bool:
+    """Whether a model whose shares lie `apart` farther from one half is shown to be worse in any of some values."""
+    weights = rng.multinomial(items, np.full(items, 1 / items), resamples) / items
+    p = []
+    for _ in range(values):
+        likely = rng.beta(8, 6, items)  # items differ, and are the same for both models
+        answers = [rng.random(items) < likely + more for more in (apart, 0.0)]
+        ours, theirs = (_away(Score(a.mean(), a.mean(), weights @ a), Ideal(0.5, "either")) for a in answers)
+        found = _chances(ours, theirs, 0.0, same=True)
+        assert found is not None
+        p.append(found[0])
+    return min(holm(p)) < LEVEL
+
+
+def test_equal_models_fail_at_most_5_percent_of_builds_and_worse_ones_most() -> None:
+    rng = np.random.default_rng(1)
+    alarms = np.mean([is_worse(rng, 0.0) for _ in range(400)])
+    power = np.mean([is_worse(rng, 0.12) for _ in range(100)])
+    assert alarms < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
+    assert power > 0.8
+
+
+def test_commands_end_with_3_where_the_gate_fails(
+    run: Run, tmp_path: Path, results: dict[str, Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, each in results.items():
+        (tmp_path / f"{name}.json").write_text(each.dumps())
+    base, worse, same = (str(tmp_path / f"{name}.json") for name in LEVELS)
+    score = results["base"].scored.ranking
+    for words, code in (
+        (("compare", base, worse, "--fail-if-worse"), FAILED),
+        (("compare", base, same, "--fail-if-worse", "--score", score), 0),
+        (("compare", base, worse, "--fail-if-worse", "--margin", "0.25"), 0),
+        (("score", worse, "--require", score, "--max", "0.2"), FAILED),
+        (("score", worse, "--require", score), 0),
+        (("compare", base, worse, "--margin", "0.1"), 2),
+        (("score", worse, "--max", "0.1"), 2),
+    ):
+        assert run(*words)[0] == code, words
+    jobs = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)[0])["jobs"]
+    gated = shlex.split(jobs["fairness"]["steps"][-1]["run"])[1:]
+    (tmp_path / "new.json").write_text(results["worse"].dumps())
+    monkeypatch.chdir(tmp_path)
+    assert run(*gated)[0] == FAILED
+    told = json.loads(run("compare", base, worse, "--fail-if-worse", "--json")[1])
+    assert told["passes"] is False
+    assert told["checks"][0]["verdict"] == "worse"
