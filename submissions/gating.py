@@ -38,7 +38,7 @@ class Check:
 
     Args:
         name: name of the value.
-        direction: which way is fairer, in words.
+        direction: the fairer way, in words.
         tested: its number; None without one.
         against: number of the base model, or the limit; None without one.
         p: one-sided p that the distance from the ideal is larger by more than the margin, corrected for all checks.
