@@ -129,7 +129,7 @@ def gate(
     corrected = [iter(holm([each[side] for each in found if each])) for side in (0, 1)]
     checks = []
     for name, ideal, each in zip(names, ideals, found, strict=True):
-        numbers = _number(tested, name), most if base is None else _number(base, name)
+        numbers = _number(tested, name), _limit(ideal, most) if base is None else _number(base, name)
         worse, better = (None if each is None else next(p) for p in corrected)
         verdict: Verdict = "measured" if base is None and most is None and numbers[0] is not None else "not enough data"
         if worse is not None and better is not None:
@@ -157,6 +157,13 @@ def _fairer(ideal: Ideal) -> str:
 
 
 _DIRECTIONS = {"above": "lower", "below": "higher"}
+
+
+def _limit(ideal: Ideal, most: float | None) -> float | None:
+    """The value at the largest distance that passes; of two unfair sides the distance itself."""
+    if most is None or ideal.worse == "either":
+        return most
+    return (ideal.number or 0.0) + (-most if ideal.worse == "below" else most)
 
 
 def _away(score: Score, ideal: Ideal) -> Score:

@@ -87,7 +87,8 @@ def score(
         ),
     ] = None,
     most: Annotated[
-        float | None, typer.Option("--max", help="Largest distance from the ideal that --require lets pass.")
+        float | None,
+        typer.Option("--max", help="Distance from the ideal; --require fails on what is shown to be beyond it."),
     ] = None,
     everything: All = False,
     as_json: Json = False,

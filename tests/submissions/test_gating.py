@@ -42,7 +42,8 @@ def test_what_is_worse_fails_and_what_is_as_good_or_better_passes(results: dict[
         assert [(check.name, check.verdict) for check in found.checks] == [(name, verdict)]
         assert found.passes is (verdict != "worse")
     for most, verdict in ((0.2, "worse"), (0.5, "better"), (None, "measured")):
-        assert fs.gate(worse, scores=[name], most=most).checks[0].verdict == verdict
+        check = fs.gate(worse, scores=[name], most=most).checks[0]
+        assert (check.verdict, check.against) == (verdict, most)
 
 
 def test_undefined_never_passes(results: dict[str, Result]) -> None:
