@@ -123,7 +123,7 @@ def run(
     chosen = Chosen(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only, dataset_revision, form)
     answering = model_settings(model, setting)
     if dry_run:
-        _show_plan(chosen, answering, images, provider_prices)
+        _show_plan(chosen, answering, images, ares, provider_prices)
         return
     if out is None:
         raise UsageError("Name the folder of the submission with --out; only --dry-run needs none.")
@@ -173,6 +173,7 @@ def _show_plan(
     chosen: Chosen,
     model: ModelSettings,
     images: str,
+    labeller: str,
     prices: Path | None,
 ) -> None:
     """Print what a run takes; text tasks are left out where only a model that makes images is named."""
@@ -192,9 +193,12 @@ def _show_plan(
         image_parts=made_parts(chosen) if images else (),
         prices=read_prices(prices) if prices else None,
         max_tokens=model.max_tokens,
+        labeller=labeller,
     )
     note = limit_note(opened)
-    differences = [None if line.task == "judgements" else smallest_difference(line.stimuli) for line in lines]
+    differences = [
+        None if line.task in ("judgements", "labels") else smallest_difference(line.stimuli) for line in lines
+    ]
     for line, found in zip(lines, differences, strict=True):
         what = "images" if line.made else "requests"
         text = f"{line.task} by {line.model or 'a model'}: {line.requests:,} of {line.of_requests:,} {what}"
@@ -206,9 +210,9 @@ def _show_plan(
             text += f"; difference {found:.2g}" if found < 1 else "; too few stimuli to show a difference"
         typer.echo(plain(text))
     typer.echo(SMALLEST)
-    for named in filter(None, dict.fromkeys((model.name, images))):
-        if of_it := [line for line in lines if line.model == named]:
-            typer.echo(plain(estimate(named, of_it, None if of_it[0].made else model.connections)))
+    for named in filter(None, dict.fromkeys(line.model for line in lines)):
+        of_it = [line for line in lines if line.model == named]
+        typer.echo(plain(estimate(named, of_it, None if of_it[0].made else model.connections)))
     if note:
         typer.echo(note)
 

@@ -21,6 +21,8 @@ CHARACTERS, FRAME = 4, 7
 """Characters of a token; tokens around a message and before its answer (OpenAI's cookbook: 3, 1 for the role, 3)."""
 IMAGE_TOKENS = 765
 """Tokens of a square image in high detail, by the rule of GPT-4o: 85, and 170 for each of four squares."""
+ASKED, LABELS = 150, 25
+"""Tokens of the question after an image's labels, and of the answer."""
 SAMPLE = 200
 """Stimuli of a task whose prompts are measured."""
 JUDGED = {"narrative": (len(judging.TASKS), 3420), "narrative_single": (len(judging.TASKS_SINGLE), 1500)}
@@ -41,7 +43,7 @@ class Line:
     """A task for one model.
 
     Args:
-        task: task of the submission; `judgements` for a judge.
+        task: task of the submission; `judgements` for a judge, `labels` for a model that labels made images.
         model: name; '' if none was given.
         made: whether images are made; each is a stimulus and a request.
         requests: number chosen; `of_requests` of the full benchmark.
@@ -96,6 +98,7 @@ def plan(
     image_parts: Sequence[MadePart] = (),
     prices: Prices | None = None,
     max_tokens: int | None = None,
+    labeller: str = "",
 ) -> list[Line]:
     """A line for each task and model; nothing is asked. RunError PRICES_INVALID if a named model has no price."""
     lines = []
@@ -120,6 +123,10 @@ def plan(
             cost = chosen * (price.image or 0.0)
             line = replace(line, cost=cost, cost_most=cost, currency=price.currency)
         lines.append(line)
+        if labeller.startswith("vlm:"):
+            tokens = chosen * (IMAGE_TOKENS + ASKED), chosen * LABELS, chosen * 256
+            asking = labeller.removeprefix("vlm:").partition("?")[0]
+            lines.append(_priced(Line("labels", asking, False, *((chosen, whole) * 2), *tokens), prices))
     return lines
 
 

@@ -1,6 +1,7 @@
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,6 +83,15 @@ def test_made_images_are_counted_as_the_papers_have_them(name: str) -> None:
     assert {line.task: (prompts[line.task], line.requests) for line in lines} == wanted
     assert all(line.made and line.requests == line.of_requests == line.stimuli for line in lines)
     assert sum(line.cost or 0 for line in lines) == pytest.approx(sum(images for _, images in wanted.values()) * 0.04)
+
+
+def test_labels_by_a_model_that_sees_are_requests_to_it() -> None:
+    chosen = Chosen("fact_or_fair", tasks=("t2i_objective",))
+    asked: Any = {"image_parts": made_parts(chosen), "image_model": "g", "prices": PRICES}
+    made, labels = plan(Opened(chosen, {}, {}), "", labeller="vlm:m?attributes=race", **asked)
+    assert (labels.task, labels.model, labels.requests, made.requests) == ("labels", "m", 760, 760)
+    assert labels.cost == pytest.approx(760 * ((IMAGE_TOKENS + 150) * 2 + 25 * 10) / 1e6)
+    assert len(plan(Opened(chosen, {}, {}), "", labeller="clip", **asked)) == 1
 
 
 @pytest.mark.parametrize(
