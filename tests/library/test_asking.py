@@ -76,6 +76,7 @@ def test_an_item_that_always_fails_can_be_left_out_and_none_is_a_refusal() -> No
     assert "response" not in frame or frame["response"].isna().all()
 
 
+@pytest.mark.slow  # imports Inspect
 def test_what_a_function_returns_and_takes_is_checked_at_once() -> None:
     with pytest.raises(fs.RunError, match=r"the function returned 7\. Expected: a text"):
         fs.run(lambda prompt: 7, BENCHMARK, **FEW)
