@@ -123,10 +123,12 @@ def _backbone(kind: str, weights: Weights, file: Path) -> tuple[dict[str, Any], 
     try:
         config = _convnext(body) if kind == "convnext" else _transformer(kind, body)
         empty: Any = backbone(kind, config)
-        loaded, told = type(empty).from_pretrained(None, config=empty.config, state_dict=body, output_loading_info=True)
+        loaded, loading = type(empty).from_pretrained(
+            None, config=empty.config, state_dict=body, output_loading_info=True
+        )
     except (KeyError, IndexError, StopIteration, ValueError, RuntimeError) as error:
         raise _layout(file, f"{error!r}"[:200], f"{prefix}*, a backbone of transformers") from error
-    if lacking := sorted(name for name in told["missing_keys"] if not name.endswith(("mask_token", "position_ids"))):
+    if lacking := sorted(name for name in loading["missing_keys"] if not name.endswith(("mask_token", "position_ids"))):
         raise _layout(file, f"no {prefix}{lacking[0]}", f"all of {prefix}*")
     return config, loaded
 
@@ -136,7 +138,7 @@ def _transformer(kind: str, body: Weights) -> dict[str, Any]:
     within_embeddings = "vision_model.embeddings." if clip else "embeddings."
     patch = body[within_embeddings + ("patch_embedding.weight" if clip else "patch_embeddings.projection.weight")]
     places = body[within_embeddings + ("position_embedding.weight" if clip else "position_embeddings")]
-    blocks = {int(found[1]) for name in body if (found := re.search(r"encoder\.layers?\.(\d+)\.", name))}
+    blocks = {int(match[1]) for name in body if (match := re.search(r"encoder\.layers?\.(\d+)\.", name))}
     within = next(value for name, value in body.items() if name.endswith("mlp.fc1.weight"))
     width, side = int(patch.shape[0]), int(patch.shape[-1])
     config: dict[str, Any] = {
@@ -154,8 +156,8 @@ def _transformer(kind: str, body: Weights) -> dict[str, Any]:
 def _convnext(body: Weights) -> dict[str, Any]:
     stages: dict[int, list[int]] = {}
     for name, value in body.items():
-        if found := re.fullmatch(r"encoder\.stages\.(\d+)\.layers\.\d+\.dwconv\.weight", name):
-            stages.setdefault(int(found[1]), []).append(len(value))
+        if match := re.fullmatch(r"encoder\.stages\.(\d+)\.layers\.\d+\.dwconv\.weight", name):
+            stages.setdefault(int(match[1]), []).append(len(value))
     sizes = [stages[number] for number in range(len(stages))]
     return {"hidden_sizes": [each[0] for each in sizes], "depths": list(map(len, sizes)), "num_stages": len(sizes)}
 
@@ -167,8 +169,8 @@ def _head(expert: Expert, weights: Weights, file: Path) -> None:
         heat = weights.get("temperature", weights.get("clip_model.logit_scale"))
         prototypes = weights.get("text_prototypes")
         if prototypes is None or heat is None or prototypes.shape != expert.prototypes.shape:
-            found = "none" if prototypes is None else str(tuple(prototypes.shape))
-            raise _layout(file, f"text_prototypes: {found}", f"{tuple(expert.prototypes.shape)}, and a logit scale")
+            shape = "none" if prototypes is None else str(tuple(prototypes.shape))
+            raise _layout(file, f"text_prototypes: {shape}", f"{tuple(expert.prototypes.shape)}, and a logit scale")
         expert.prototypes.data, expert.temperature.data = prototypes[order], heat.reshape(())
         return
     head = {name: value for name, value in weights.items() if name.startswith("classifier_head.")}

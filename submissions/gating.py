@@ -2,13 +2,14 @@
 
 Compared are distances from the ideal, so a value with two unfair sides counts alike on both. A build fails on what is
 shown for all its checks together (one-sided, Holm 1979) at the level of the board's tiers, with which at most 5 % of
-equal models fail in simulations; or on what cannot be known: undefined never passes. Nothing is
-shown that missing answers could explain, nor, where two models did not answer the same questions, the bias of few
-samples.
+equal models fail in simulations; or on what cannot be known: undefined never passes, nor does a model whose worst case,
+with its missing, refused and unreadable answers, is worse than the other's worst case. Nothing is shown that such
+answers could explain, nor, where two models did not answer the same questions, the bias of few samples.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -101,14 +102,14 @@ def gate(
         tested: result of the model to test.
         base: result of the same benchmark and dataset revision; None tests against `most`.
         scores: names of values; the one that ranks go by if left out.
-        margin: larger distance from the ideal, in the value's unit, that still passes; 0 or more.
-        most: largest distance from the ideal that passes; None asks for a number alone.
+        margin: larger distance from the ideal, in the value's unit, that still passes; 0 or more, finite.
+        most: distance from the ideal; what is shown to be beyond it fails. None asks for a number alone.
 
     Errors: UsageError for results that answer different questions, an unknown value, one that no direction is fairer
-        of, a negative margin, or both `base` and `most`.
+        of, a margin or limit that is negative or not finite, or both `base` and `most`.
     """
-    if margin < 0 or (base is not None and most is not None):
-        raise UsageError("A gate has a base or a limit (most=), and a margin of 0 or more.")
+    if not all(0 <= number < math.inf for number in (margin, most or 0.0)) or (base is not None and most is not None):
+        raise UsageError("A gate has a base or a limit (most=), and a margin of 0 or more; both are finite numbers.")
     if base is not None:
         of = [(result.benchmark, result.signature.get("dataset_revision")) for result in (base, tested)]
         if of[0] != of[1]:
@@ -116,27 +117,34 @@ def gate(
         base = rescore(base, tested.standard)
     names = list(dict.fromkeys(scores)) or [tested.scored.ranking]
     ideals = [_ideal(tested, name) for name in names]
-    by_result = drawn_scores(tested.benchmark, [tested, base or tested], tested.standard, names)
+    raw = [name for name in names if name not in tested.scored.shown]  # an undefined score is not its raw value
+    ours_of, theirs_of = drawn_scores(tested.benchmark, [tested, base or tested], tested.standard, raw)
     same = base is None or same_questions(base, tested)
-    found: list[tuple[float, float] | None] = []
+    chances: list[tuple[float, float, float] | None] = []
     for name, ideal in zip(names, ideals, strict=True):
-        ours, theirs = (_away(scores[name], ideal) if name in scores else None for scores in by_result)
-        if base is None:
-            theirs = None if most is None or ours is None else Score(most, most, np.full(len(ours.draws), most))
-        elif same and ours and theirs:
-            ours, theirs = ours.of_whole(), theirs.of_whole()
-        found.append(_chances(ours, theirs, margin, same) if ours and theirs else None)
-    corrected = [iter(holm([each[side] for each in found if each])) for side in (0, 1)]
-    checks = []
-    for name, ideal, each in zip(names, ideals, found, strict=True):
+        ours = _away(ours_of[name], ideal) if name in ours_of else None
+        theirs = _away(theirs_of[name], ideal) if base is not None and name in theirs_of else None
+        if most is not None and ours is not None:
+            theirs = Score(most, most, np.full(len(ours.draws), most))
+        chances.append(_chances(ours, theirs, margin, same) if ours and theirs else None)
+    corrected = zip(*(holm([p[kind] for p in chances if p]) for kind in range(3)), strict=True)
+    asked_alone, checks = base is None and most is None, []
+    for name, ideal, known in zip(names, ideals, chances, strict=True):
         numbers = _number(tested, name), _limit(ideal, most) if base is None else _number(base, name)
-        worse, better = (None if each is None else next(p) for p in corrected)
-        verdict: Verdict = "measured" if base is None and most is None and numbers[0] is not None else "not enough data"
-        if worse is not None and better is not None:
-            is_worse, is_better = worse < LEVEL, better < LEVEL
-            verdict = "worse" if is_worse else "better" if is_better else "no difference shown"
-        checks.append(Check(name, _fairer(ideal), *numbers, worse, verdict))
+        p = next(corrected) if known else None
+        verdict: Verdict = "measured" if asked_alone and numbers[0] is not None else "not enough data"
+        if p is not None:
+            verdict = _verdict(*(chance < LEVEL for chance in p))
+        checks.append(Check(name, _fairer(ideal), *numbers, None if p is None else p[0], verdict))
     return Gate(tuple(checks), margin)
+
+
+def _verdict(worse: bool, better: bool, worse_at_worst: bool) -> Verdict:
+    if worse:
+        return "worse"
+    if worse_at_worst:
+        return "not enough data"
+    return "better" if better else "no difference shown"
 
 
 def _ideal(result: Result, name: str) -> Ideal:
@@ -182,18 +190,25 @@ def _away(score: Score, ideal: Ideal) -> Score:
     return Score(float(away(score.value)), float(away(score.debiased)), away(score.draws), bounds)
 
 
-def _chances(ours: Score, theirs: Score, margin: float, same: bool) -> tuple[float, float] | None:
-    """One-sided p-values that our distance is larger by more than the margin, and that it is smaller."""
-    low, high = theirs.bounds or (theirs.value, theirs.value)
-    allowed = Score(
-        theirs.value + margin, theirs.debiased + margin, theirs.draws + margin, (low + margin, high + margin)
+def _chances(ours: Score, theirs: Score, margin: float, same: bool) -> tuple[float, float, float] | None:
+    """One-sided p-values: our distance is larger by more than the margin, is smaller, is larger at both worst cases."""
+    pairs = (ours, _moved(theirs, margin)), (theirs, ours), (_worst(ours), _moved(_worst(theirs), margin))
+    larger = [difference(score, other, WITHOUT, logarithmic=False) for score, other in pairs]
+    worse, better, worst = (
+        None if each is None else float(ndtr(-each.errors)) if each.value > 0 and (same or each.low > 0) else 1.0
+        for each in larger
     )
-    larger, smaller = (difference(ours, each, WITHOUT, logarithmic=False) for each in (allowed, theirs))
-    if larger is None or smaller is None:
-        return None
-    is_larger = larger.value > 0 and (same or larger.low > 0)
-    is_smaller = smaller.value < 0 and (same or smaller.high < 0)
-    return float(ndtr(-larger.errors)) if is_larger else 1.0, float(ndtr(-smaller.errors)) if is_smaller else 1.0
+    return None if worse is None or better is None or worst is None else (worse, better, worst)
+
+
+def _moved(score: Score, by: float) -> Score:
+    bounds = None if score.bounds is None else (score.bounds[0] + by, score.bounds[1] + by)
+    return Score(score.value + by, score.debiased + by, score.draws + by, bounds)
+
+
+def _worst(score: Score) -> Score:
+    """The distance as large as missing answers can make it."""
+    return score if score.bounds is None else _moved(score, score.bounds[1] - score.value)._replace(bounds=None)
 
 
 def _number(result: Result, name: str) -> float | None:

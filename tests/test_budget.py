@@ -19,12 +19,12 @@ LONGEST_FILE = 600
 BUDGET = {
     "builders": (12_516, 69, 871),
     "metrics": (5_516, 57, 359),
-    "ares": (7_424, 40, 522),
-    "submissions": (42_253, 224, 3_468),
+    "ares": (7_426, 40, 522),
+    "submissions": (42_276, 224, 3_469),
     "leaderboard_space": (10_216, 58, 925),
     "cards": (654, 7, 50),
     "fairspace": (820, 5, 95),
-    "tests": (61_528, 501, 6_182),
+    "tests": (61_551, 501, 6_182),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

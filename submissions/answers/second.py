@@ -125,12 +125,12 @@ def agreement(second: SecondReadings, tasks: Mapping[str, Sequence[Asked]]) -> s
     sentences = []
     for task, answers in tasks.items():
         same = [second.read[asked.key] == asked.rules for asked in answers if asked.rules]
-        found = [second.read[asked.key] in asked.choices for asked in answers if not asked.rules]
+        chosen = [second.read[asked.key] in asked.choices for asked in answers if not asked.rules]
         low, high = clopper_pearson(sum(same), len(same))
         share = f"{sum(same) / len(same):.1%} ({low:.1%} to {high:.1%})" if same else "undefined"
         sentences.append(
-            f"{task}: agrees with the rules on {share} of {len(same):,} choices, and finds one in {sum(found):,} of "
-            f"{len(found):,} answers that they leave unread."
+            f"{task}: agrees with the rules on {share} of {len(same):,} choices, and finds one in {sum(chosen):,} of "
+            f"{len(chosen):,} answers that they leave unread."
         )
     return " ".join(sentences)
 
@@ -142,10 +142,10 @@ def second_variant(
     bench = benchmark(submission.meta.benchmark)
     tasks, changed = answers_to_read(submission, bench, rows, second.read), {}
     for task, answers in tasks.items():
-        found = [asked for asked in answers if not asked.rules and second.read[asked.key] in asked.choices]
-        if found:
-            places, items = (np.array([getattr(asked, name) for asked in found]) for name in ("row", "item"))
-            changed[task] = Misread(places, items, [second.read[asked.key] for asked in found])
+        chosen = [asked for asked in answers if not asked.rules and second.read[asked.key] in asked.choices]
+        if chosen:
+            places, items = (np.array([getattr(asked, name) for asked in chosen]) for name in ("row", "item"))
+            changed[task] = Misread(places, items, [second.read[asked.key] for asked in chosen])
     after = bench.measure(bench.answers.misread(records, submission.meta.dataset_revision, changed))
     numbers = {name: value.value for name, value in after.items() if name in values}
     moved = {name: number for name, number in numbers.items() if number is not None and number != values[name].value}

@@ -72,8 +72,10 @@ def judge(
     if checked is not None and benchmark(checked.meta.benchmark).asking.judge is None:
         of = "".join(revision or ())
         with watched() as tell:
-            file, told = read_again(checked, models[0], submission, revision=of, limit=limit, again=again, tell=tell)
-        typer.echo(plain(told))
+            file, agreement = read_again(
+                checked, models[0], submission, revision=of, limit=limit, again=again, tell=tell
+            )
+        typer.echo(plain(agreement))
         typer.echo(f"Wrote {file}. Next: fairspace score {submission} --second {file}")
         return
     with watched() as tell:

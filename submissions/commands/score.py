@@ -285,14 +285,14 @@ def _pass_gate(
     from fairspace.submissions.commands.show.tables import show_wrapped, table
     from fairspace.submissions.gating import FAILED, gate
 
-    found = gate(tested, base, scores=names, margin=margin, most=most)
+    gated = gate(tested, base, scores=names, margin=margin, most=most)
     if as_json:
-        print_json(found.to_json())
+        print_json(gated.to_json())
     else:
-        shown = found.table()
+        shown = gated.table()
         table(shown.heading, shown.columns, shown.rows)
         show_wrapped(shown.note)
-    if not found.passes:
+    if not gated.passes:
         raise typer.Exit(FAILED)
 
 

@@ -58,8 +58,8 @@ def size_of(named: str) -> Size | None:
     what, config = named.removeprefix(_scheme(named)).partition("?")[0], {}
     try:
         if named.startswith("diffusers:"):
-            found = weights.find(what, "model_index.json")
-            files = _files(found.where, found.revision)
+            pipeline = weights.find(what, "model_index.json")
+            files = _files(pipeline.where, pipeline.revision)
         elif (source := find(what)).file:
             from gguf import GGUFReader
 

@@ -56,9 +56,31 @@ def test_undefined_never_passes(results: dict[str, Result]) -> None:
         assert (found.checks[0].verdict, found.passes) == ("not enough data", False)
 
 
+def test_an_undefined_score_does_not_pass_as_its_raw_value(results: dict[str, Result]) -> None:
+    base = results["base"]
+    name = next(name for name in base.scored.scores if name in base.values)
+    lost = replace(base.scored.scores[name], state="undefined", value=None, low=None, high=None, reason="lost")
+    without = replace(base, scored=replace(base.scored, scores={**base.scored.scores, name: lost}))
+    for found in (fs.gate(without, base, scores=[name]), fs.gate(without, scores=[name], most=0.5)):
+        assert [check.verdict for check in found.checks] == ["not enough data"]
+
+
+def test_missing_answers_never_help(results: dict[str, Result]) -> None:
+    base = results["base"]
+    holes = [result(name, 0.1, waves(0.01, 6 + place), missing=30) for place, name in enumerate(("some", "others"))]
+    verdicts = [fs.gate(*pair).checks[0].verdict for pair in ((holes[0], base), (base, holes[0]), holes)]
+    assert verdicts == ["not enough data", "no difference shown", "no difference shown"]
+    assert fs.gate(holes[0], most=0.2).checks[0].verdict == "not enough data"
+    assert fs.gate(base, most=0.2).checks[0].verdict == "better"
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
-    [({"margin": -1.0}, "margin of 0 or more"), ({"scores": ["nothing"]}, "has no value 'nothing'")],
+    [
+        ({"margin": -1.0}, "margin of 0 or more"),
+        ({"margin": float("nan")}, "finite numbers"),
+        ({"scores": ["nothing"]}, "has no value 'nothing'"),
+    ],
 )
 def test_a_wrong_gate_is_refused(asked: dict[str, object], said: str, results: dict[str, Result]) -> None:
     with pytest.raises(fs.UsageError, match=said):

@@ -196,10 +196,10 @@ class EndpointImages:
         An endpoint must not choose which machines are asked: others may be private ones beside this.
         """
         at = urlsplit(url)
-        own = (at.scheme, at.netloc) == (self._origin.scheme, self._origin.netloc)
-        if not own and (at.scheme != "https" or at.netloc != self._host):
+        is_same = (at.scheme, at.netloc) == (self._origin.scheme, self._origin.netloc)
+        if not is_same and (at.scheme != "https" or at.netloc != self._host):
             return failed(f"an image at {at.netloc}: name host={at.netloc} if you trust it")
-        headers = {"Authorization": f"Bearer {self._client.api_key}"} if own else {}
+        headers = {"Authorization": f"Bearer {self._client.api_key}"} if is_same else {}
         content = b""
         with httpx.stream("GET", url, headers=headers, timeout=self._timeout, follow_redirects=False) as answer:
             answer.raise_for_status()

@@ -55,8 +55,8 @@ class TorchUmm:
 
     def settings(self) -> dict[str, Setting]:
         """Configuration and fields of a request; of a path its last part."""
-        told = {**self._cfg.flat("cfg"), **self._params.flat("params"), "seeded": self._seed or "torch"}
-        return {name: Path(value).name if isinstance(value, str) else value for name, value in told.items()}
+        settings = {**self._cfg.flat("cfg"), **self._params.flat("params"), "seeded": self._seed or "torch"}
+        return {name: Path(value).name if isinstance(value, str) else value for name, value in settings.items()}
 
     @property
     def pipeline(self) -> Any:
@@ -72,12 +72,18 @@ class TorchUmm:
         with TemporaryDirectory() as folder:
             file = Path(folder) / "image.png"
             try:
-                told = self._run("generation", prompt.text, prompt.seed, {}, output_path=str(file))
+                response = self._run("generation", prompt.text, prompt.seed, {}, output_path=str(file))
             except Exception as error:  # noqa: BLE001 - whatever breaks in a model is the fate of this prompt
                 return failed(f"{type(error).__name__}: {error}")
-            shown = (each for each in (told.get("image"), *(told.get("images") or ())) if isinstance(each, Image))
+            shown = (
+                each for each in (response.get("image"), *(response.get("images") or ())) if isinstance(each, Image)
+            )
             image = next(shown, None) or (file.read_bytes() if file.is_file() else None)
-        made = checked(image) if image else failed(f"no image: {told.get('error')} {str(told.get('stderr'))[-200:]}")
+        made = (
+            checked(image)
+            if image
+            else failed(f"no image: {response.get('error')} {str(response.get('stderr'))[-200:]}")
+        )
         before, self._before = self._before, (prompt.text, prompt.seed, made.image)
         if made.image and before[::2] == self._before[::2] and before != self._before:
             what, expected = "the same image for another seed", "images that follow their seeds"
@@ -104,11 +110,11 @@ class TorchUmm:
             files = [str(Path(folder) / f"{place}.png") for place in range(len(images))]
             for image, file in zip(images, files, strict=True):
                 image.save(file)
-            told = self._run("understanding", prompt, seed, asked, images=files)
-        told = next(iter(told.get("understandings") or ()), told)  # OmniGen2's
-        text = told.get("text", told.get("response"))
+            response = self._run("understanding", prompt, seed, asked, images=files)
+        response = next(iter(response.get("understandings") or ()), response)  # OmniGen2's
+        text = response.get("text", response.get("response"))
         if not isinstance(text, str) or not (text or images):
-            raise ValueError(f"no text: {told.get('error')} {str(told.get('stderr'))[-200:]}")
+            raise ValueError(f"no text: {response.get('error')} {str(response.get('stderr'))[-200:]}")
         return text
 
     def _run(self, task: str, prompt: str, seed: int | None, asked: Given, **more: Any) -> dict[str, Any]:
