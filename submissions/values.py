@@ -8,7 +8,7 @@ a 0. A refusal or an unusable answer is not missing but known (design, invariant
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
@@ -74,6 +74,16 @@ class Value:
         """The 95 % confidence interval; None without a bootstrap."""
         return None if self.uncertainty is None else (self.uncertainty.low, self.uncertainty.high)
 
+    def sure(self, show: Callable[[float], str], *further: str) -> str:
+        """' (95 %: 30 to 40; 10 to 70 with what is missing; even: 50)': its interval, its bounds, `further`; or ''."""
+        facts = []
+        for ends, words in ((self.interval, "95 %: {}"), (self.if_missing, "{} with what is missing")):
+            if ends is not None and None not in ends:
+                low, high = (show(end) for end in ends if end is not None)
+                facts += [words.format(f"{low} to {high}")] if low != high or ends is self.interval else []
+        facts += filter(None, further)
+        return f" ({'; '.join(facts)})" if facts else ""
+
     def to_json(self) -> dict[str, Any]:
         """JSON data, without empty keys."""
         data = {k: v for k, v in vars(self).items() if v not in (None, "", {})}
@@ -107,6 +117,17 @@ def number_of(values: Mapping[str, Value], name: str) -> float | None:
     """The number of a named value; None without a number or value."""
     value = values.get(name)
     return None if value is None else value.value
+
+
+def not_known(named: Mapping[str, Value | None]) -> Iterator[str]:
+    """'Not known: status, emotion words (no judge).', a sentence for each reason, of values without a number."""
+    reasons: dict[str, list[str]] = {}
+    for words, value in named.items():
+        if value is None or value.value is None:
+            reason = "not measured" if value is None else value.reason.rstrip(".")
+            reasons.setdefault(reason, []).append(words)
+    for reason, words_of in reasons.items():
+        yield f"Not known: {', '.join(words_of)} ({reason})."
 
 
 def measured(

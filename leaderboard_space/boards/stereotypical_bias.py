@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from math import isnan
 from typing import Any
 
-from fairspace.builders import REFERENCE
 from fairspace.builders.stereotypical_bias.plan import GROUPS
 from fairspace.leaderboard_space.boards.figures import (
     Drawing,
@@ -28,7 +26,7 @@ from fairspace.leaderboard_space.boards.figures import (
 from fairspace.leaderboard_space.boards.view import Column, Slice, View
 from fairspace.leaderboard_space.boards.words import value_text
 from fairspace.metrics.stereotypical_association.formula import occupations_aligned
-from fairspace.submissions.benchmarks.stereotypical_bias.about import SCENARIOS, TOPS
+from fairspace.submissions.benchmarks.stereotypical_bias.about import SCENARIOS, TOPS, official
 from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import INK, number
@@ -61,17 +59,9 @@ race. *Answered only* leaves out the questions that a model did not answer.
 
 
 RACES = GROUPS["race"]
-_LABOUR = REFERENCE / "labour_us_stereotypical_bias.csv"
 LABOUR_SOURCE = (
     "U.S. Bureau of Labor Statistics, Current Population Survey, table 11, annual averages 2022 (the paper takes 2023)"
 )
-
-
-@lru_cache
-def official() -> dict[str, tuple[str, float]]:
-    """Occupation -> category in the official table, and share of women."""
-    with _LABOUR.open(encoding="utf-8", newline="") as lines:
-        return {row["occupation"]: (row["official"], float(row["women"]) / 100) for row in csv.DictReader(lines)}
 
 
 def _evidence(source: Source, row: Row, name: str) -> Mapping[str, Any]:

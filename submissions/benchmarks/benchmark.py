@@ -6,7 +6,7 @@ declares one benchmark in its `declaration.py`; `registry.py` finds them. No oth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -371,7 +371,7 @@ class Reporting:
 
     headline: tuple[str, ...] = ()
     leading: Callable[[Scored, str], tuple[str, ...]] = lambda scored, standard: (scored.ranking,)
-    sentences: Callable[[Values, Scored, str], tuple[str, ...]] = lambda values, scored, standard: ()
+    sentences: Callable[[Values, Scored, str], Iterable[str]] = lambda values, scored, standard: ()
     leaning: Callable[[Values, Scored, str], str] = lambda values, scored, standard: ""
 
 

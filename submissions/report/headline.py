@@ -52,7 +52,7 @@ class Headline:
 
 def sentences_of(result: Result) -> tuple[str, ...]:
     """The benchmark's plain sentences on a result, for the top of every report; () where it has none."""
-    return benchmark(result.benchmark).reporting.sentences(result.values, result.scored, result.standard)
+    return tuple(benchmark(result.benchmark).reporting.sentences(result.values, result.scored, result.standard))
 
 
 def headline(result: Result, show: Show) -> Headline:

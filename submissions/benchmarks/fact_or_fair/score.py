@@ -20,7 +20,7 @@ from fairspace.submissions.benchmarks.scoring_table import (
     ScoringTable,
     covered,
 )
-from fairspace.submissions.values import Value, number_of, undefined
+from fairspace.submissions.values import Value, not_known, undefined
 
 
 @dataclass(frozen=True)
@@ -261,8 +261,6 @@ _PERSON = {"male": "a man", "female": "a woman", "asian": "an Asian", "black": "
 _PERSON |= {"white": "a White"}
 _VERBS = {"llm": ("names", "judgements"), "t2i": ("shows", "images")}
 _BLIND = "S_fair does not see a bias that is the same for highest and lowest"
-_ROUNDS_TO_NOTHING = 0.0005
-"""Shares that round to 0.0 %."""
 
 
 def leading(scored: Scored, standard: str) -> tuple[str, ...]:
@@ -275,7 +273,7 @@ def leading(scored: Scored, standard: str) -> tuple[str, ...]:
 def sentences(values: Values, scored: Scored, standard: str) -> tuple[str, ...]:
     """One sentence each on facts, on the named groups, and on S_fair and S_E, for the available values."""
     kind, questions = _asked(scored, standard)
-    return tuple(_sentences({**values, **scored.scores}, kind, questions, STANDARDS[standard].floors[kind]))
+    return tuple(_sentences({**values, **scored.shown}, kind, questions, STANDARDS[standard].floors[kind]))
 
 
 def leaning(values: Values, scored: Scored, standard: str) -> str:
@@ -293,17 +291,20 @@ def _asked(scored: Scored, standard: str) -> tuple[str, str]:
 
 
 def _sentences(values: Values, kind: str, questions: str, floor: float) -> Iterator[str]:
-    facts = values.get(f"{kind}_factuality")
+    facts, fair = (values.get(f"{kind}_{name}") for name in ("factuality", "fairness"))
     if facts is not None and facts.value is not None:
-        needed = f"A rank needs {_percent(floor)}, more than a constant answer gets."
-        yield f"Facts right: {_percent(facts.value)}{_sure(facts)}. {needed}"
-    if named := [_named(share, questions) for share in _most_named(values, questions)]:
-        yield f"Whom it {_VERBS[kind][0]}: {'; '.join(named)}."
-    fair = number_of(values, f"{kind}_fairness")
-    even = {a: number_of(values, f"entropy_{questions}_{a}") for a in ATTRIBUTES}
-    numbers = [f"{number:.2f} by {a}" for a, number in even.items() if number is not None]
-    if fair is not None and numbers:
-        yield f"S_fair {fair:.3f}; evenness S_E {', '.join(numbers)}; 1 is even. {_BLIND}; S_E does."
+        needed = f"a rank needs {_percent(floor)}, more than a constant answer gets"
+        yield f"Facts right: {_percent(facts.value)}{facts.sure(_points)}; {needed}."
+    for share in _most_named(values, questions):
+        yield f"Whom it {_VERBS[kind][0]}: {_named(share, questions)}."
+    evenness = {a: values.get(f"entropy_{questions}_{a}") for a in ATTRIBUTES}
+    known = {a: each for a, each in evenness.items() if each is not None and each.value is not None}
+    numbers = [f"{each.value:.2f} by {a}" for a, each in known.items()]
+    if fair is not None and fair.value is not None and numbers:
+        told = f"S_fair {fair.value:.3f}{fair.sure('{:.3f}'.format)}"
+        yield f"{told}; evenness S_E {', '.join(numbers)}; 1 is even. {_BLIND}; S_E does."
+    if values:
+        yield from not_known({"facts": facts, "S_fair and S_E": fair})
 
 
 def _most_named(values: Values, questions: str) -> Iterator[Value]:
@@ -315,22 +316,12 @@ def _most_named(values: Values, questions: str) -> Iterator[Value]:
 
 
 def _named(share: Value, questions: str) -> str:
-    """'a man in 94.2 % of 7,200 judgements (95 % interval 93.6 to 94.7 %; even would be 50.0 %)'."""
+    """'a man in 94.2 % of 7,200 judgements (95 %: 93.6 to 94.7; even would be 50.0)'."""
     group, number, people = _group(share), _percent(share.value or 0), _VERBS[questions[:3]][1]
     person = _PERSON[group] if group in GROUPS["gender"] else f"{_PERSON[group]} person, the race named most,"
     count = round(_evidence(share, "judgements", share.valid))
-    return f"{person} in {number} of {count:,} {people}{_sure(share, f'even would be {_percent(_even(share))}')}"
-
-
-def _sure(value: Value, further: str = "") -> str:
-    """' (95 % interval 30 to 40 %; ...)', with the effect of missing answers."""
-    about, facts = value.uncertainty, []
-    if about is not None:
-        facts.append(f"95 % interval {100 * about.low:.1f} to {_percent(about.high)}")
-    if value.low is not None and value.high is not None and value.high - value.low > _ROUNDS_TO_NOTHING:
-        facts.append(f"could be {100 * value.low:.1f} to {_percent(value.high)} with what is missing")
-    facts += [further] if further else []
-    return f" ({'; '.join(facts)})" if facts else ""
+    even = f"even would be {_points(_even(share))}"
+    return f"{person} in {number} of {count:,} {people}{share.sure(_points, even)}"
 
 
 def _even(share: Value) -> float:
@@ -348,5 +339,9 @@ def _group(share: Value) -> str:
     return share.name.rpartition("_")[2]
 
 
+def _points(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{_points(share)} %"

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.total_bias_score.formula import total_bias_score
-from fairspace.submissions.benchmarks.benchmark import About, Listing
+from fairspace.submissions.benchmarks.benchmark import About, Listing, Scored, Values
 from fairspace.submissions.benchmarks.genres.score import EVALUATORS, INAUGURAL, STANDARDS
 from fairspace.submissions.benchmarks.published import Published, computed, models, printed, published_row, source
 from fairspace.submissions.plotting import number
+from fairspace.submissions.values import Value, not_known
 
 METRICS = {
     "M1": "warmth %",
@@ -122,3 +124,57 @@ def rows(standard: str) -> Iterator[Published]:
             scores[TOTAL] = computed(TOTAL, total, made_of, scores[TOTAL])
             cells = [cell for cell in cells if cell.score != TOTAL]
         yield published_row(cells, scores, TOTAL, labels={"cohort": evaluator}, cohort=EVALUATORS[evaluator])
+
+
+_TOLD = {
+    "M4": ("Higher status", "status", 100, "{} of 100 stories"),
+    "M8": ("Main character", "main", 100, "{} of 100 stories"),
+    "M3": ("Told about", "subject", 1, "{} sentences a story"),
+    "M5": ("Emotion words", "emotion", 1, "{} a story"),
+    "M6": ("Positive sentences", "positive", 1, "{} a story"),
+    "M7": ("Has pros and cons", "stereoscopic", 100, "{} of 100 stories"),
+}
+"""Metric -> its question, its column of the evidence, the factor of that, and the unit of the man's figure."""
+
+
+def sentences(values: Values, scored: Scored, standard: str) -> Iterator[str]:
+    """One sentence for each metric: the man's and the woman's figures, and the relational model furthest from even."""
+    told = {name: values.get(name) for name in ("M1", "M2", *_TOLD)}
+    for name, (title, column, factor, unit) in _TOLD.items():
+        value = told[name]
+        if value is not None and value.value is not None:
+            man, woman = (_mean(value, gender, column) for gender in ("male", "female"))
+            figures = "" if None in (man, woman) else f"the man {unit.format(_short(man, factor))}, the woman "
+            figures += "" if not figures else f"{_short(woman, factor)}; "
+            yield f"{title}: {figures}{_difference(value, values)}."
+    yield from not_known({f"{name} {METRICS[name].rstrip(' %')}": value for name, value in told.items()})
+
+
+def _difference(value: Value, values: Values) -> str:
+    about, measured = value.uncertainty, value.value or 0.0
+    fair = None if about is None else about.fair_high
+    text = f"{value.name} {_signed(measured)}{value.sure(_signed)}"
+    if fair is not None and abs(measured) <= fair:
+        return f"{text}; no bias shown: chance gives ±{fair:.2f}"
+    parts = {title: values.get(f"{value.name}_{code}") for title, code in RELATIONS.items()}
+    known = {title: part.value for title, part in parts.items() if part is not None and part.value is not None}
+    if not known:
+        return text
+    worst = max(known, key=lambda title: abs(known[title]))
+    return f"{text}; worst: {worst.lower()} {_signed(known[worst])}"
+
+
+def _mean(value: Value, gender: str, column: str) -> float | None:
+    """A gender's mean in the evidence, which a foreign result may lack."""
+    means = value.evidence.get("mean")
+    of_gender = means.get(gender) if isinstance(means, dict) else None
+    found = of_gender.get(column) if isinstance(of_gender, dict) else None
+    return float(found) if isinstance(found, Real) else None
+
+
+def _short(mean: float | None, factor: int) -> str:
+    return f"{factor * (mean or 0):.{0 if factor == 100 else 1}f}"
+
+
+def _signed(value: float) -> str:
+    return number(value, 2 if abs(value) < 10 else 0, signed=True)

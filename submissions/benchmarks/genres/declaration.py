@@ -146,7 +146,9 @@ BENCHMARK = Benchmark(
         authors=as_the_authors_read,
     ),
     signature=signature,
-    reporting=Reporting(headline=(*formula.METRICS, "TBS")),
+    reporting=Reporting(
+        headline=(*formula.METRICS, "TBS"), sentences=Lazy("fairspace.submissions.benchmarks.genres.about:sentences")
+    ),
     scoring=Scoring(
         scoring,
         resolve_standard,

@@ -16,6 +16,7 @@ from fairspace.submissions.benchmarks.benchmark import (
     Benchmark,
     Ideal,
     Protocols,
+    Reporting,
     Scoring,
     as_json,
     protocol_of_labels,
@@ -152,6 +153,7 @@ BENCHMARK = Benchmark(
         authors=as_the_paper_maps,
         authors_signature={"occupation_mapping": f"whole answers, {EMBEDDING}>={PAPER_THRESHOLD} (D.2.4)"},
     ),
+    reporting=Reporting(sentences=Lazy("fairspace.submissions.benchmarks.iris.about:sentences")),
     designs=designs,
     variants=variants,
     scoring=Scoring(

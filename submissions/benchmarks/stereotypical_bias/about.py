@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from functools import lru_cache
+from numbers import Real
 from typing import Any
 
+from fairspace.builders import REFERENCE
 from fairspace.builders.registry import figures
-from fairspace.submissions.benchmarks.benchmark import About, Listing
+from fairspace.submissions.benchmarks.benchmark import About, Listing, Scored, Values
 from fairspace.submissions.benchmarks.published import (
     Published,
     computed,
@@ -17,6 +20,7 @@ from fairspace.submissions.benchmarks.published import (
     published_row,
     source,
 )
+from fairspace.submissions.values import Value, not_known
 
 SCENARIOS = {"occupation": "Occupation", "descriptor": "Descriptor", "persona": "Persona"}
 TOPS = {"gender": 0.5, "race": 0.375}
@@ -29,6 +33,9 @@ _KINDS = {
     "refusal_rate": "share of answers that decline: {cell}",
     "refusal_difference": "difference of the shown races in this share: {cell}",
 }
+_LABOUR = REFERENCE / "labour_us_stereotypical_bias.csv"
+_EVEN = {"gender": 50, "race": 25}
+_PEOPLE = {"male": "the man", "female": "the woman", "white": "White", "black": "Black"}
 
 
 @lru_cache
@@ -80,3 +87,59 @@ def rows(standard: str) -> Iterator[Published]:
         )
         reason = "no worst case: how many questions were not answered is not printed"
         yield published_row(cells, scores, "total", unranked=(reason,))
+
+
+@lru_cache
+def official() -> dict[str, tuple[str, float]]:
+    """Occupation -> category in the official table, and share of women."""
+    with _LABOUR.open(encoding="utf-8", newline="") as lines:
+        return {row["occupation"]: (row["official"], float(row["women"]) / 100) for row in csv.DictReader(lines)}
+
+
+def sentences(values: Values, scored: Scored, standard: str) -> Iterator[str]:
+    """One sentence for each cell: choices for the group that is picked most, and the most uneven instance."""
+    cells = {f"{scenario}s by {a}": values.get(f"{a}_{scenario}_na_filtered") for a in TOPS for scenario in SCENARIOS}
+    for words, value in cells.items():
+        if value is not None and value.value is not None:
+            yield f"{words.capitalize()}: {_picked(value, values)}."
+    yield from not_known(cells)
+
+
+def _picked(value: Value, values: Values) -> str:
+    attribute, scenario, *_ = value.name.split("_")
+    even, most = _EVEN[attribute], _most(value)
+    mean = sum(share for _, share in most.values()) / len(most) if most else 0
+    fair = None if value.uncertainty is None else value.uncertainty.fair_high
+    if attribute == "gender":  # of two groups, the larger share is 1/2 + S
+        text = f"{_of_100(0.5 + (value.value or 0))} of 100 choices go to the gender picked most"
+        text += value.sure(lambda s: _of_100(0.5 + s), f"even: {even}")
+    else:
+        text = f"{_of_100(mean)} of 100 choices go to the race picked most (even: {even}), S {value.value:.3f}"
+        text += value.sure("{:.3f}".format)
+    if fair is not None and (value.value or 0) <= fair:
+        return f"{text}; no bias shown: S by chance is up to {fair:.3f}"
+    if not most:
+        return text
+    worst = max(most, key=lambda name: most[name][1])
+    group, share = most[worst]
+    level = values.get(f"share_{attribute}_{scenario}_{worst}_{group}".replace(" ", "_").lower())
+    surely = "" if level is None else level.sure(_of_100)
+    women = official().get(worst, ("", None))[1] if attribute == "gender" and scenario == "occupation" else None
+    labour = "" if women is None else f" (labour force: {_of_100(women if group == 'female' else 1 - women)})"
+    return f"{text}; worst: {worst}, {_PEOPLE.get(group, group)} in {_of_100(share)} of 100{surely}{labour}"
+
+
+def _most(value: Value) -> dict[str, tuple[str, float]]:
+    """Instance -> the group that is picked most, and its share of the choices; none of a foreign result's evidence."""
+    most, instances = {}, value.evidence.get("by_instance")
+    for name, each in instances.items() if isinstance(instances, dict) else ():
+        wins = each.get("wins") if isinstance(each, dict) else None
+        counts = {group: float(n) for group, n in wins.items() if isinstance(n, Real)} if isinstance(wins, dict) else {}
+        if sum(counts.values()) > 0:
+            group = max(counts, key=lambda group: counts[group])
+            most[str(name)] = (str(group), counts[group] / sum(counts.values()))
+    return most
+
+
+def _of_100(share: float) -> str:
+    return f"{100 * share:.0f}"

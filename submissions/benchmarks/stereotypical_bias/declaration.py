@@ -166,7 +166,10 @@ BENCHMARK = Benchmark(
     asking=Asking(forms=FORMS, options={"prefix": tuple(plan.PREFIXES), "text_only": (False, True)}),
     signature=signature,
     ideal=ideal,
-    reporting=Reporting(headline=(*(cell.name for cell in CELLS), "total")),
+    reporting=Reporting(
+        headline=(*(cell.name for cell in CELLS), "total"),
+        sentences=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.about:sentences"),
+    ),
     designs=designs,
     variants=variants,
     scoring=Scoring(

@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 import pytest
 
 from fairspace.leaderboard_space.boards.figures import Source, bounds_of
-from fairspace.leaderboard_space.boards.stereotypical_bias import official
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.pages.figures import FIGURES as EVERY
 from fairspace.leaderboard_space.pages.figures import board_of, draw_figure, find_figure, split_models
 from fairspace.leaderboard_space.state import Board
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.stereotypical_bias.about import official
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.values import measured, not_run
