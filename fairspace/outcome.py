@@ -133,11 +133,9 @@ class Result(results.Result):
         return results_latex([self], {name: self._known(name) for name in names})
 
     def paper(self, folder: str | Path) -> list[Path]:
-        r"""Write the tables and figures of the benchmark's paper, with this model beside the printed ones.
+        """Write the paper's tables and figures with this model beside the printed ones; return the files.
 
-        Returns:
-            The files: `paper.html`, which shows all, then of each table .tex (booktabs, for `\input`) and .csv, of each
-            figure .svg, and .png with the extra `png`.
+        `paper.html` shows all; each table is .tex and .csv, each figure .svg, and .png with the extra `png`.
         """
         from fairspace.submissions.report.paper import write_paper
 

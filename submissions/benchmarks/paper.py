@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from fairspace.builders.registry import Figure
 from fairspace.submissions.benchmarks.scoring_table import ScoringTable
@@ -13,40 +15,30 @@ from fairspace.submissions.values import Value
 
 @dataclass(frozen=True)
 class Model:
-    """One model of a table or figure: a printed one, or one's own.
+    """A printed model, or one's `own`.
 
-    Args:
-        cohort: kind of model, or judge, where the paper has several tables or blocks for them.
-        values: name -> value, in the unit of results; of a printed figure, the cell is the evidence `printed`.
-        texts: name -> text of a cell that is no number, such as a profile code.
-        notes: name -> remark on a cell; '' has the remarks on the whole row.
+    `cohort`: kind of model, or judge; `values` by name, in the unit of results; `texts`: name -> text of a cell that is
+    no number, such as a profile code; `notes`: name -> remark on a cell, '' -> on one's own row.
     """
 
     name: str
     own: bool
     cohort: str
     values: Mapping[str, Value]
-    texts: Mapping[str, str] = field(default_factory=dict)
-    notes: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str]
+    notes: Mapping[str, str]
 
     def number(self, name: str) -> float | None:
         """Number of a value; None without one."""
         return None if name not in self.values else self.values[name].value
 
-    def interval(self, name: str) -> tuple[float, float] | None:
-        """The 95 % interval of a value; None without one."""
-        return None if name not in self.values else self.values[name].interval
-
 
 @dataclass(frozen=True)
 class Block:
-    """The rows of every model that has one of the values; `heads` stand before the model's name.
+    """A row for each model of a cohort (all for ''); `heads` stand before its name, `of` replaces `*` in names."""
 
-    `names`: the value of each column, '' for an empty cell; `cohort`: models of this cohort alone; all for ''.
-    """
-
-    names: Sequence[str]
-    heads: tuple[str, ...] = ()
+    heads: Sequence[str] = ()
+    of: str = ""
     cohort: str = ""
 
 
@@ -54,22 +46,23 @@ class Block:
 class PaperTable:
     """A printed table; `number` as printed, such as 'Table 2', and `caption` in our words.
 
-    Args:
-        columns: head of each column of values.
-        blocks: rows, from top to bottom.
-        groups: head above each column, equal neighbours are one; () for none.
-        heads: heads of the columns of `Block.heads`.
-        digits, unit: decimals and factor of a column without printed figures, which otherwise give both.
+    `columns`: their heads, with `groups` above; `names`: the value of each; `heads`: of the columns of `Block.heads`;
+    `digits`, `unit`: decimals and factor of a column without printed figures.
     """
 
     number: str
     caption: str
     columns: Sequence[str]
-    blocks: Sequence[Block]
+    names: Sequence[str]
+    blocks: Sequence[Block] = (Block(),)
     groups: Sequence[str] = ()
-    heads: tuple[str, ...] = ()
+    heads: Sequence[str] = ()
     digits: int = 4
     unit: float = 1.0
+
+    def names_of(self, block: Block) -> list[str]:
+        """The value of each column in the rows of a block."""
+        return [name.replace("*", block.of) for name in self.names]
 
 
 @dataclass(frozen=True)
@@ -79,20 +72,27 @@ class PaperFigure:
     number: str
     caption: str
     draw: Callable[[Sequence[Model]], Svg]
-    names: Sequence[Sequence[str]] = ((),)
+    names: Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)
 class Paper:
-    """What a paper prints of each model.
+    """Tables and figures; `printed`: a printed figure -> its name in them, and its unit, such as 100 for percent.
 
-    Args:
-        parts: tables and figures, in the order of the paper.
-        printed: a printed figure -> the value's name in `parts`, and the printed unit, such as 100 for percent.
-        rules: printed values that are no scores, such as a norm, as rules over component metrics; their intervals
-            come from the draws of a result.
+    `rules`: printed values that are no scores, such as norms; draws of their parts give the intervals of one's own.
     """
 
     parts: Sequence[PaperTable | PaperFigure]
     printed: Callable[[Figure], tuple[str, float]] = lambda figure: (figure.score, 1.0)
     rules: ScoringTable = field(default_factory=lambda: ScoringTable({}))
+
+
+def read_tables(file: Path, **renamed: str) -> list[PaperTable]:
+    """The tables of a `paper.toml`, an array `table` with the fields of `PaperTable`; `renamed`: parts of names."""
+    text = file.read_text(encoding="utf-8")
+    for old, new in renamed.items():
+        text = text.replace(old, new)
+    return [
+        PaperTable(**{**fields, "blocks": [Block(**block) for block in fields.get("blocks", [{}])]})
+        for fields in tomllib.loads(text)["table"]
+    ]

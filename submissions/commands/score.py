@@ -387,26 +387,22 @@ def report(
 ) -> None:
     """Report results for readers: one model, or several side by side; Markdown to the terminal if no FILE is named."""
     files = out or []
-    if paper:
-        from fairspace.submissions.report.paper import why_no_png, write_paper
-        from fairspace.submissions.results.scoring import load_result
-
-        if len(files) != 1 or files[0].suffix in FORMATS:
-            raise UsageError("--paper: expected one folder for the tables and figures. Add --out FOLDER.")
-        check_places(files[0])
-        written = write_paper([load_result(path) for path in results], files[0])
-        typer.echo(f"Wrote {len(written)} files; look at {written[0]}")
-        if missing := why_no_png():
-            typer.echo(missing, err=True)
-        return
+    if paper and len(files) != 1:
+        raise UsageError("--paper: expected one folder for the tables and figures. Add --out FOLDER.")
     for file in files:
         check_places(file)
-        if file.suffix not in FORMATS:
+        if file.suffix not in FORMATS and not paper:
             raise UsageError(f"--out {file.name}: expected a name that ends in one of {', '.join(FORMATS)}.")
     from fairspace.submissions.report.contents import make_report, to_csv, to_latex, to_markdown
     from fairspace.submissions.results.scoring import load_result
 
     loaded = [load_result(path) for path in results]
+    if paper:
+        from fairspace.submissions.report.paper import why_no_png, write_paper
+
+        written = write_paper(loaded, files[0])
+        typer.echo(f"Wrote {len(written)} files; {written[0]} shows them all. {why_no_png()}".rstrip())
+        return
     if eee is not None:
         from fairspace.submissions.exchange import export
 

@@ -1,24 +1,28 @@
 """The tables and figures of a benchmark's paper, with one's own models beside the printed ones, in one folder.
 
-A printed cell stands as printed; of one's own, the value with its 95 % interval. Notes below say why a cell is empty,
-and where the measurement differs from the paper's.
+A printed cell has the digits of the paper, one's own its 95 % interval. Notes say why a cell is empty, which erratum it
+has, and how the measurement differs from the paper's.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment
+from markupsafe import Markup
 
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.paper import Model, Paper, PaperTable
 from fairspace.submissions.benchmarks.published import PRINTED
 from fairspace.submissions.benchmarks.published import models as printed_cells
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.errors import UsageError, need_packages, plain, web
+from fairspace.submissions.errors import UsageError, need_packages, plain
 from fairspace.submissions.plotting import number
+from fairspace.submissions.report.contents import one_kind
 from fairspace.submissions.report.headline import Table, caption, model_names
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.three_numbers import could_be
@@ -26,120 +30,79 @@ from fairspace.submissions.uncertainty.scores import Drawn, many_score_draws, un
 from fairspace.submissions.values import Value, measured
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A cell: its text, the ends of its interval, and its notes."""
+def write_paper(results: Sequence[Result], folder: Path) -> list[Path]:
+    """Write each table as .tex and .csv, each figure as .svg and .png (see `why_no_png`), and `paper.html` with all.
 
-    text: str
-    ends: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Filled:
-    """A table of the paper with its rows: heads, model, cells; `notes` -> their numbers."""
-
-    declared: PaperTable
-    rows: Sequence[tuple[tuple[str, ...], Model, Sequence[Cell]]]
-
-    @property
-    def notes(self) -> Mapping[str, int]:
-        """Note -> its number."""
-        texts = [
-            text for _, model, cells in self.rows for text in (*_of_row(model), *(n for c in cells for n in c.notes))
-        ]
-        return {text: place for place, text in enumerate(dict.fromkeys(texts), 1)}
-
-    def table(self) -> Table:
-        """The table as texts, with marked cells."""
-        notes, it = self.notes, self.declared
-
-        def marked(text: str, texts: Sequence[str]) -> str:
-            return f"{text} ({', '.join(str(notes[each]) for each in texts)})" if texts else text
-
-        rows = [
-            [
-                *heads,
-                marked(model.name, _of_row(model)),
-                *(marked(f"{c.text} [{', '.join(c.ends)}]" if c.ends else c.text, c.notes) for c in cells),
-            ]
-            for heads, model, cells in self.rows
-        ]
-        said = [f"({place}) {text}" for text, place in notes.items()]
-        if any(cell.ends for _, _, cells in self.rows for cell in cells):
-            said.insert(0, "In brackets: 95 % intervals.")
-        heads = (*it.heads, "Model")
-        groups = ("",) * len(heads) + tuple(it.groups) if it.groups else ()
-        return Table(
-            file_name(it.number), f"{it.number}. {it.caption}", (*heads, *it.columns), rows, " ".join(said), groups
-        )
-
-    def to_csv(self) -> str:
-        """Numbers as in the table, those of intervals in columns of their own; empty for none."""
-        it, text = self.declared, io.StringIO()
-        own = any(cell.ends for _, _, cells in self.rows for cell in cells)
-        columns = [
-            f"{group} {column}".strip()
-            for group, column in zip(it.groups or [""] * len(it.columns), it.columns, strict=True)
-        ]
-        ends = ("", " 95 % low", " 95 % high") if own else ("",)
-        lines = csv.writer(text, lineterminator="\n")
-        lines.writerow(
-            [*it.heads, "Model", "source", *(f"{column}{end}" for column in columns for end in ends), "notes"]
-        )
-        for heads, model, cells in self.rows:
-            numbers = [part for c in cells for part in (c.text, *((c.ends or ("", "")) if own else ()))]
-            notes = dict.fromkeys([*_of_row(model), *(note for cell in cells for note in cell.notes)])
-            source = "scored here" if model.own else "printed"
-            lines.writerow(
-                [*heads, model.name, source, *(n.replace("\N{MINUS SIGN}", "-") for n in numbers), " ".join(notes)]
-            )
-        return text.getvalue()
+    Returns the files, that one first. UsageError: several benchmarks or standards, or one without declared tables.
+    """
+    one_kind(results)
+    first, bench, names = results[0], benchmark(results[0].benchmark), map(plain, model_names(results))
+    paper: Paper | None = bench.reporting.paper(first.values, first.scored, first.standard)
+    if paper is None:
+        raise UsageError(f"--paper: no tables are declared for the paper of {bench.title}. Leave it out.")
+    printed, looks = _printed(bench.name, paper)
+    own = [_own(result, name, paper) for result, name in zip(results, names, strict=True)]
+    folder.mkdir(parents=True, exist_ok=True)
+    shown: list[tuple[str, Any, str]] = []
+    files = {"paper.html": b""}
+    for part in paper.parts:
+        stem, heading = "".join(filter(str.isalnum, part.number.lower())), f"{part.number}. {part.caption}"
+        if isinstance(part, PaperTable):
+            table, lines = _filled(part, stem, heading, [*printed, *own], looks)
+            files |= {f"{stem}.tex": table.to_latex().encode(), f"{stem}.csv": lines.encode()}
+            shown.append(("", Markup(table.to_html()), table.note))  # noqa: S704 its texts are escaped
+            continue
+        models = [m for m in (*printed, *own) if any(None not in map(m.number, names) for names in part.names)]
+        svg = part.draw(models).document()
+        files |= {f"{stem}.svg": svg.encode()} | ({} if why_no_png() else {f"{stem}.png": to_png(svg)})
+        lacking = ", ".join(model.name for model in own if model not in models)
+        shown.append((heading, Markup(svg), f"Not drawn for lack of values: {lacking}." if lacking else ""))  # noqa: S704
+    template = Environment(autoescape=True).from_string(_PAGE.read_text(encoding="utf-8"))
+    files["paper.html"] = template.render(title=bench.title, shown=shown).encode()
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return [folder / name for name in files]
 
 
-def _of_row(model: Model) -> list[str]:
-    return [model.notes[""]] if model.notes.get("") else []
+_PAGE = Path(__file__).with_name("paper.html.jinja")
+Looks = dict[str, tuple[float, int]]
+"""Name -> unit and most decimals of its printed figures."""
 
 
-def sentence(text: str) -> str:
-    """The text with a capital and a full stop."""
-    text = plain(text)
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
-
-
-def file_name(number: str) -> str:
-    """'Table 4 (a)' -> 'table4a'."""
-    return "".join(sign for sign in number.lower() if sign.isalnum())
-
-
-def declared(results: Sequence[Result]) -> Paper:
-    """The parts of the paper of at least one result. UsageError without any."""
-    first = results[0]
-    found = benchmark(first.benchmark).reporting.paper(first.values, first.scored, first.standard)
-    if found is None:
-        raise UsageError(
-            f"No tables of the paper of {benchmark(first.benchmark).title} are declared. Leave --paper out."
-        )
-    return found
-
-
-def printed_models(name: str, paper: Paper) -> list[Model]:
-    """The printed models of a benchmark, with the values that the paper's rules make of printed ones."""
-    models = []
+def _printed(name: str, paper: Paper) -> tuple[list[Model], Looks]:
+    models, looks = [], {}
     for (model, cohort), cells in printed_cells(name).items():
         values: dict[str, Value] = {}
         texts, notes = {}, {}
         for cell in cells:
-            named, unit = paper.printed(cell)
-            if cell.value is None:
-                texts[named] = cell.printed
-            else:
-                values[named] = measured(named, cell.value / unit, evidence={"printed": cell.printed})
+            key, unit = paper.printed(cell)
             if cell.erratum:
-                notes[named] = sentence(f"{cell.erratum}: {cell.note}")
+                notes[key] = _sentence(f"{cell.erratum}: {cell.note}")
+            if cell.value is None or cell.printed.startswith("<"):
+                texts[key] = cell.printed
+            if cell.value is not None:
+                values[key] = measured(key, cell.value / unit)
+                looks[key] = unit, max(looks.get(key, (unit, 0))[1], len(cell.printed.partition(".")[2]))
         made = {key: value for key, value in _ruled(paper, values).items() if value.state == "value"}
         models.append(Model(model, False, cohort, {**made, **values}, texts, notes))
-    return models
+    return models, looks
+
+
+def _own(result: Result, name: str, paper: Paper) -> Model:
+    bench, made = benchmark(result.benchmark), _ruled(paper, result.values)
+    if result.draws is not None and made:
+        scored = Scored(made, "", None, labels=result.scored.labels)
+        ruled = replace(bench, scoring=replace(bench.scoring, table=lambda *_: paper.rules))
+        drawn = Drawn(scored, result.values, result.draws)
+        (draws,) = many_score_draws(ruled, [drawn], bench.standards[result.standard])
+        for key, about in uncertainties_of(scored, result.values, draws, paper.rules).items():
+            made[key] = replace(made[key], uncertainty=about)
+    protocol, about_row = bench.protocol_of(result.signature, result.scored), caption([result])
+    if protocol != PRINTED:
+        about_row += f" Not the paper's protocol but {protocol}. {bench.protocol_text(protocol)}"
+    values = {**made, **result.scored.shown, **result.values}
+    cohort = bench.protocols.cohort_of(result.scored)
+    return Model(name, True, cohort, values, result.scored.labels, {"": _sentence(about_row)})
 
 
 def _ruled(paper: Paper, values: Mapping[str, Value]) -> dict[str, Value]:
@@ -148,123 +111,61 @@ def _ruled(paper: Paper, values: Mapping[str, Value]) -> dict[str, Value]:
     return {name: replace(value, low=None, high=None) for name, value in paper.rules.values(points).items()}
 
 
-def own_model(result: Result, name: str, paper: Paper) -> Model:
-    """A result's values, scores and labels, and the values by the paper's rules with their intervals."""
-    bench, made = benchmark(result.benchmark), _ruled(paper, result.values)
-    if result.draws is not None and made:
-        scored = Scored(made, "", None)
-        ruled = replace(bench, scoring=replace(bench.scoring, table=lambda *_: paper.rules))
-        drawn = Drawn(replace(scored, labels=result.scored.labels), result.values, result.draws)
-        (draws,) = many_score_draws(ruled, [drawn], bench.standards[result.standard])
-        for key, about in uncertainties_of(scored, result.values, draws, paper.rules).items():
-            made[key] = replace(made[key], uncertainty=about)
-    protocol = bench.protocol_of(result.signature, result.scored)
-    about_row = caption([result])
-    if protocol != PRINTED:
-        about_row += f" Not the paper's protocol but {protocol}. {bench.protocol_text(protocol)}"
-    values = {**made, **result.scored.shown, **result.values}
-    cohort = bench.protocols.cohort_of(result.scored)
-    return Model(name, True, cohort, values, result.scored.labels, {"": plain(about_row).strip()})
+def _filled(it: PaperTable, stem: str, heading: str, models: Sequence[Model], looks: Looks) -> tuple[Table, str]:
+    """The table with numbered notes, and as CSV with notes and intervals in columns of their own."""
+    heads, notes, rows, lines = (*it.heads, "Model"), dict[str, int](), [], []
+    groups = it.groups or [""] * len(it.columns)
+    columns = [f"{group} {column}".strip() for group, column in zip(groups, it.columns, strict=True)]
+    names = [it.names_of(block) for block in it.blocks]
+    known = ([looks[name] for name in column if name in looks] for column in zip(*names, strict=True))
+    formats = [next(iter(found), (it.unit, it.digits)) for found in known]
+
+    def marked(text: str, texts: Iterable[str]) -> str:
+        places = [str(notes.setdefault(each, len(notes) + 1)) for each in texts]
+        return f"{text} ({', '.join(places)})" if places else text
+
+    for block, of_block in zip(it.blocks, names, strict=True):
+        for model in models:
+            there = [name for name in of_block if name in model.texts or name in model.values]
+            run = any(name in model.texts or model.values[name].state != "not_run" for name in there)
+            if not run or block.cohort not in ("", model.cohort):
+                continue
+            about = [model.notes[""]] if model.own else []
+            line = dict(zip(heads, (*block.heads, model.name), strict=True))
+            row, line["source"] = [*block.heads, marked(model.name, about)], "own" if model.own else "printed"
+            for column, name, form in zip(columns, of_block, formats, strict=True):
+                text, ends, why = _cell(model, name, *form)
+                row.append(marked(f"{text} [{', '.join(ends)}]" if ends else text, why))
+                line |= dict(zip((column, f"{column} low", f"{column} high"), (text, *ends), strict=False))
+                about += why
+            rows.append(row)
+            line = {key: text.replace("\N{MINUS SIGN}", "-") for key, text in line.items()}
+            lines.append(line | {"notes": " ".join(dict.fromkeys(about))})
+    note = " ".join(["In brackets: 95 % intervals.", *(f"({place}) {text}" for text, place in notes.items())])
+    above = [""] * len(heads) + list(it.groups) if it.groups else ()
+    table = Table(stem, heading, (*heads, *it.columns), rows, note, above)
+    return table, pd.DataFrame(lines).to_csv(index=False, lineterminator="\n")
 
 
-def filled(table: PaperTable, models: Sequence[Model], looks: Mapping[str, tuple[float, int]]) -> Filled:
-    """The table with a row for each model that has one of a block's values; `looks`: name -> unit and decimals."""
-    known = [
-        [looks[block.names[c]] for block in table.blocks if block.names[c] in looks] for c in range(len(table.columns))
-    ]
-    columns = [found[0] if found else (table.unit, table.digits) for found in known]
-    rows = [
-        (block.heads, model, [_cell(model, name, *look) for name, look in zip(block.names, columns, strict=True)])
-        for block in table.blocks
-        for model in models
-        if block.cohort in ("", model.cohort) and _has(model, block.names)
-    ]
-    return Filled(table, rows)
-
-
-def _has(model: Model, names: Sequence[str]) -> bool:
-    return any(
-        name in model.texts or (name in model.values and model.values[name].state != "not_run") for name in names
-    )
-
-
-def _cell(model: Model, name: str, unit: float, digits: int) -> Cell:
+def _cell(model: Model, name: str, unit: float, digits: int) -> tuple[str, Sequence[str], Sequence[str]]:
+    """Text, ends of the interval, notes."""
     value, notes = model.values.get(name), [model.notes[name]] if name in model.notes else []
+    if name in model.texts or not name:
+        return model.texts.get(name, ""), (), notes
     if value is None or value.value is None:
-        if name and model.own and name not in model.texts:
-            notes.append("Not measured." if value is None else sentence(value.reason))
-        return Cell(model.texts.get(name, "–" if name and model.own else ""), (), tuple(notes))
-    text = str(value.evidence.get("printed", ""))
-    if text.startswith("<"):
-        return Cell(text, (), tuple(notes))
+        why = "Not measured." if value is None else _sentence(value.reason)
+        return "–", (), [why] if model.own else notes
 
     def show(numeral: float) -> str:
         return number(unit * numeral, digits)
 
-    if missing := could_be(value, show):
-        notes.append(sentence(missing))
-    return Cell(show(value.value), tuple(map(show, value.interval or ())), tuple(notes))
+    missing = could_be(value, show)
+    return show(value.value), [*map(show, value.interval or ())], [*notes, *([_sentence(missing)] if missing else [])]
 
 
-def write_paper(results: Sequence[Result], folder: Path) -> list[Path]:
-    """Write each table as .tex and .csv, each figure as .svg and .png (`why_no_png`), and `paper.html` with all.
-
-    Returns the files, that one first. UsageError: a benchmark without declared tables, or several benchmarks.
-    """
-    kinds = {(result.benchmark, result.standard) for result in results}
-    if len(kinds) > 1:
-        raise UsageError("--paper: expected results of one benchmark under one standard.")
-    paper, name = declared(results), results[0].benchmark
-    own = [own_model(r, plain(n), paper) for r, n in zip(results, model_names(results), strict=True)]
-    models, looks = [*printed_models(name, paper), *own], printed_looks(name, paper)
-    folder.mkdir(parents=True, exist_ok=True)
-    title = f"{benchmark(name).title}: the paper's tables and figures"
-    page, files = [f"<h1>{web(title)}</h1>"], [folder / "paper.html"]
-
-    def write(file: str, content: str | bytes) -> None:
-        files.append(folder / file)
-        files[-1].write_bytes(content.encode() if isinstance(content, str) else content)
-
-    for part in paper.parts:
-        stem = file_name(part.number)
-        if isinstance(part, PaperTable):
-            shown = filled(part, models, looks)
-            write(f"{stem}.tex", shown.table().to_latex())
-            write(f"{stem}.csv", shown.to_csv())
-            page.append(f"{shown.table().to_html()}<p>{web(shown.table().note)}</p>")
-            continue
-        inside = [m for m in models if any(all(m.number(n) is not None for n in each) for each in part.names)]
-        svg = part.draw(inside).document()
-        write(f"{stem}.svg", svg)
-        if not why_no_png():
-            write(f"{stem}.png", to_png(svg))
-        lacking = [model.name for model in own if model not in inside]
-        note = f" Not drawn: {', '.join(lacking)}, for lack of a value." if lacking else ""
-        page.append(f"<figure>{svg}<figcaption>{web(f'{part.number}. {part.caption}{note}')}</figcaption></figure>")
-    files[0].write_text(_PAGE.format(title=web(title), body="\n".join(page)), encoding="utf-8")
-    return files
-
-
-_PAGE = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>
-body {{ font: 15px system-ui, sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em }}
-table {{ border-collapse: collapse; margin-top: 2.5em; display: block; overflow-x: auto }}
-caption {{ text-align: left; font-weight: 600 }} th, td {{ padding: .15em .6em; text-align: right }}
-th:first-child, td:first-child {{ text-align: left }} tr {{ border-bottom: 1px solid #d5d9dd }}
-p, figcaption {{ font-size: 13px }} figure {{ margin: 2.5em 0 }} svg {{ max-width: 100%; height: auto }}
-</style><body>{body}</body></html>
-"""
-
-
-def printed_looks(name: str, paper: Paper) -> dict[str, tuple[float, int]]:
-    """Name -> unit and most decimals of its printed figures."""
-    looks: dict[str, tuple[float, int]] = {}
-    for cells in printed_cells(name).values():
-        for cell in cells:
-            if cell.value is not None and cell.printed[0] != "<":
-                named, unit = paper.printed(cell)
-                most = looks.get(named, (unit, 0))[1]
-                looks[named] = unit, max(most, len(cell.printed.partition(".")[2]))
-    return looks
+def _sentence(text: str) -> str:
+    text = plain(text).strip()
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def why_no_png() -> str:

@@ -40,12 +40,12 @@ def test_every_printed_figure_stands_in_its_table(folder: Path) -> None:
 
 def test_ones_own_row_has_intervals_and_the_reason_of_an_empty_cell(folder: Path) -> None:
     result: Result = load_result(CORE)
-    (own,) = [row for row in rows(folder / "table2.csv") if row["source"] != "printed"]
+    (own,) = [row for row in rows(folder / "table2.csv") if row["source"] == "own"]
     low, high = result.scored.shown["llm_factuality_gender"].interval or (0, 0)
     head = "Obj. S_fact Gender"
-    assert [own[f"{head}{end}"] for end in (" 95 % low", " 95 % high")] == [f"{100 * low:.2f}", f"{100 * high:.2f}"]
+    assert [own[f"{head}{end}"] for end in (" low", " high")] == [f"{100 * low:.2f}", f"{100 * high:.2f}"]
     assert "v2-core" in own["notes"]
-    empty = next(row for row in rows(folder / "table8a.csv") if row["source"] != "printed")
+    empty = next(row for row in rows(folder / "table8a.csv") if row["source"] == "own")
     assert empty["O"] == "–"
     assert "its distribution is undefined" in empty["notes"]
     tex = (folder / "table2.tex").read_text(encoding="utf-8")
