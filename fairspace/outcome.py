@@ -132,6 +132,15 @@ class Result(results.Result):
         r"""The same values as a LaTeX table (booktabs), for `\input`; its caption lists what was not run."""
         return results_latex([self], {name: self._known(name) for name in names})
 
+    def paper(self, folder: str | Path) -> list[Path]:
+        """Write the paper's tables and figures with this model beside the printed ones; return the files.
+
+        `paper.html` shows all; each table is .tex and .csv, each figure .svg, and .png with the extra `png`.
+        """
+        from fairspace.submissions.report.paper import write_paper
+
+        return write_paper([self], Path(folder))
+
     def _known(self, name: str) -> Value:
         return self.scores[name] if name in self.scores and name not in self.values else self.values[name]
 

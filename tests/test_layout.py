@@ -20,7 +20,7 @@ BENCHMARKS = "fairspace.submissions.benchmarks."
 EVERYWHERE = {"about", "ask", "baselines", "declaration", "measure", "parse", "records"}
 EVERYWHERE |= {"resample", "samples", "score"}
 """Files or folders in every benchmark's folder."""
-SOMEWHERE = {"variants"}
+SOMEWHERE = {"variants", "paper"}
 """Stereotypical bias has one measurement instrument."""
 SPECIAL = {
     "attribute_scores",

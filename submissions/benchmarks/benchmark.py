@@ -367,12 +367,14 @@ class Reporting:
         leading: scores, the name of a standard -> the first scores and raw values, the headline first.
         sentences: raw values, scores, the name of a standard -> the result in plain sentences.
         leaning: the same -> a warning of a bias that the scores do not see, beside printed models; '' for none.
+        paper: the same -> the paper's tables and figures (`paper.Paper`); None if none are declared.
     """
 
     headline: tuple[str, ...] = ()
     leading: Callable[[Scored, str], tuple[str, ...]] = lambda scored, standard: (scored.ranking,)
     sentences: Callable[[Values, Scored, str], Iterable[str]] = lambda values, scored, standard: ()
     leaning: Callable[[Values, Scored, str], str] = lambda values, scored, standard: ""
+    paper: Callable[[Values, Scored, str], Any] = lambda values, scored, standard: None
 
 
 @dataclass(frozen=True)

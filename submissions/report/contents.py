@@ -122,14 +122,19 @@ class Report:
         return next((table for table in self.tables if table.name == name), None)
 
 
-def make_report(results: Sequence[Result]) -> Report:
-    """The report on at least one result. UsageError if they are of several benchmarks or standards."""
+def one_kind(results: Sequence[Result]) -> None:
+    """UsageError if results are of several benchmarks or standards."""
     kinds = dict.fromkeys(f"{result.benchmark} under {result.standard}" for result in results)
     if len(kinds) > 1:
         raise UsageError(
             f"Results are compared that are of one benchmark under one standard, and these are of {', '.join(kinds)}. "
             "Score them alike: `fairspace score RESULT --standard NAME --out FILE`."
         )
+
+
+def make_report(results: Sequence[Result]) -> Report:
+    """The report on at least one result. UsageError if they are of several benchmarks or standards."""
+    one_kind(results)
     names, title = [plain(name) for name in model_names(results)], benchmark(results[0].benchmark).title
     compared = Comparison(results) if len(results) > 1 else None
     tests = 0 if compared is None else len(compared.known)

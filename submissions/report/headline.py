@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Ideal
@@ -211,13 +212,17 @@ def value_row(result: Result, name: str, value: Value) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of plain texts; its first columns are names. `name` is for files, such as `scores`."""
+    """A table of plain texts; its first columns are names. `name` is for files, such as `scores`.
+
+    `groups`: head above each column, '' for none; equal neighbours are one head.
+    """
 
     name: str
     heading: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
+    groups: Sequence[str] = ()
 
     def to_text(self) -> str:
         """Header and rows in aligned columns, without heading and note."""
@@ -234,6 +239,9 @@ class Table:
         """Header and rows below the heading as a caption, if there is one, without note."""
         caption = f"<caption>{web(self.heading)}</caption>" if self.heading else ""
         head = "".join(f"<th>{web(text)}</th>" for text in self.columns)
+        if self.groups:
+            above = [(text, len(list(same))) for text, same in groupby(self.groups)]
+            head = "".join(f'<th colspan="{n}">{web(text)}</th>' for text, n in above) + f"</tr><tr>{head}"
         rows = "".join(f"<tr>{''.join(f'<td>{web(text)}</td>' for text in row)}</tr>" for row in self.rows)
         return f"<table>{caption}<tr>{head}</tr>{rows}</table>"
 
@@ -241,10 +249,14 @@ class Table:
         """A `table` labelled `tab:NAME` whose caption is heading and note; columns but the first are right-aligned."""
         import pandas as pd
 
-        frame = pd.DataFrame([[latex(text) for text in row] for row in self.rows], columns=[*map(latex, self.columns)])
+        columns: Any = [*map(latex, self.columns)]
+        if self.groups:
+            columns = pd.MultiIndex.from_arrays([[*map(latex, self.groups)], columns])
+        frame = pd.DataFrame([[latex(text) for text in row] for row in self.rows], columns=columns)
         text: str = frame.to_latex(
             index=False,
             escape=False,
+            multicolumn_format="c",
             column_format="l" + "r" * (len(self.columns) - 1),
             caption=latex(" ".join(filter(None, (self.heading, self.note)))),
             label=f"tab:{self.name}",

@@ -176,6 +176,7 @@ BENCHMARK = Benchmark(
         leading=Lazy("fairspace.submissions.benchmarks.fact_or_fair.score:leading"),
         sentences=Lazy("fairspace.submissions.benchmarks.fact_or_fair.score:sentences"),
         leaning=Lazy("fairspace.submissions.benchmarks.fact_or_fair.score:leaning"),
+        paper=Lazy("fairspace.submissions.benchmarks.fact_or_fair.paper:paper"),
     ),
     designs=designs,
     variants=variants,
