@@ -99,9 +99,9 @@ def generation(result: Result) -> dict[str, Any]:
 def _generation_config(result: Result) -> dict[str, Any]:
     """The schema's settings: a temperature always, null for the model's default; all others as texts."""
     known = generation(result)
-    numbers = {
-        name: known[name] for name in ("temperature", "top_p", "max_tokens") if type(known.get(name)) in (int, float)
-    }
+    kinds = {"temperature": (int, float), "top_p": (int, float), "max_tokens": (int,)}
+    numbers = {name: known[name] for name, kind in kinds.items() if type(known.get(name)) in kind}
+    numbers = {name: number for name, number in numbers.items() if number > 0 or name != "max_tokens"}
     details = {name: str(setting) for name, setting in known.items() if name not in numbers}
     return {"generation_args": {"temperature": None, **numbers}, "additional_details": details}
 
