@@ -89,8 +89,8 @@ def generation(result: Result) -> dict[str, Any]:
     stages = [stage for stage in result.run if stage["what"] == "responses"]
     asked = {name for stage in stages for name in stage.get("tasks", ())}
     longest = max((task.max_tokens for task in benchmark(result.benchmark).tasks if task.name in asked), default=0)
-    known = {"temperature": "not set: the model's default" if stages else "not stated", "max_tokens": "not stated"}
-    known |= {"max_tokens": longest} if longest else {}
+    default = "not set: the model's default" if stages else "not stated"
+    known: dict[str, Any] = {"temperature": default, "max_tokens": longest or "not stated"}
     for settings in (*(stage.get("settings", {}) for stage in stages), result.meta.get("generation") or {}):
         known |= {name: setting for name, setting in settings.items() if setting is not None}
     return known
@@ -100,8 +100,7 @@ def _generation_config(result: Result) -> dict[str, Any]:
     """The schema's settings: a temperature always, null for the model's default; all others as texts."""
     known = generation(result)
     kinds = {"temperature": (int, float), "top_p": (int, float), "max_tokens": (int,)}
-    numbers = {name: known[name] for name, kind in kinds.items() if type(known.get(name)) in kind}
-    numbers = {name: number for name, number in numbers.items() if number > 0 or name != "max_tokens"}
+    numbers = {name: n for name, kind in kinds.items() if type(n := known.get(name)) in kind and (n or kind[1:])}
     details = {name: str(setting) for name, setting in known.items() if name not in numbers}
     return {"generation_args": {"temperature": None, **numbers}, "additional_details": details}
 
