@@ -16,15 +16,17 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 # Install this folder with $(EXTRAS): with uv where it is there or can be installed, else with pip. uv reads none of pip's
 # settings, so the folder of wheels that pip is told of is passed on. constraints.txt asks for the CPU build of torch;
 # where the registry has none, uv takes it from the index that PyTorch keeps of them.
+# A script beside a clone that is called `fairspace` finds the package, and not the folder, in editable_mode=compat alone.
+EDITABLE = --config-settings editable_mode=compat -e '.$(EXTRAS)'
 define install
 @$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fairspace needs Python 3.11 or newer; name one with PYTHON=")'
 @echo "Installing fairspace$(EXTRAS) into .venv"
 @test -x $(BIN)/python || $(PYTHON) -m venv .venv
 @command -v uv >/dev/null || test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv || true
 @export UV_FIND_LINKS="$${UV_FIND_LINKS-$$PIP_FIND_LINKS}" PATH="$$PATH:$(CURDIR)/$(BIN)"; \
-  uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.$(EXTRAS)' \
-  || uv pip install --quiet --python $(BIN)/python -c constraints.txt --torch-backend cpu -e '.$(EXTRAS)' \
-  || $(BIN)/python -m pip install --quiet -c constraints.txt -e '.$(EXTRAS)'
+  uv pip install --quiet --python $(BIN)/python -c constraints.txt $(EDITABLE) \
+  || uv pip install --quiet --python $(BIN)/python -c constraints.txt --torch-backend cpu $(EDITABLE) \
+  || $(BIN)/python -m pip install --quiet -c constraints.txt $(EDITABLE)
 @touch $@
 endef
 

@@ -78,7 +78,7 @@ def run(
     Args:
         model: a function of a prompt, or of a prompt and a list of PIL images, that returns a text, or None for a
             refusal (extra `ask`); it may have parameters `seed`, `temperature` or `max_tokens`. Or a name
-            that Inspect knows, such as "openai/gpt-4o" or "local/FOLDER" (extra `run`).
+            as `fairspace eval --model` takes it: "openai/gpt-4o", "./FOLDER", "http://HOST/v1#MODEL" (extra `run`).
         benchmark: one of `fs.BENCHMARKS`.
         folder: submission folder. Every answer is kept at once in FOLDER.run, and the same call continues an
             interrupted run without asking twice. None keeps all in memory.

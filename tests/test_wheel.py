@@ -31,6 +31,17 @@ print(fs.score(items, "fact_or_fair", resamples=0).scores["llm_factuality"].stat
 print({"torch", "transformers", "inspect_ai", "gradio", "fastapi", "spacy", "diffusers"} & set(sys.modules))
 """
 
+ON_WINDOWS = """
+import sys, psutil
+sys.modules |= dict.fromkeys(("fcntl", "resource", "pwd", "grp", "termios", "pty", "uvloop"))
+import fairspace as fs
+from fairspace.submissions.commands.main import main
+print(len([getattr(fs, name) for name in fs.__all__]))
+sys.argv = ["fairspace", "eval", "--model", "own.py:answer", "--benchmark", "fact_or_fair", "--limit", "1"]
+main()
+"""
+"""The library and `eval` without the modules that Windows lacks; psutil takes them on Linux alone."""
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -91,6 +102,19 @@ def test_the_installed_command_says_its_version_and_works(installed: Path, tmp_p
 @pytest.mark.slow
 def test_scoring_a_frame_and_verifying_load_nothing_of_the_extras(installed: Path, tmp_path: Path) -> None:
     assert run(installed, tmp_path, "-c", BARE) == "value\nset()\n"
+
+
+@pytest.mark.slow
+def test_the_library_and_eval_work_without_what_windows_lacks(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("def answer(prompt): return 'A'")
+    printed = run(ROOT, tmp_path, "-c", ON_WINDOWS)
+    assert "Report: own.py-answer-eval" in printed
+
+
+def test_a_script_beside_the_clone_finds_the_package() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert makefile.count("$(EDITABLE)") == 3
+    assert "EDITABLE = --config-settings editable_mode=compat -e" in makefile
 
 
 def test_the_copy_that_a_space_runs_knows_its_version(tmp_path: Path) -> None:

@@ -17,12 +17,13 @@ def alone(folder: Path) -> Iterator[None]:
 
     BuildError OUT_IN_USE if another process holds it; systems without such locks (Windows) hold nothing.
     """
-    if find_spec("fcntl") is None or (folder.exists() and not folder.is_dir()):
+    if is_folder := folder.is_dir() or not folder.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+    if not is_folder or find_spec("fcntl") is None:
         yield
         return
     import fcntl
 
-    folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

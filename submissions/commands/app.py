@@ -41,7 +41,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Run a model against a fairness benchmark; check, score and compare what it answered.",
-    epilog="Start with: fairspace baseline balanced --benchmark fact_or_fair --out demo && fairspace score demo",
+    epilog="Start with: fairspace eval --model MODEL --core",
 )
 
 

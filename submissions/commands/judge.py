@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -27,9 +27,7 @@ from fairspace.submissions.commands.shared.run_options import (
     tell_stages,
 )
 from fairspace.submissions.errors import UsageError, need_packages, plain
-
-if TYPE_CHECKING:
-    pass
+from fairspace.submissions.running.errors import MODEL_NAMES
 
 _REVISION = "Dataset revision whose items"
 BASELINES = ("random", "constant", "stereotyped", "balanced", "refusing")
@@ -40,9 +38,7 @@ BASELINES = ("random", "constant", "stereotyped", "balanced", "refusing")
 )
 def judge(
     submission: Annotated[Path, typer.Argument(help="Folder of a submission.", metavar="SUBMISSION")],
-    model: Annotated[
-        list[str], typer.Option(help="A judge, as Inspect names it; can be given again. The first one is scored.")
-    ],
+    model: Annotated[list[str], typer.Option(help=f"A judge: {MODEL_NAMES}. Can be given again; the first is scored.")],
     revision: Annotated[
         list[str] | None, typer.Option(help="Commit, date or version of a judge, in the order of --model.")
     ] = None,

@@ -30,7 +30,7 @@ MODULES = (
     "verify_submission",
 )
 """The modules of commands, in the order of the help. Each adds its commands to the application when it is imported."""
-ONLINE = ("ares", "build", "judge", "probe", "publish", "run", "verify-submission")
+ONLINE = ("ares", "build", "eval", "judge", "probe", "publish", "run", "verify-submission")
 """The commands that may talk to the Hub: for models and datasets, and to publish."""
 
 for _module in MODULES:

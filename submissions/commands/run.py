@@ -1,7 +1,9 @@
-"""`fairspace run` and `fairspace probe`: run a benchmark against a model, or plan that; probe its representations."""
+"""`fairspace eval`, `run` and `probe`: evaluate a model; run a benchmark, or plan that; probe representations."""
 
 from __future__ import annotations
 
+import re
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,6 +31,7 @@ from fairspace.submissions.commands.shared.run_options import (
     pairs,
     spending_bounds,
     tell_outcome,
+    tell_stages,
     words,
 )
 from fairspace.submissions.errors import UsageError, need_packages, plain
@@ -44,6 +47,58 @@ SMALLEST = (
     "Difference: the smallest between two models' shares, of as many stimuli each, that is found with 80 % probability "
     "at the 5 % level, at shares of one half, where they vary most."
 )
+
+
+@app.command("eval", epilog="Example: fairspace eval --model ./my-model --core", rich_help_panel=RUN)
+def evaluate(
+    model: ModelOption,
+    benchmark: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"One of {', '.join(NAMES)}; can be given again. All that can be asked in text, or with --data, if "
+            "left out."
+        ),
+    ] = None,
+    core: Annotated[bool, typer.Option("--core", help="Ask the core alone, a small part, ranked apart.")] = False,
+    limit: Annotated[
+        int | None, typer.Option(help="At most so many stimuli of a task, spread evenly: a sample estimate.", min=1)
+    ] = None,
+    judge: Annotated[str, typer.Option(help="Judge of GENRES' stories, named as --model is.")] = "",
+    data: DataOption = "",
+    out: Annotated[Path | None, typer.Option(help="Gets a folder for each benchmark; NAME-eval if left out.")] = None,
+    setting: SettingOption = None,
+) -> None:
+    """Evaluate a model: ask, judge, check, score and report; the same command continues after a stop.
+
+    `run`, `judge`, `check`, `score` and `report` do the same in steps, and `run` has further options, also for images.
+    """
+    need_run()
+    from fairspace.submissions.commands.show.results import show_headline
+    from fairspace.submissions.commands.show.tables import notes, show_wrapped
+    from fairspace.submissions.progress import watched
+    from fairspace.submissions.running.asking.models import found_revision
+    from fairspace.submissions.running.evaluating import evaluate as evaluated
+    from fairspace.submissions.running.evaluating import open_all, told_plan
+    from fairspace.submissions.running.folders import public_name
+
+    began = time.monotonic()
+    asked = model_settings(model, setting)
+    judging = model_settings(judge, None) if judge else None
+    for named in filter(None, (asked, judging)):
+        found_revision(named)  # a model that is not there is said before anything else
+    opened = open_all(benchmark or (), core=core, limit=limit, data=data)
+    show_wrapped(told_plan(opened, asked, judging))
+    name = re.sub(r"[^\w.-]+", "-", public_name(asked.name).rpartition("/")[2])
+    for each in opened:
+        with watched() as tell:
+            done = evaluated(each, asked, out or Path(f"{name}-eval"), judge=judging, tell=tell)
+        tell_stages(done.stages)
+        typer.echo()
+        show_headline(done.result)
+        notes(done.notes)
+        typer.echo(f"Report: {done.report}")
+    minutes, seconds = divmod(round(time.monotonic() - began), 60)
+    typer.echo(f"That took {minutes} min {seconds} s in all.")
 
 
 @app.command(

@@ -23,6 +23,9 @@ CODES: dict[str, str] = {
     "JUDGE_NOTHING": "a submission has nothing that a judge could read",
 }
 
+MODEL_NAMES = "a folder, FILE.gguf, FILE.py:FUNCTION, http://HOST/v1#MODEL, or PROVIDER/MODEL as Inspect names it"
+"""Forms of a model's name."""
+
 
 class RunError(CodedError):
     """A model cannot be run, or its run cannot go on."""

@@ -94,8 +94,11 @@ def _scheme(named: str) -> str:
     return next((scheme for scheme in _HERE if named.startswith(scheme)), "")
 
 
-def estimate(named: str, lines: Sequence[Line], connections: int | None = None) -> str:
-    """A sentence on time and memory of all `lines` by the model that a user calls `named`."""
+def estimate(named: str, lines: Sequence[Line], connections: int | None = None, cores: int = 0) -> str:
+    """A sentence on time and memory of all `lines` by the model that a user calls `named`.
+
+    `cores`: those of this machine, if that is meant; 0 compares a GPU and 8 cores.
+    """
     if named.startswith(_OWN):
         return f"{named}: time and memory are your own code's."
     if not _scheme(named):
@@ -105,6 +108,10 @@ def estimate(named: str, lines: Sequence[Line], connections: int | None = None) 
     if size is None:
         return f"{named}: time and memory are not known before its files are here (`hf download`)."
     machines = [CORES] if size.kind == "gguf" else [GPU] if lines[0].made else [GPU, CORES]
+    if cores and named.startswith("local/"):
+        share, on_gpu = cores / 8, size.kind != "gguf" and weights.best_device("") == "cuda"
+        here = CORES._replace(name=f"{cores} cores", operations=CORES.operations * share, read=CORES.read * share)
+        machines = [GPU if on_gpu else here]
     took = [(sum(local(line, size, machine, named) for line in lines), machine.name) for machine in machines]
     times = " or ".join(f"{_time(each)} on {machine}" for each, machine in took)
     use = 1.2 * (size.bytes if size.kind == "gguf" else size.parameters * machines[0].width)

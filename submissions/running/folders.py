@@ -40,7 +40,7 @@ def public_name(model: str) -> str:
     file, _, function = what.rpartition(":")
     if provider == "python" and (file.endswith(".py") or "/" in file):
         return f"{provider}/{_last(file)}:{function}"
-    if what.startswith(("/", ".", "~")) or "//" in what:
+    if what.startswith(("/", ".", "~")) or "//" in what or what[1:3] == ":/":
         return f"{provider}/{_last(what).partition('@')[0] or _NAMELESS}"
     return model
 

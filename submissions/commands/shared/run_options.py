@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, plain
+from fairspace.submissions.running.errors import MODEL_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 DataOption = Annotated[
     str, typer.Option(help="Folder of builds, or NAMESPACE or NAMESPACE@TAG on the Hub; for items with images.")
 ]
-ModelOption = Annotated[str, typer.Option(help="Model that answers, as Inspect names it: PROVIDER/MODEL.")]
+ModelOption = Annotated[str, typer.Option(help=f"Model that answers: {MODEL_NAMES}.")]
 ImagesOption = Annotated[
     str,
     typer.Option(
@@ -162,11 +163,12 @@ _NOT_TEXT = ("parameters", "open_weights")
 
 def spending_bounds(model: str, tokens: int | None, cost: float | None, prices: Path | None) -> Bounds:
     """The spending limits of a run. UsageError for a cost without prices; RunError PRICES_INVALID."""
+    from fairspace.submissions.running.asking.models import read_name
     from fairspace.submissions.running.asking.prices import Bounds, read_prices
 
     if cost is not None and prices is None:
         raise UsageError("--cost-limit needs --provider-prices FILE, which says what tokens cost.")
-    return Bounds(tokens, cost, read_prices(prices).of_tokens(model) if prices else None)
+    return Bounds(tokens, cost, read_prices(prices).of_tokens(read_name(model)[0]) if prices else None)
 
 
 def tell_outcome(outcome: Outcome) -> None:

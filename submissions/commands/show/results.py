@@ -19,7 +19,7 @@ from fairspace.submissions.errors import plain
 from fairspace.submissions.format.manifest import SAMPLE_MARK, Stage, limit_mark, on_sample
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.plotting import digits
-from fairspace.submissions.report.headline import Headline, direction, first_values, headline
+from fairspace.submissions.report.headline import direction, first_values, headline
 from fairspace.submissions.results.known_answers import SKETCH
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import instrument_ranges, limits_of, variant_scores
@@ -64,12 +64,7 @@ def show_result(result: Result, *, everything: bool = False) -> None:
     def better(name: str) -> str:
         return direction(bench, ideal(name), is_score=name in known)
 
-    OUT.print(cell(f"{result.meta.get('model')} on {bench.title}, standard {result.standard}"), style="bold")
-    if draft := getattr(bench.standards[result.standard], "draft", ""):
-        show_wrapped(f"This standard is a draft: {draft}.")
-    for mark in limits_of(result):
-        show_wrapped(f"A part of the benchmark. {mark[0].upper()}{mark[1:]}.")
-    _show_headline(headline(result, digits), everything)
+    show_headline(result, everything=everything)
     parts = {"Scores": [*(known if everything else first_values(result)).values()]}
     if everything:
         parts["Component metrics"] = [*result.values.values()]
@@ -97,7 +92,14 @@ def show_result(result: Result, *, everything: bool = False) -> None:
         show_wrapped(LEGEND)
 
 
-def _show_headline(top: Headline, everything: bool) -> None:
+def show_headline(result: Result, *, everything: bool = False) -> None:
+    """Print what was measured of what, the result in sentences, and its first number."""
+    bench, top = benchmark(result.benchmark), headline(result, digits)
+    OUT.print(cell(f"{result.meta.get('model')} on {bench.title}, standard {result.standard}"), style="bold")
+    if draft := getattr(bench.standards[result.standard], "draft", ""):
+        show_wrapped(f"This standard is a draft: {draft}.")
+    for mark in limits_of(result):
+        show_wrapped(f"A part of the benchmark. {mark[0].upper()}{mark[1:]}.")
     OUT.print()
     for sentence in top.sentences:
         show_wrapped(sentence)

@@ -25,13 +25,15 @@ from fairspace.submissions.errors import plain
 from fairspace.submissions.format.manifest import Line
 from fairspace.submissions.running.asking.asking import reason_of
 from fairspace.submissions.running.asking.prices import Bounds
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.errors import MODEL_NAMES, RunError
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model
 
 SHARED_PROTOCOL = "openai-api/"
 """Prefix of Inspect's names for models behind a server of the OpenAI protocol."""
+_SERVER = f"{SHARED_PROTOCOL}server/"
+"""Prefix of our name for a model that a user names by its server's address; its key, if any, is SERVER_API_KEY."""
 _TRANSFORMERS = "hf/"
 """Prefix of Inspect's own transformers, which pads a prompt by its neighbours and ignores a request's seed."""
 OURS = ("local/", "python/", "torchumm/")
@@ -53,7 +55,7 @@ class ModelSettings:
     """A model and its settings.
 
     Args:
-        name: Inspect's name: PROVIDER/MODEL, such as `openai/gpt-4o`, `openai-api/local/qwen`, `local/FOLDER`.
+        name: name in any form of `read_name`; kept as Inspect's, such as `openai/gpt-4o`, `local/./FOLDER`.
         base_url: address of the server; '' for the provider's own.
         retries: the engine's retries of a request: rate limits, errors of the server, timeouts.
         timeout: seconds of an attempt at a server.
@@ -72,6 +74,11 @@ class ModelSettings:
     max_tokens: int | None = None
     arguments: dict[str, Any] = field(default_factory=dict)
     bounds: Bounds = field(default_factory=Bounds)
+
+    def __post_init__(self) -> None:
+        name, address = read_name(self.name)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "base_url", address or self.base_url)
 
     def effective(self, stated: Mapping[str, float | int | str]) -> dict[str, float | int | str]:
         """The given settings, over the paper's."""
@@ -99,6 +106,33 @@ class ModelSettings:
         return {name: value for name, value in given.items() if value is not None}
 
 
+def read_name(named: str) -> tuple[str, str]:
+    """Inspect's name of a model as a user names it, and the address of its server, '' for the provider's own.
+
+    http://HOST/v1#MODEL is a server of the OpenAI protocol, FILE.py:FUNCTION a function, a path a folder of
+    transformers or a .gguf file; all else is Inspect's PROVIDER/MODEL. RunError MODEL_UNKNOWN if none of it is meant.
+    """
+    if named.startswith(("http://", "https://")):
+        address, _, model = named.partition("#")
+        if not model:
+            mend = f"add # and the model's name, as {address.rstrip('/')}/models lists it"
+            raise RunError("MODEL_UNKNOWN", named, "an address without a model", "http://HOST/v1#MODEL", mend)
+        return f"{_SERVER}{model}", address
+    if not named or named.startswith(OURS):
+        return named, ""
+    if named.endswith(".py") or named.rpartition(":")[0].endswith(".py"):
+        return f"python/{named}", ""
+    path = Path(named).expanduser()
+    starts = named.startswith((".", "/", "~")) or path.is_absolute()
+    ours = path.is_dir() and ("/" not in named or (path / "config.json").is_file())
+    if not (starts or ours or named.lower().endswith(".gguf")):
+        if named and "/" not in named:
+            what, mend = "no such folder, and no provider", "write ./ before a folder, or PROVIDER/ before a model"
+            raise RunError("MODEL_UNKNOWN", named, what, MODEL_NAMES, mend)
+        return named, ""
+    return f"local/{'' if starts else './'}{named.replace(os.sep, '/')}", ""
+
+
 def open_model(settings: ModelSettings, logs: Path | None = None) -> Model:
     """The model, ready to be asked; its generation settings go with the task.
 
@@ -118,6 +152,8 @@ def open_model(settings: ModelSettings, logs: Path | None = None) -> Model:
         from openai import DefaultAioHttpClient
 
         arguments.setdefault("http_client", DefaultAioHttpClient())
+    if settings.name.startswith(_SERVER) and settings.base_url:
+        arguments.setdefault("api_key", os.environ.get("SERVER_API_KEY", "none"))
     if settings.name.startswith(_WEIGHTS):
         # Inspect opens a model that it knows nothing of a second time, to see what it is, weights and all.
         set_model_info(settings.name, ModelInfo(model=settings.name.partition("/")[2]))
@@ -132,8 +168,8 @@ def open_model(settings: ModelSettings, logs: Path | None = None) -> Model:
         raise
     except Exception as error:
         what = " ".join(_MARKUP.sub("", str(error)).removeprefix("ERROR: ").split())[:300].rstrip(". ")
-        expected = "PROVIDER/MODEL as Inspect names it, with its package and its key in the environment"
-        mend = "see https://inspect.aisi.org.uk/providers.html, or serve the model and name openai-api/NAME/MODEL"
+        expected = f"{MODEL_NAMES}, with its package and its key in the environment"
+        mend = "see https://inspect.aisi.org.uk/providers.html, or serve the model and name http://HOST/v1#MODEL"
         raise RunError("MODEL_UNKNOWN", settings.name, what, expected, mend) from error
     _heed_retry_after(model, logs)
     if settings.name.startswith("local/"):
@@ -143,14 +179,14 @@ def open_model(settings: ModelSettings, logs: Path | None = None) -> Model:
 
 def found_revision(settings: ModelSettings) -> str:
     """Commit of the Hub, or hash of the folder or file, of a model on this machine; 'not stated' for all others."""
+    from fairspace.submissions.running.local.found import FORM, find_function
     from fairspace.submissions.running.local.found import find as find_weights
-    from fairspace.submissions.running.local.found import find_function
 
     provider, _, what = settings.name.partition("/")
     if "function" in settings.arguments:
         return "not stated"
     if provider == "python":
-        return find_function(what, where=settings.name, form=settings.name).revision
+        return find_function(what, where=settings.name, form=FORM).revision
     if provider == "torchumm":
         from fairspace.submissions.running.local.torchumm import weights_revision
 

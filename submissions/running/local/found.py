@@ -24,6 +24,7 @@ from typing import Any
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
+from fairspace.submissions.errors import did_you_mean
 from fairspace.submissions.running.errors import RunError
 
 GGUF = ".gguf"
@@ -122,6 +123,8 @@ class OwnCode:
     function: Callable[..., Any]
 
 
+FORM = "FILE.py:FUNCTION, or python/MODULE:FUNCTION"
+"""Forms of a function's name."""
 OWN = ("temperature", "top_p", "max_tokens", "seed")
 """Settings that a function gets if it has parameters of these names."""
 
@@ -152,7 +155,7 @@ def find_function(what: str, *, where: str, form: str) -> OwnCode:
     """
     module, _, function = what.rpartition(":")
     if not module or not function:
-        raise unknown(where, "no module, no function", form)
+        raise unknown(where, "no function is named", form)
     revision, content = "not stated", b""
     file = Path(module).expanduser() if module.endswith(".py") else None
     if file is not None:
@@ -168,7 +171,7 @@ def find_function(what: str, *, where: str, form: str) -> OwnCode:
         raise unknown(where, f"{type(error).__name__}: {error}", "code that can be imported", mend) from error
     attribute = getattr(loaded, function, None)
     if not callable(attribute):
-        raise unknown(where, f"no function {function!r} in {module}", form)
+        raise unknown(where, f"no function {function!r} in {module}{did_you_mean(function, dir(loaded))}", form)
     return OwnCode(f"{module if file is None else file.stem}:{function}", revision, attribute)
 
 

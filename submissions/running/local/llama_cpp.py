@@ -156,7 +156,8 @@ class LlamaCpp:
 
     def _block(self, client: httpx.Client, prompt: Prompt, said: Sequence[int], seed: int, choice: Choice) -> list[int]:
         """The next tokens of an answer, `_BLOCK` at most; a stream would omit tokens within a character."""
-        most = choice.max_tokens if choice.schema else _BLOCK  # each block begins the grammar anew
+        most = choice.max_tokens - len(said)
+        most = most if choice.schema else min(_BLOCK, most)  # each block begins the grammar anew
         asked = {
             "prompt": [*prompt.ids, *said],
             "n_predict": min(most, self.context - prompt.tokens - len(said)),

@@ -53,7 +53,7 @@ from fairspace.submissions.format.collector import show
 from fairspace.submissions.running.asking.asking import ENDED, reason_of
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local.ending import Choice
-from fairspace.submissions.running.local.found import find, find_function, shows_images, takes
+from fairspace.submissions.running.local.found import FORM, find, find_function, shows_images, takes
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -110,7 +110,6 @@ WAITING = 16
 """Batches' worth of requests that wait at a time: enough of them have prompts of like length."""
 ATTEMPTS = 3
 """Calls of a function that raises, before its request has failed."""
-_FORM = "python/MODULE:FUNCTION, or python/./FILE.py:FUNCTION"
 
 
 def _open_chat(name: str, **arguments: Any) -> LocalChat | LlamaCpp:
@@ -290,7 +289,7 @@ class PythonAPI(ModelAPI):
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         set_model_info(f"python/{model_name}", ModelInfo(model=model_name))
-        self._function = function or find_function(model_name, where=f"python/{model_name}", form=_FORM).function
+        self._function = function or find_function(model_name, where=f"python/{model_name}", form=FORM).function
         self._takes, self._shows = takes(self._function), shows_images(self._function)
         self._batch, self._on_error = batch, on_error
         self._waiting: list[_Call] = []

@@ -1,0 +1,133 @@
+"""`fairspace eval`: benchmarks planned, asked, judged, checked, scored and reported, a folder for each.
+
+OUT/BENCHMARK/submission/    answers and judgements; the workings beside it, in submission.run
+OUT/BENCHMARK/result.json    for `fairspace compare` and `report`
+OUT/BENCHMARK/report.html
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.checking.submission import read_submission
+from fairspace.submissions.format.manifest import Stage
+from fairspace.submissions.report.contents import make_report
+from fairspace.submissions.report.page import to_html
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import score_submission
+from fairspace.submissions.running.asking.inspect_task import Chosen, Opened, open_benchmark
+from fairspace.submissions.running.asking.models import ModelSettings
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.estimating import estimate
+from fairspace.submissions.running.judging.judging import judge as judged
+from fairspace.submissions.running.planning import plan
+from fairspace.submissions.running.run import run, text_tasks
+from fairspace.submissions.running.settings import RunSettings, Tell
+
+CORE = "-core"
+"""End of the name of a dataset revision that is a core."""
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A benchmark's result, its report, the stages of asking and judging, and sentences on what was not done."""
+
+    result: Result
+    report: Path
+    stages: tuple[Stage, ...]
+    notes: tuple[str, ...]
+
+
+def open_all(
+    names: Sequence[str] = (), *, core: bool = False, limit: int | None = None, data: str = ""
+) -> list[Opened]:
+    """The benchmarks that a model is asked, with their questions.
+
+    Args:
+        names: benchmarks; all whose questions can all be asked with `data` if empty.
+        core: whether each one's core is asked, a fixed part with a known error.
+        limit: greatest number of stimuli of a task, spread evenly over the strata; None for all.
+        data: source of pictures; '' leaves them out: of stereotypical bias the language tasks are left, of GENRES the
+            stories without a picture, of IRIS nothing.
+
+    Errors: UsageError for an unknown benchmark; RunError DATA_MISSING, DATA_INVALID.
+    """
+    opened = []
+    for name in dict.fromkeys(names or NAMES):
+        bench = benchmark(name)
+        revision = next(known for known in bench.revisions if known.endswith(CORE)) if core else ""
+        alone = not data and "text_only" in bench.asking.options
+        chosen = Chosen(name, data, (), limit, limit is not None, text_only=alone, dataset_revision=revision)
+        try:
+            opened.append(open_benchmark(replace(chosen, tasks=text_tasks(chosen))))
+        except RunError as error:
+            if names or error.code != "DATA_MISSING":
+                raise
+    return opened
+
+
+def told_plan(opened: Sequence[Opened], model: ModelSettings, judge: ModelSettings | None = None) -> str:
+    """The number of requests, their time and memory on this machine, and the kind of the results, in sentences."""
+    asked, lines = [], []
+    for each in opened:
+        of = sum(part.expected for part in each.parts.values())
+        share = f"{each.asks:,} of {of:,}" if each.asks < of else f"{of:,}"
+        asked.append(f"{each.chosen.benchmark} {each.chosen.revision}: {share} requests")
+        lines += plan(each, model.name, max_tokens=model.max_tokens)
+    cores = os.cpu_count() or 1
+    told = [f"{'; '.join(asked)}.", estimate(model.name, [one for one in lines if one.model], model.connections, cores)]
+    if judge is not None and (judging := [line for line in lines if not line.model]):
+        told.append(f"Judge {estimate(judge.name, judging, judge.connections, cores)}")
+    if any(each.chosen.revision.endswith(CORE) for each in opened):
+        told.append("A core is a fixed part of a benchmark; its results are ranked in a group of their own.")
+    if any(each.chosen.limit is not None for each in opened):
+        told.append("A limited run gives a sample estimate, which is not ranked.")
+    return " ".join(told)
+
+
+def evaluate(
+    opened: Opened,
+    model: ModelSettings,
+    out: Path,
+    *,
+    judge: ModelSettings | None = None,
+    tell: Tell = lambda what, done, total: None,
+) -> Evaluated:
+    """Evaluate a model on one benchmark, or go on where an earlier call stopped; nothing answered is asked again.
+
+    Args:
+        opened: benchmark with its questions, by `open_all`.
+        model: model that answers.
+        out: folder with a folder for each benchmark; made if absent.
+        judge: model that reads the stories of a benchmark with a judge; None leaves the judge's metrics out.
+        tell: progress.
+
+    Errors: UsageError; SubmissionError; RunError, of which JUDGE_NOTHING is a note.
+    """
+    core = opened.chosen.revision.endswith(CORE)
+    folder = out / f"{opened.chosen.benchmark}{f'-{opened.chosen.revision}' if core else ''}"
+    folder.mkdir(parents=True, exist_ok=True)
+    submission = folder / "submission"
+    stages = run(RunSettings(opened.chosen, submission, model, again=True), tell).stages
+    notes = []
+    if benchmark(opened.chosen.benchmark).asking.judge is not None:
+        unjudged = f"{benchmark(opened.chosen.benchmark).title}: the metrics that need a judge are not run"
+        if judge is None:
+            notes.append(f"{unjudged}; name one with --judge MODEL.")
+        else:
+            try:
+                stages += judged(submission, [judge], again=True, tell=tell).stages
+            except RunError as error:
+                if error.code != "JUDGE_NOTHING":
+                    raise
+                notes.append(f"{unjudged}, as there are {error.what}.")
+    tell("Scoring", 0, 0)
+    result = score_submission(read_submission(submission))
+    (folder / "result.json").write_text(result.dumps(), encoding="utf-8")
+    report = folder / "report.html"
+    report.write_text(to_html(make_report([result])), encoding="utf-8")
+    return Evaluated(result, report, stages, tuple(notes))

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fairspace.submissions.running.asking.models import ModelSettings, read_name
+from tests.served import Served
+from tests.submissions.running.local import tiny_models
+
+Run = Callable[..., tuple[int, str, str]]
+FACTS = ("eval", "--benchmark", "fact_or_fair", "--core", "--limit", 2)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("FAIRSPACE_RESAMPLES", "0")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_one_command_goes_from_a_server_to_reports_and_asks_nothing_twice(
+    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Served.start() as served:
+        monkeypatch.setenv("SERVER_API_KEY", served.key)
+        named = ("--model", f"{served.url}#m", "--judge", f"{served.url}#judge")
+        words = ("eval", "--core", "--limit", 2, "--out", "out", *named)
+        code, out, err = run(*words)
+        assert code == 0, err
+        assert "fact_or_fair v2-core: 16 of 2,478 requests; stereotypical_bias v2-core: 4 of" in " ".join(out.split())
+        folders = [
+            here / "out" / name for name in ("fact_or_fair-v2-core", "stereotypical_bias-v2-core", "genres-v1-core")
+        ]
+        kept = {"submission", "submission.run", "result.json", "report.html"}
+        for folder in folders:
+            assert {path.name for path in folder.iterdir()} == kept
+            assert f"Report: {folder.relative_to(here) / 'report.html'}" in out
+        assert [*(folders[2] / "submission").glob("judgements.*")]
+        first, before = [(folder / "result.json").read_text() for folder in folders], served.requests()
+        assert json.loads(first[0])["meta"]["model"] == "m"
+        (folders[0] / "report.html").unlink()
+        code, _, err = run(*words)
+        assert code == 0, err
+        assert served.requests() == before
+        assert [(folder / "result.json").read_text() for folder in folders] == first
+        assert (folders[0] / "report.html").exists()
+        assert str(served.url) not in (folders[0] / "submission" / "manifest.json").read_text()
+
+
+@pytest.mark.slow
+def test_a_folder_and_a_function_are_evaluated_and_a_judge_is_not_needed(run: Run, here: Path) -> None:
+    tiny_models.chat(here / "my-model", ["A", "B"])
+    code, out, err = run(*FACTS, "--model", "my-model", "-M", "max_tokens=2", "-M", "device=cpu")
+    assert code == 0, err
+    assert "my-model-eval/fact_or_fair-v2-core/report.html" in out
+    (here / "own.py").write_text("def answer(prompt):\n    return 'A'\n")
+    code, out, err = run("eval", "--benchmark", "genres", "--limit", 1, "--model", "own.py:answer")
+    assert code == 0, err
+    assert "name one with --judge MODEL" in " ".join(out.split())
+    assert (here / "own.py-answer-eval" / "genres" / "result.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("named", "name", "address"),
+    [
+        ("openai/gpt-4o", "openai/gpt-4o", ""),
+        ("./m", "local/./m", ""),
+        ("~/m", "local/~/m", ""),
+        ("runs/m.GGUF", "local/./runs/m.GGUF", ""),
+        ("local/./m", "local/./m", ""),
+        ("own.py:f", "python/own.py:f", ""),
+        ("python/own.py:f", "python/own.py:f", ""),
+        ("http://h:8/v1#org/m", "openai-api/server/org/m", "http://h:8/v1"),
+        ("", "", ""),
+    ],
+)
+def test_a_model_is_named_as_people_name_it(named: str, name: str, address: str) -> None:
+    assert read_name(named) == (name, address)
+    settings = ModelSettings(named)
+    assert (settings.name, settings.base_url) == (name, address)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--model", "./empty"), 1, "a folder without config.json"),
+        (("--model", "own.py:answr"), 1, "no function 'answr' in own.py (did you mean 'answer'?)"),
+        (("--model", "own.py"), 1, "no function is named. Expected: FILE.py:FUNCTION"),
+        (("--model", "http://127.0.0.1:9/v1"), 1, "an address without a model. Expected: http://HOST/v1#MODEL"),
+        (("--model", "gpt-4o"), 1, "no such folder, and no provider"),
+        (("--model", "own.py:answer", "--benchmark", "genrez"), 2, "did you mean 'genres'?"),
+        (("--model", "own.py:answer", "--benchmark", "iris"), 1, "DATA_MISSING"),
+        (("--model", "own.py:answer", "--out", "own.py"), 2, "own.py/fact_or_fair: Not a directory"),
+    ],
+)
+def test_faults_are_said_before_anything_is_asked(
+    run: Run, here: Path, words: tuple[str, ...], code: int, said: str
+) -> None:
+    (here / "empty").mkdir()
+    (here / "own.py").write_text("def answer(prompt):\n    raise SystemExit\n")
+    ended, _, err = run("eval", *words)
+    assert ended == code
+    assert said in err
