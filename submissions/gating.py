@@ -122,68 +122,23 @@ def gate(
     raw = [name for name in names if name not in tested.scored.shown]  # an undefined score is not its raw value
     ours_of, theirs_of = drawn_scores(tested.benchmark, [tested, base or tested], tested.standard, raw)
     same = base is None or same_questions(base, tested)
-    asked_alone, pairs = base is None and most is None, []
+    chances: list[tuple[float, float, float] | None] = []
     for name, ideal in zip(names, ideals, strict=True):
         ours = _away(ours_of[name], ideal) if name in ours_of else None
         theirs = _away(theirs_of[name], ideal) if base is not None and name in theirs_of else None
-        pairs.append((ours, theirs if most is None else most))
-    checks = []
-    for name, ideal, (p, verdict) in zip(names, ideals, _verdicts(pairs, margin, same), strict=True):
-        other = None if base is None else base.scored.shown.get(name) or base.values.get(name)
-        against, number = _limit(ideal, most) if other is None else other.value, _value(tested, name).value
-        told: Verdict = "measured" if asked_alone and number is not None else verdict
-        checks.append(Check(name, _fairer(ideal), number, against, p, told))
-    return Gate(tuple(checks), margin)
-
-
-def hold_against(tested: Result, limits: Sequence[tuple[str, str, float]]) -> list[Check]:
-    """Test a model's values against limits by the gate's policy; p-values are corrected for all of them.
-
-    A limit is a name, its kind (the largest `distance` from the ideal, the `least` or `most` number), and a number.
-    Stricter than the gate: *better*, within a limit, has its whole 95 % interval within, where it has one.
-
-    Errors: UsageError for an unknown value, or the distance of one whose ideal is no number.
-    """
-    raw = [name for name, _, _ in limits if name not in tested.scored.shown]
-    drawn, pairs, inside = drawn_scores(tested.benchmark, [tested], tested.standard, raw)[0], [], []
-    for name, kind, number in limits:
-        about, end = _value(tested, name).uncertainty, -number if kind == "least" else number
-        ideal = _ENDS.get(kind) or find_benchmark(tested.benchmark).ideal(name, tested.standard)
-        if ideal is None or ideal.number is None:
-            raise UsageError(f"{name} has no number as its ideal, so no distance; give its least or most.")
-        score = drawn.get(name) or _of_error(_value(tested, name))
-        pairs.append((None if score is None else _away(score, ideal), end))
-        span = None if score is None or about is None else score._replace(bounds=(about.low, about.high))
-        inside.append(span is None or (_away(span, ideal).bounds or (0.0, math.inf))[1] <= end)
-    checks = []
-    for (name, kind, number), (p, verdict), within in zip(limits, _verdicts(pairs, 0.0, True), inside, strict=True):
-        shown: Verdict = "no difference shown" if verdict == "better" and not within else verdict
-        checks.append(Check(name, kind, _value(tested, name).value, number, p, shown))
-    return checks
-
-
-_ENDS: Mapping[str, Ideal] = {"least": Ideal(0.0, "below"), "most": Ideal(0.0, "above")}
-"""Ideals from which the distance is the value itself, or its negative."""
-
-
-def _of_error(value: Value) -> Score | None:
-    """A value of which only errors are kept: draws with the larger one of its standard error and its interval's."""
-    about = value.uncertainty
-    if value.value is None or about is None:
-        return None
-    error = max(about.error, (about.high - value.value) / Z, (value.value - about.low) / Z)
-    draws = value.value + error * math.sqrt(1 - 1 / FEWEST_DRAWS) * np.array([-1.0, 1.0] * (FEWEST_DRAWS // 2))
-    return Score(value.value, value.value if about.debiased is None else about.debiased, draws, bounds_of(value))
-
-
-def _verdicts(
-    pairs: Sequence[tuple[Score | None, Score | float | None]], margin: float, same: bool
-) -> list[tuple[float | None, Verdict]]:
-    """The corrected p-value and the verdict of each distance beside another one, or a limit."""
-    chances = [_chances(ours, theirs, margin, same) if ours and theirs is not None else None for ours, theirs in pairs]
+        if most is not None and ours is not None:
+            theirs = Score(most, most, np.full(len(ours.draws), most))
+        chances.append(_chances(ours, theirs, margin, same) if ours and theirs else None)
     corrected = zip(*(holm([p[kind] for p in chances if p]) for kind in range(3)), strict=True)
-    known = [next(corrected) if p else None for p in chances]
-    return [(p[0], _verdict(*(each < LEVEL for each in p))) if p else (None, "not enough data") for p in known]
+    asked_alone, checks = base is None and most is None, []
+    for name, ideal, known in zip(names, ideals, chances, strict=True):
+        numbers = _number(tested, name), _limit(ideal, most) if base is None else _number(base, name)
+        p = next(corrected) if known else None
+        verdict: Verdict = "measured" if asked_alone and numbers[0] is not None else "not enough data"
+        if p is not None:
+            verdict = _verdict(*(chance < LEVEL for chance in p))
+        checks.append(Check(name, _fairer(ideal), *numbers, None if p is None else p[0], verdict))
+    return Gate(tuple(checks), margin)
 
 
 def _verdict(worse: bool, better: bool, worse_at_worst: bool) -> Verdict:
@@ -195,7 +150,9 @@ def _verdict(worse: bool, better: bool, worse_at_worst: bool) -> Verdict:
 
 
 def _ideal(result: Result, name: str) -> Ideal:
-    _value(result, name)
+    known = {**result.values, **result.scored.shown}
+    if name not in known:
+        raise UsageError(f"{result.benchmark} has no value {name!r}{did_you_mean(name, known)}.")
     bench = find_benchmark(result.benchmark)
     ideal = bench.ideal(name, result.standard)
     if ideal is None and name in result.scored.shown:
@@ -235,10 +192,8 @@ def _away(score: Score, ideal: Ideal) -> Score:
     return Score(float(away(score.value)), float(away(score.debiased)), away(score.draws), bounds)
 
 
-def _chances(ours: Score, theirs: Score | float, margin: float, same: bool) -> tuple[float, float, float] | None:
+def _chances(ours: Score, theirs: Score, margin: float, same: bool) -> tuple[float, float, float] | None:
     """One-sided p-values: our distance is larger by more than the margin, is smaller, is larger at both worst cases."""
-    if not isinstance(theirs, Score):
-        theirs = Score(theirs, theirs, np.full(len(ours.draws), theirs))
     pairs = (ours, _moved(theirs, margin)), (theirs, ours), (_worst(ours), _moved(_worst(theirs), margin))
     larger = [difference(score, other, WITHOUT, logarithmic=False) for score, other in pairs]
     worse, better, worst = (
@@ -258,9 +213,53 @@ def _worst(score: Score) -> Score:
     return score if score.bounds is None else _moved(score, score.bounds[1] - score.value)._replace(bounds=None)
 
 
-def _value(result: Result, name: str) -> Value:
-    """The score or raw value of that name. UsageError without one."""
-    known = {**result.values, **result.scored.shown}
-    if name not in known:
-        raise UsageError(f"{result.benchmark} has no value {name!r}{did_you_mean(name, known)}.")
-    return known[name]
+def _number(result: Result, name: str) -> float | None:
+    value = result.scored.shown.get(name) or result.values.get(name)
+    return None if value is None else value.value
+
+
+def hold_against(tested: Result, limits: Sequence[tuple[str, str, float]]) -> list[Check]:
+    """Test a model's values against limits by the gate's policy; p-values are corrected for all of them.
+
+    A limit is a name, its kind (the largest `distance` from the ideal, the `least` or `most` number), and a number.
+    Stricter than the gate: *better*, within a limit, has its whole 95 % interval within, where it has one.
+
+    Errors: UsageError for an unknown value, or the distance of one whose ideal is no number.
+    """
+    known = {**tested.values, **tested.scored.shown}
+    raw = [name for name, _, _ in limits if name not in tested.scored.shown]
+    drawn, chances, inside = drawn_scores(tested.benchmark, [tested], tested.standard, raw)[0], [], []
+    for name, kind, number in limits:
+        if name not in known:
+            raise UsageError(f"{tested.benchmark} has no value {name!r}{did_you_mean(name, known)}.")
+        ideal = _ENDS.get(kind) or find_benchmark(tested.benchmark).ideal(name, tested.standard)
+        if ideal is None or ideal.number is None:
+            raise UsageError(f"{name} has no number as its ideal, so no distance; give its least or most.")
+        score, about = drawn.get(name) or _of_error(known[name]), known[name].uncertainty
+        end = -number if kind == "least" else number
+        limit = None if score is None else Score(end, end, np.full(len(score.draws), end))
+        chances.append(_chances(_away(score, ideal), limit, 0.0, True) if score and limit else None)
+        span = None if score is None or about is None else score._replace(bounds=(about.low, about.high))
+        inside.append(span is None or (_away(span, ideal).bounds or (0.0, math.inf))[1] <= end)
+    corrected = zip(*map(holm, zip(*filter(None, chances), strict=True)), strict=True)
+    checks = []
+    for (name, kind, number), chance, within in zip(limits, chances, inside, strict=True):
+        p = next(corrected) if chance else None
+        verdict = "not enough data" if p is None else _verdict(*(each < LEVEL for each in p))
+        verdict = "no difference shown" if verdict == "better" and not within else verdict
+        checks.append(Check(name, kind, known[name].value, number, None if p is None else p[0], verdict))
+    return checks
+
+
+_ENDS: Mapping[str, Ideal] = {"least": Ideal(0.0, "below"), "most": Ideal(0.0, "above")}
+"""Ideals from which the distance is the value itself, or its negative."""
+
+
+def _of_error(value: Value) -> Score | None:
+    """A value of which only errors are kept: draws with the larger one of its standard error and its interval's."""
+    about = value.uncertainty
+    if value.value is None or about is None:
+        return None
+    error = max(about.error, (about.high - value.value) / Z, (value.value - about.low) / Z)
+    draws = value.value + error * math.sqrt(1 - 1 / FEWEST_DRAWS) * np.array([-1.0, 1.0] * (FEWEST_DRAWS // 2))
+    return Score(value.value, value.value if about.debiased is None else about.debiased, draws, bounds_of(value))
