@@ -172,7 +172,8 @@ class Score(NamedTuple):
         return self._replace(bounds=None)
 
 
-def _bounds(value: Value) -> tuple[float, float] | None:
+def bounds_of(value: Value) -> tuple[float, float] | None:
+    """Smallest and largest number that missing answers allow, nan where unknown; None where none is missing."""
     low, high = (math.nan if end is None else end for end in (value.low, value.high))
     return (low, high) if value.valid < value.expected else None
 
@@ -182,7 +183,7 @@ def _drawn(scored: Scored, draws: ScoreDraws) -> dict[str, Score]:
     for name, column in draws.replicates.items():
         score = scored.shown.get(name)
         if score is not None and score.value is not None and np.isnan(column).mean() <= MOST_UNDEFINED:
-            by_name[name] = Score(score.value, float(draws.points[name][0]), column, _bounds(score))
+            by_name[name] = Score(score.value, float(draws.points[name][0]), column, bounds_of(score))
     return by_name
 
 
@@ -192,7 +193,7 @@ def _raw(result: Result, draws: Draws, names: Collection[str]) -> dict[str, Scor
         value = result.values[name]
         if name in names and value.value is not None and np.isnan(column).mean() <= MOST_UNDEFINED:
             debiased = None if value.uncertainty is None else value.uncertainty.debiased
-            by_name[name] = Score(value.value, value.value if debiased is None else debiased, column, _bounds(value))
+            by_name[name] = Score(value.value, value.value if debiased is None else debiased, column, bounds_of(value))
     return by_name
 
 

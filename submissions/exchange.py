@@ -42,7 +42,7 @@ def aggregate(result: Result) -> dict[str, Any]:
     scores, limits = result.scored.scores, bench.table_of(result.scored, find_standard(bench, result.standard)).limits
     every = {**scores, **result.values, **scores}
     source = {"dataset_name": result.benchmark, "source_type": "other"}
-    results = []
+    results, asked = [], _generation_config(result)
     for value in (value for value in every.values() if value.value is not None):
         ideal = bench.ideal(value.name, result.standard)
         lower = value.name in scores and not bench.higher_is_better if ideal is None else ideal.worse != "below"
@@ -51,7 +51,7 @@ def aggregate(result: Result) -> dict[str, Any]:
             low, high = (f"{n}inity".title() if abs(n) == float("inf") else n for n in limits[value.name])
             metric |= {"score_type": "continuous", "min_score": low, "max_score": high}
         named = {"evaluation_name": value.name, "source_data": source, "metric_config": metric}
-        results.append({**named, "score_details": _score(value)})
+        results.append({**named, "score_details": _score(value), "generation_config": asked})
     lacking = {value.name: f"{value.state}: {value.reason}" for value in every.values() if value.value is None}
     details = {key: text for key, text in result.signature.items() if key not in ("fairspace", "sketch")}
     is_open = {None: "unknown", True: "open_weights", False: "closed_weights"}[meta.get("open_weights")]
@@ -79,6 +79,30 @@ def aggregate(result: Result) -> dict[str, Any]:
         "model_info": {"name": name, "id": model, "developer": developer, "additional_details": weights},
         "evaluation_results": results,
     }
+
+
+def generation(result: Result) -> dict[str, Any]:
+    """Settings of generation by name: first `temperature` and `max_tokens`, texts where they are no numbers.
+
+    A run that states no bound of tokens had the longest of its tasks, and one without a temperature the model's own.
+    """
+    stages = [stage for stage in result.run if stage["what"] == "responses"]
+    asked = {name for stage in stages for name in stage.get("tasks", ())}
+    longest = max((task.max_tokens for task in benchmark(result.benchmark).tasks if task.name in asked), default=0)
+    default = "not set: the model's default" if stages else "not stated"
+    known: dict[str, Any] = {"temperature": default, "max_tokens": longest or "not stated"}
+    for settings in (*(stage.get("settings", {}) for stage in stages), result.meta.get("generation") or {}):
+        known |= {name: setting for name, setting in settings.items() if setting is not None}
+    return known
+
+
+def _generation_config(result: Result) -> dict[str, Any]:
+    """The schema's settings: a temperature always, null for the model's default; all others as texts."""
+    known = generation(result)
+    kinds = {"temperature": (int, float), "top_p": (int, float), "max_tokens": (int,)}
+    numbers = {name: n for name, kind in kinds.items() if type(n := known.get(name)) in kind and (n or kind[1:])}
+    details = {name: str(setting) for name, setting in known.items() if name not in numbers}
+    return {"generation_args": {"temperature": None, **numbers}, "additional_details": details}
 
 
 def _score(value: Value) -> dict[str, Any]:

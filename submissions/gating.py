@@ -10,7 +10,7 @@ answers could explain, nor, where two models did not answer the same questions, 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,14 +19,16 @@ from scipy.special import ndtr
 
 from fairspace.submissions.benchmarks.benchmark import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.comparing import Score, difference, drawn_scores, holm, same_questions
+from fairspace.submissions.comparing import Score, bounds_of, difference, drawn_scores, holm, same_questions
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.headline import Table
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import rescore
-from fairspace.submissions.results.tiers import LEVEL
+from fairspace.submissions.results.tiers import FEWEST_DRAWS, LEVEL
+from fairspace.submissions.uncertainty.bootstrap import Z
 from fairspace.submissions.uncertainty.scores import WITHOUT
+from fairspace.submissions.values import Value
 
 Verdict = Literal["better", "worse", "no difference shown", "measured", "not enough data"]
 FAILED = 3
@@ -214,3 +216,50 @@ def _worst(score: Score) -> Score:
 def _number(result: Result, name: str) -> float | None:
     value = result.scored.shown.get(name) or result.values.get(name)
     return None if value is None else value.value
+
+
+def hold_against(tested: Result, limits: Sequence[tuple[str, str, float]]) -> list[Check]:
+    """Test a model's values against limits by the gate's policy; p-values are corrected for all of them.
+
+    A limit is a name, its kind (the largest `distance` from the ideal, the `least` or `most` number), and a number.
+    Stricter than the gate: *better*, within a limit, has its whole 95 % interval within, where it has one.
+
+    Errors: UsageError for an unknown value, or the distance of one whose ideal is no number.
+    """
+    known = {**tested.values, **tested.scored.shown}
+    raw = [name for name, _, _ in limits if name not in tested.scored.shown]
+    drawn, chances, inside = drawn_scores(tested.benchmark, [tested], tested.standard, raw)[0], [], []
+    for name, kind, number in limits:
+        if name not in known:
+            raise UsageError(f"{tested.benchmark} has no value {name!r}{did_you_mean(name, known)}.")
+        ideal = _ENDS.get(kind) or find_benchmark(tested.benchmark).ideal(name, tested.standard)
+        if ideal is None or ideal.number is None:
+            raise UsageError(f"{name} has no number as its ideal, so no distance; give its least or most.")
+        score, about = drawn.get(name) or _of_error(known[name]), known[name].uncertainty
+        end = -number if kind == "least" else number
+        limit = None if score is None else Score(end, end, np.full(len(score.draws), end))
+        chances.append(_chances(_away(score, ideal), limit, 0.0, True) if score and limit else None)
+        span = None if score is None or about is None else score._replace(bounds=(about.low, about.high))
+        inside.append(span is None or (_away(span, ideal).bounds or (0.0, math.inf))[1] <= end)
+    corrected = zip(*map(holm, zip(*filter(None, chances), strict=True)), strict=True)
+    checks = []
+    for (name, kind, number), chance, within in zip(limits, chances, inside, strict=True):
+        p = next(corrected) if chance else None
+        verdict = "not enough data" if p is None else _verdict(*(each < LEVEL for each in p))
+        verdict = "no difference shown" if verdict == "better" and not within else verdict
+        checks.append(Check(name, kind, known[name].value, number, None if p is None else p[0], verdict))
+    return checks
+
+
+_ENDS: Mapping[str, Ideal] = {"least": Ideal(0.0, "below"), "most": Ideal(0.0, "above")}
+"""Ideals from which the distance is the value itself, or its negative."""
+
+
+def _of_error(value: Value) -> Score | None:
+    """A value of which only errors are kept: draws with the larger one of its standard error and its interval's."""
+    about = value.uncertainty
+    if value.value is None or about is None:
+        return None
+    error = max(about.error, (about.high - value.value) / Z, (value.value - about.low) / Z)
+    draws = value.value + error * math.sqrt(1 - 1 / FEWEST_DRAWS) * np.array([-1.0, 1.0] * (FEWEST_DRAWS // 2))
+    return Score(value.value, value.value if about.debiased is None else about.debiased, draws, bounds_of(value))

@@ -384,6 +384,9 @@ def report(
     eee: Annotated[
         Path | None, typer.Option("--eee", help="Folder for the layout of Every Eval Ever 0.3, data/fairspace/...")
     ] = None,
+    evidence: Annotated[
+        Path | None, typer.Option(help="Your statements and thresholds; a new FILE.toml is a template.", metavar="FILE")
+    ] = None,
 ) -> None:
     """Report results for readers: one model, or several side by side; Markdown to the terminal if no FILE is named."""
     files = out or []
@@ -411,6 +414,13 @@ def report(
         if not files:
             return
     contents = make_report(loaded)
+    if evidence is not None:
+        from fairspace.submissions.report.evidence import TEMPLATE, evidence_page, read_statement
+
+        if not evidence.exists():
+            evidence.write_text(TEMPLATE, encoding="utf-8")
+            typer.echo(f"Wrote {evidence}, an empty template: fill it in and repeat the command.")
+        contents = evidence_page(contents, read_statement(evidence))
     for file in files:
         if file.suffix == ".html":
             from fairspace.submissions.report.page import to_html as write

@@ -1,1 +1,1 @@
-"""Readable forms of results: the headline, tables for papers, and reports as a page, LaTeX, CSV, Markdown or PDF."""
+"""Readable results: headlines, tables for papers, reports as a page, LaTeX, CSV, Markdown or PDF, an evidence page."""

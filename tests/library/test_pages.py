@@ -63,6 +63,20 @@ def test_the_first_example_scores_plots_and_exports_within_fifteen_lines(where: 
     assert r"\toprule" in (where / "table.tex").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("asked_at_once")
+def test_the_two_minute_example_prints_what_the_page_shows() -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(page.splitlines()) <= 220
+    (code,) = (block for block in blocks("README.md") if "def answer" in block)
+    names: dict[str, Any] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    run: Any = fs.run
+    said = str(fs.score(run(names["answer"], "fact_or_fair", revision="v2-core")))
+    shown = " ".join(page.partition("$ fairspace eval")[2].partition("…")[0].split()[7:])
+    without = [re.sub(r"95 % interval [\d.]+ to [\d.]+ %", "", text) for text in (shown, " ".join(said.split()))]
+    assert without[0] in without[1]
+
+
 def test_every_function_is_on_the_page_and_says_what_it_takes() -> None:
     page = (ROOT / "LIBRARY.md").read_text(encoding="utf-8")
     for name in set(fs.__all__) - {"__version__", "Answers", "Comparison", "Result", "RunError", "UsageError"}:

@@ -12,8 +12,10 @@ from jsonschema import Draft7Validator
 from fairspace.submissions.benchmarks.baselines import NAMES as BASELINES
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.exchange import VERSION, aggregate
+from fairspace.submissions.results.scoring import load_result
 from tests.scored_baselines import scored_baseline
 
+SHIPPED = Path(__file__).parents[3] / "submissions" / "results" / "shipped"
 SCHEMA = "c9c6195aec8a9dfa0b2aba4924ac1aa8a184c9d8ca97cee778cb531088e39b48"
 """The sha256 of the schema of Every Eval Ever 0.3.0 as its package publishes it (MIT, `schemas/LICENSE`)."""
 
@@ -35,6 +37,25 @@ def test_every_bundled_result_passes_the_schema(name: str) -> None:
         lower = {e["evaluation_name"]: e["metric_config"]["lower_is_better"] for e in record["evaluation_results"]}
         higher = benchmark(name).higher_is_better
         assert lower.get(scored_baseline(baseline, name).scored.ranking, not higher) is not higher
+
+
+@pytest.mark.parametrize(
+    ("name", "temperature", "said"),
+    [
+        ("fact_or_fair_core", 0.0, None),
+        ("stereotypical_bias", None, "not set: the model's default"),
+        ("genres_phi4", None, "not stated"),
+    ],
+)
+def test_every_score_says_its_temperature_and_greatest_length(name: str, temperature: float | None, said: str) -> None:
+    file = next(SHIPPED.glob(f"{name}*.json"))
+    record = aggregate(load_result(file))
+    check_record(record)
+    (asked,) = {json.dumps(score["generation_config"]) for score in record["evaluation_results"]}
+    args, details = json.loads(asked)["generation_args"], json.loads(asked)["additional_details"]
+    assert (args["temperature"], details.get("temperature")) == (temperature, said)
+    longest = {"fact_or_fair_core": 1024, "stereotypical_bias": 64}.get(name)
+    assert (args.get("max_tokens"), details.get("max_tokens")) == (longest, None if longest else "not stated")
 
 
 def test_the_command_writes_the_record(tmp_path: Path, run: Callable[..., tuple[int, str, str]]) -> None:

@@ -1,0 +1,173 @@
+"""Evidence page: a result beside its user's statements on a system (TOML) and thresholds, by the gate's policy."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
+
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.errors import UsageError, did_you_mean, plain
+from fairspace.submissions.exchange import generation
+from fairspace.submissions.format.schema import LABELS, VOCABULARY
+from fairspace.submissions.gating import Check, hold_against
+from fairspace.submissions.plotting import digits
+from fairspace.submissions.report.contents import Report
+from fairspace.submissions.report.headline import Table, first_values, named, numbers_of, value_table
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import limits_of
+from fairspace.submissions.standards.documents import digest, document
+
+NOT_STATED = "not stated"
+CARDS = Path(__file__).parents[2] / "cards"
+TEMPLATE = Path(__file__).with_name("statement.toml").read_text(encoding="utf-8")
+TEXTS = tomllib.loads(Path(__file__).with_name("evidence.toml").read_text(encoding="utf-8"))
+VERDICTS = {"worse": "shown to be beyond", "better": "shown to be within", "measured": "no threshold"}
+_THRESHOLDS = {"distance": "at most {} from its ideal", "least": "at least {}", "most": "at most {}", "": NOT_STATED}
+_GROUPS = {label.lower() for name in LABELS for label in VOCABULARY[name]}
+_IDENTITY = ("standard", "dataset_revision", "submission", "answers", "sketch")
+_STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+_Texts: Any = dict.fromkeys(tomllib.loads(TEMPLATE), (str, ""))
+
+
+class Threshold(BaseModel):
+    """A threshold in the value's unit: its largest distance from the ideal, or its least or most."""
+
+    model_config = _STRICT
+    distance: float | None = Field(None, ge=0)
+    least: float | None = None
+    most: float | None = None
+
+
+_Given = Annotated[Threshold, BeforeValidator(lambda given: given if isinstance(given, dict) else {"distance": given})]
+
+
+class Statement(create_model("_Stated", __config__=_STRICT, **_Texts)):  # type: ignore[misc]
+    """The user's statements, a text for each key of `statement.toml`; `thresholds`: benchmark -> value -> threshold."""
+
+    thresholds: dict[str, dict[str, _Given]] = Field(default_factory=dict)
+
+
+def read_statement(path: Path) -> Statement:
+    """The statement in a TOML file. UsageError for an unknown key, or a threshold that is no number."""
+    try:
+        statement = Statement.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = [*map(str, first["loc"])]
+        what = f"{str(first['input'])[:60]!r}. Expected {'a number' if len(place) > 2 else 'a text'}"
+        if first["type"] == "extra_forbidden":
+            known = (Threshold if len(place) > 2 else Statement).model_fields
+            what = f"unknown key{did_you_mean(place[-1], known)}. Known: {', '.join(known)}"
+        raise UsageError(f"{path.name}: {'.'.join(place)}: {what}.") from error
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path.name}: {error}. Expected TOML; a new name gets a template.") from error
+    for name in statement.thresholds.keys() - set(NAMES):
+        raise UsageError(f"{path.name}: thresholds.{name}: unknown benchmark{did_you_mean(name, NAMES)}.")
+    return statement
+
+
+def evidence_page(report: Report, statement: Statement) -> Report:
+    """The evidence page of a report on one result. UsageError for several, or a threshold of an unknown value."""
+    if len(report.results) != 1:
+        raise UsageError("--evidence: expected one RESULT; make a page of each, with the same FILE.")
+    (result,) = report.results
+    missing = [replace(found, name="") for name in ("readings", "missing") if (found := report.table(name))]
+    tables = [
+        _facts("System and use, as its user states them", statement.model_dump(exclude={"thresholds"})),
+        _facts("Identity of model, answers and rules", _identity(result)),
+        _facts("How it was run, and how to repeat it", _run(result)),
+        _thresholds(result, statement),
+        _by_group(result),
+        *missing,
+        Table("scope", "Limits of scope", ("of", "limit"), _scope(result)),
+        Table("errata", "Errata of the benchmark", ("erratum", "in short"), _errata(result.benchmark), TEXTS["errata"]),
+        Table("map", "Evidence for", TEXTS["map"][0], TEXTS["map"][1:], TEXTS["law"]),
+    ]
+    return replace(report, title=f"Evidence: {report.title}", tables=tables, items=())
+
+
+def _facts(heading: str, facts: Mapping[str, Any]) -> Table:
+    rows = [(key.replace("_", " "), plain(str(fact)).strip() or NOT_STATED) for key, fact in facts.items()]
+    return Table(heading.partition(" ")[0].lower(), heading, ("item", "content"), rows)
+
+
+def _identity(result: Result) -> dict[str, Any]:
+    bench, signature, questions = benchmark(result.benchmark), result.signature, hashlib.sha256()
+    revision, standard = signature.get("dataset_revision", NOT_STATED), bench.standards[result.standard]
+    for task, table in bench.items(revision).items() if bench.has_revision(revision) else ():
+        questions.update("\0".join([task, *table["id"].to_pylist(), *table["prompt"].to_pylist()]).encode())
+    facts = {name: result.meta.get(name, "") for name in ("model", "revision", "organisation", "licence")}
+    facts |= {f"data of {name}": text for stage in result.run for name, text in stage.get("datasets", {}).items()}
+    facts |= {f"sha256 of the {name}": signature.get(name, "") for name in ("answers", "submission")}
+    facts["benchmark"] = f"{bench.title}, revision {revision}, sha256 of ids and prompts {questions.hexdigest()}"
+    return facts | {"standard": f"{result.standard}, sha256 {digest(document(bench.name, standard))}"}
+
+
+def _run(result: Result) -> dict[str, Any]:
+    """Settings of generation, engines, labels, judge, parser; and how to repeat it."""
+    error = {"error of the labels": "under Methods" if "label_error" in result.meta else NOT_STATED}
+    tools = {"judge": "none", "labels": "none", **result.signature, **(error if "labels" in result.signature else {})}
+    shown = {name: text for name, text in tools.items() if name not in _IDENTITY}
+    for stage in result.run:
+        shown[f"engine of {stage['what']}"] = f"{stage['engine']} {stage['engine_version']}"
+        shown[f"sha256 of its prompts, {stage['what']}"] = stage.get("prompts", "")
+    proof = [f"{task}: {'one to one' if held.holds else 'broken'}" for task, held in result.consistency.items()]
+    again = {"items, answers, readings": ", ".join(proof), "asked again": TEXTS["asked_again"]}
+    again |= {"scored again": f"fairspace score SUBMISSION --standard {result.standard} gives the same bytes"}
+    return {"seed": NOT_STATED, **generation(result), **shown, **again}
+
+
+def _thresholds(result: Result, statement: Statement) -> Table:
+    """The checks of the user's thresholds, then the first values without one."""
+    given, rows = statement.thresholds.get(result.benchmark, {}), []
+    checks = hold_against(result, [(name, kind, n) for name, of in given.items() for kind, n in of if n is not None])
+    alone = [Check(name, "", None, None, None, "measured") for name in first_values(result) if name not in given]
+    for check in (*checks, *alone):
+        three = numbers_of(result, result.scored.shown.get(check.name) or result.values[check.name])
+        interval = "; ".join(filter(None, (three.interval_text, three.missing_text)))
+        threshold = _THRESHOLDS[check.direction].format(digits(check.against))
+        verdict = "undefined" if three.value is None else VERDICTS.get(check.verdict, "cannot be told")
+        meaning = benchmark(result.benchmark).about().describe(check.name)
+        rows.append((check.name, meaning, three.value_text, interval, threshold, verdict))
+    headers = ("value", "meaning", "measured", "95 % interval", "threshold", "verdict")
+    return Table("thresholds", "Results against the thresholds of the user", headers, rows, TEXTS["policy"])
+
+
+def _by_group(result: Result) -> Table:
+    """Every value of a group, and those with a number for each group; else the first values."""
+
+    def describe(name: str) -> str:
+        return "; ".join(filter(None, (benchmark(result.benchmark).about().describe(name), shares.get(name))))
+
+    shares = {
+        name: ", ".join(f"{group} {digits(n)}" for group, n in of.items() if not isinstance(n, Mapping))
+        for name, value in result.values.items()
+        if (of := value.evidence.get("by_group"))
+    }
+    known = (name for name, value in result.values.items() if value.value is not None)
+    names = [name for name in known if _GROUPS & set(re.split(r"[_.]", name)) or shares.get(name)]
+    shown = [named(result, names or first_values(result))]
+    return value_table("groups", "Results by group", [result], shown, describe)
+
+
+def _scope(result: Result) -> list[tuple[str, str]]:
+    rows = [("the method", text) for text in TEXTS["limits"]]
+    rows += [("this run", f"{text[0].upper()}{text[1:]}") for text in (*limits_of(result), *result.scored.unranked)]
+    for card in sorted((CARDS / "datasets").glob(f"{result.benchmark}*.md.jinja")):
+        text = card.read_text(encoding="utf-8").partition("{% block limits %}")[2].partition("{% endblock %}")[0]
+        rows.append((f"dataset {card.name.partition('.')[0]}", " ".join(text.split())))
+    return rows
+
+
+def _errata(name: str) -> list[tuple[str, ...]]:
+    parts = re.split(r"^# ", (CARDS / "errata.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    own = [part for part in parts if re.sub(r"\W", "_", part.partition("\n")[0].lower()).startswith(name)]
+    found = re.findall(r"^## (E-\S+)\n\*\*(.+?)\*\*", "".join(own), re.MULTILINE | re.DOTALL)
+    return [(number, " ".join(text.replace("`", "").split())) for number, text in found]

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.report.contents import Report, make_report, to_markdown
+from fairspace.submissions.report.evidence import TEMPLATE, TEXTS, Statement, evidence_page, read_statement
+from fairspace.submissions.report.page import to_html
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import load_result
+from tests.scored_baselines import scored_baseline
+from tests.submissions.results.test_tiers import result, waves
+
+SHIPPED = Path(__file__).parents[3] / "submissions" / "results" / "shipped" / "fact_or_fair_core_smollm2_135m.json"
+EXAMPLES = TEMPLATE.partition("For example")[2].partition("\n")[2].replace("# ", "")
+PARTS = ("system", "identity", "how", "thresholds", "groups", "", "scope", "errata", "map")
+
+
+def page(tested: Result, **thresholds: float | dict[str, float]) -> Report:
+    return evidence_page(
+        make_report([tested]), Statement.model_validate({"thresholds": {tested.benchmark: thresholds}})
+    )
+
+
+def verdicts(tested: Result, **thresholds: float | dict[str, float]) -> list[str]:
+    table = page(tested, **thresholds).table("thresholds")
+    assert table is not None
+    return [row[-1] for row in table.rows if row[0] in thresholds]
+
+
+def test_verdicts_are_the_gates_and_nothing_unknown_is_within() -> None:
+    tested = result("model", 0.3, waves(0.01, 3))
+    total = tested.scored.ranking
+    for given, verdict in (
+        (0.2, "shown to be beyond"), (0.5, "shown to be within"), (0.3, "cannot be told"),
+        ({"least": 0.2}, "shown to be within"), ({"least": 0.5}, "shown to be beyond"),
+        ({"most": 0.301}, "cannot be told"),
+    ):  # fmt: skip
+        assert verdicts(tested, **{total: given}) == [verdict]
+    assert verdicts(tested, **{total: {"least": 0.2, "most": 0.25}}) == ["shown to be within", "shown to be beyond"]
+    assert verdicts(result("holes", 0.1, waves(0.01, 5), missing=30), **{total: 0.2}) == ["cannot be told"]
+    lost = replace(tested.scored.scores[total], state="undefined", value=None, low=None, high=None, reason="lost")
+    without = replace(tested, scored=replace(tested.scored, scores={**tested.scored.scores, total: lost}))
+    assert verdicts(without, **{total: 9.0}) == ["undefined"]
+
+
+def test_a_value_without_draws_is_held_against_a_limit_by_its_error() -> None:
+    tested, name = load_result(SHIPPED), "factuality_llm_base_gender"
+    assert tested.draws is None or name not in tested.draws.names
+    about = tested.values[name].uncertainty
+    assert about is not None
+    for most, verdict in (
+        (about.high + about.error, "within"), (about.low - about.error, "beyond"),
+        (about.high - about.error / 9, "told"),
+    ):  # fmt: skip
+        assert verdicts(tested, **{name: {"most": most}})[0].endswith(verdict)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) for name in NAMES])
+def test_each_benchmark_has_every_part_and_the_template_s_examples_hold(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "filled.toml"
+    file.write_text(EXAMPLES, encoding="utf-8")
+    statement = read_statement(file)
+    assert statement.thresholds.keys() == set(NAMES)
+    tested = scored_baseline("stereotyped", name)
+    report = evidence_page(make_report([tested]), statement)
+    assert tuple(dict.fromkeys(table.name for table in report.tables)) == PARTS
+    assert all(table.rows for table in report.tables)
+    for text in (to_html(report), to_markdown(report)):
+        assert not re.search("complian|conform", text, re.IGNORECASE)
+        assert text.count("not stated") >= len(tomllib.loads(TEMPLATE))
+        assert "Evidence for" in text
+        assert TEXTS["law"].startswith("State of ")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('intended = ""', "intended: unknown key (did you mean 'intended_use'?). Known: system"),
+        ("system = 3", "system: '3'. Expected a text"),
+        ("[thresholds.iris]\nRD_gender = 'low'", "thresholds.iris.RD_gender.distance: 'low'. Expected a number"),
+        ("[thresholds.iris]\nRD_gender = -1", "'-1'. Expected a number"),
+        ("[thresholds.iris]\nRD_gender = {at_most = 1}", "RD_gender.at_most: unknown key (did you mean 'most'?)"),
+        ("[thresholds.genre]\nM1 = 1", "thresholds.genre: unknown benchmark (did you mean 'genres'?)"),
+        ("[thresholds.stereotypical_bias]\ntotl = 1", "has no value 'totl' (did you mean 'total'?)"),
+        ("system", "Expected TOML"),
+    ],
+)
+def test_faults_of_the_file_are_named(
+    text: str, said: str, tmp_path: Path, run: Callable[..., tuple[int, str, str]]
+) -> None:
+    (tmp_path / "result.json").write_text(result("model", 0.3, waves(0.01, 3)).dumps(), encoding="utf-8")
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    code, _, error = run("report", tmp_path / "result.json", "--evidence", tmp_path / "mine.toml")
+    assert code == 2
+    assert said in " ".join(error.split())
+
+
+def test_an_absent_file_becomes_a_template_and_the_page_is_for_one_result(
+    tmp_path: Path, run: Callable[..., tuple[int, str, str]]
+) -> None:
+    file = tmp_path / "result.json"
+    file.write_text(result("model", 0.3, waves(0.01, 3)).dumps(), encoding="utf-8")
+    code, said, _ = run("report", file, "--evidence", tmp_path / "new.toml", "--out", tmp_path / "page.html")
+    assert code == 0
+    assert "new.toml, an empty template" in said
+    assert (tmp_path / "new.toml").read_text(encoding="utf-8") == TEMPLATE
+    assert "Evidence: model on" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    code, _, error = run("report", file, file, "--evidence", tmp_path / "new.toml")
+    assert (code, "expected one RESULT" in " ".join(error.split())) == (2, True)
