@@ -46,7 +46,7 @@ class CodedError(Exception):
     def __init__(self, code: str, where: str, what: str, expected: str, mend: str) -> None:
         if code not in self.codes:
             raise KeyError(f"{code} is no code of {type(self).__name__}")
-        super().__init__(f"{code} at {where}: {what}. Expected: {expected}. Mend: {mend}")
+        super().__init__(f"{code} at {where}: {what.rstrip('. ')}. Expected: {expected}. Mend: {mend}")
         self.code, self.where, self.what, self.expected, self.mend = code, where, what, expected, mend
 
     def __reduce__(self) -> tuple[type[CodedError], tuple[str, ...]]:

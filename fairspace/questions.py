@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def items(benchmark: str, task: str = "", *, revision: str = "", after: Any = None, data: str = "") -> pd.DataFrame:
     """Questions for a model: one row for each answer that the benchmark expects.
 
-    Add a column `response` and hand the frame to `fs.score`. Rows that are left out count as not handed in.
+    Add a column `response` to the rows of tasks in text, and hand these to `fs.score`. Rows that are left out count as
+    not handed in.
 
     Args:
         benchmark: one of `fs.BENCHMARKS`.

@@ -182,7 +182,9 @@ def main(words: Sequence[str]) -> None:
         for card in sorted((ROOT / "metrics").glob("*/README.md")):
             card.write_text(with_section(card.read_text(encoding="utf-8")), encoding="utf-8")
         return
-    report = measure(read_lines(map(Path, words)))
+    lines = read_lines(map(Path, words))
+    print(f"Reading {len(lines):,} answers; the blind ones take about a minute.", file=sys.stderr)
+    report = measure(lines)
     for name, tally in sorted(report.tasks.items()):
         print(name, " ".join(f"{key}={value}" for key, value in vars(tally).items()))
     for error in report.errors:

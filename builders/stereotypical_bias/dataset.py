@@ -73,7 +73,7 @@ def faces(job: Job, folder: Path) -> dict[str, list[str]]:
         for face in scan.faces
         if plan.AGES[0] <= face.age <= plan.AGES[-1] and face.race in races
     )
-    for reason, count in sorted(scan.skipped.items()):
+    for reason, count in () if job.sample else sorted(scan.skipped.items()):  # a sample draws such names itself
         job.note(f"{count} files of UTKFace whose names break its layout ({reason}): {scan.examples[reason]} first.")
     files: dict[str, list[str]] = {}
     for chosen in store.select(plan.PAIRS_PER_CELL):

@@ -232,13 +232,18 @@ def _list_sources(source: Path | None) -> None:
     """Print the sources that a person must obtain: licence, where to get them, and whether they were found."""
     from fairspace.builders.sources import SOURCES, count_images
 
+    def line(label: str, text: str) -> None:
+        lines = textwrap.wrap(f"{label:<10} {text}", 78, subsequent_indent=" " * 11, break_long_words=False)
+        typer.echo(textwrap.indent("\n".join(lines), "  "))
+
     for row in SOURCES.values():
-        typer.secho(f"{row.name}: {row.title}", bold=True)
+        typer.secho(textwrap.fill(f"{row.name}: {row.title}", 80), bold=True)
         found = row.found(source)
         state = f"{found}, {count_images(found)} images" if found else "no"
         absent = f"; but no {', '.join(row.absent(found))}" if found and row.absent(found) else ""
-        typer.echo(f"  found      {state}{absent}")
-        typer.echo(f"  get it at  {row.address}")
-        typer.echo(f"  put there  {(source or Path('SOURCE')) / row.name}: {', '.join(row.files)}")
-        typer.echo(f"  licence    {row.licence}; images published: {row.published}")
-        typer.echo(textwrap.fill(row.terms, 100, initial_indent="  terms      ", subsequent_indent=" " * 13) + "\n")
+        line("found", f"{state}{absent}")
+        line("get it at", row.address)
+        line("put there", f"{(source or Path('SOURCE')) / row.name}: {', '.join(row.files)}")
+        line("licence", f"{row.licence}; images published: {row.published}")
+        line("terms", row.terms)
+        typer.echo()

@@ -94,7 +94,7 @@ CODES: dict[str, Code] = {
     ),
     # rows
     "UNKNOWN_TASK": Code("the benchmark has no such task", "write a task's name"),
-    "WRONG_TABLE": Code("the task's rows belong in another table", "move the rows"),
+    "WRONG_TABLE": Code("the task's rows belong in another table", "move the rows, or leave them out"),
     "UNKNOWN_ID": Code("the task has no such item", "copy the ids that `fairspace items` writes"),
     "SAMPLE_RANGE": Code("`sample` is outside 0 to samples - 1", "number the samples of an item from 0"),
     "DUPLICATE_ID": Code("a key (task, id, sample, face or judge) occurs twice", "keep the first answer"),

@@ -117,6 +117,8 @@ def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
     )
     state.notes.append(f"Inspect's log: {answered.log}")
     state.tables["responses"] = answered.table
+    if not state.filled:
+        raise answered.error(str(settings.out))
     if SCHEMA in answered.stage.settings:
         state.stated[SCHEMA] = answered.stage.settings[SCHEMA]
     shares = readable_shares(submission_meta(settings, state), answered.table)
@@ -170,11 +172,9 @@ def readable_shares(meta: SubmissionMeta, responses: pa.Table) -> dict[str, floa
 
 def _write(settings: RunSettings, work: Path, state: Made) -> None:
     """Write the submission among the workings, then move it to its place."""
-    if not state.images and not any(table.num_rows for table in state.tables.values()):
-        what = "no request was answered"
-        logs = " ".join(note for note in state.notes if note.startswith("Inspect's log"))
-        mend = f"see the reasons in the log, mend them, and run the same command again with --again. {logs}".rstrip()
-        raise RunError("RUN_INCOMPLETE", str(settings.out), what, "one answer at least", mend)
+    if not state.filled:
+        what, mend = "no image was made", "run the same command again with --again"
+        raise RunError("RUN_INCOMPLETE", str(settings.out), what, "one image at least", mend)
     new, former = work / _NEW, work / _FORMER
     if former.exists():  # an earlier start was killed here
         if settings.out.exists():

@@ -49,7 +49,7 @@ FacesOption = Annotated[
         "--faces",
         "--detector",
         help="Finds the faces that ARES labels: a detector of transformers (a folder or ID@REVISION), onnx:FILE or "
-        "ultralytics:FILE?sha256=HASH; the whole image is one face if left out.",
+        "ultralytics:FILE with ?sha256=HASH; the whole image is one face if left out.",
     ),
 ]
 SettingOption = Annotated[

@@ -44,11 +44,18 @@ Tell = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Answered:
-    """The rows for the submission, the stage for its manifest, and Inspect's log of the last start."""
+    """The rows for the submission, the stage for its manifest, Inspect's log of the last start, its last failure."""
 
     table: pa.Table
     stage: Stage
     log: str
+    failure: str = ""
+
+    def error(self, where: str) -> RunError:
+        """The error of a run without any answer."""
+        what = f"no request was answered: {self.failure}" if self.failure else "no request was answered"
+        mend = f"mend the reason, and run the same command again with --again. Inspect's log: {self.log}"
+        return RunError("RUN_INCOMPLETE", where, what, "one answer at least", mend)
 
 
 def answer(
@@ -156,7 +163,8 @@ def answer(
         started=started,
         ended=now(),
     )
-    return Answered(table_of(answers, opened.table), stage, log.location)
+    failure = next((journaled.reason for journaled in answers if journaled.fate == "failed"), "")
+    return Answered(table_of(answers, opened.table), stage, log.location, failure)
 
 
 def evaluate(task: Task, asking: Asking, model: Model, connections: int, logs: Path) -> EvalLog:

@@ -46,7 +46,11 @@ def parts(
         chosen = without_images(benchmark, chosen, tasks)
     if form != PAPER:
         chosen = in_this_form(benchmark, form, chosen, tasks)
-    asked = [_part(task, data, revision or bench.revisions[0], options, alone=len(chosen) == 1) for task in chosen]
+    shared = "; or leave out all pictures with --text-only" if "text_only" in bench.asking.options else ""
+    asked = []
+    for task in chosen:
+        ways = shared + (f"; or leave out the task {task.name}" if len(chosen) > 1 else "")
+        asked.append(_part(task, data, revision or bench.revisions[0], options, ways))
     return asked if form == PAPER else [in_form(part, bench.asking.forms[form]) for part in asked]
 
 
@@ -74,17 +78,16 @@ def in_this_form(benchmark: str, form: str, chosen: Sequence[Task], named: Seque
     return [task for task in chosen if task.name in rewords]
 
 
-def _part(task: Task, data: Data | None, revision: str, options: Mapping[str, str | bool], *, alone: bool) -> Part:
-    """One task's part. RunError DATA_MISSING says whether it can be left out."""
+def _part(task: Task, data: Data | None, revision: str, options: Mapping[str, str | bool], ways: str) -> Part:
+    """One task's part. RunError DATA_MISSING names the `ways` to do without pictures."""
     if task.ask is None:
         raise TypeError(f"{task.name} is not answered with text")
     try:
         part: Part = task.ask(task, data, revision, **options)
     except RunError as error:
-        if error.code != "DATA_MISSING" or alone:
+        if error.code != "DATA_MISSING":
             raise
-        mend = f"{error.mend}; or leave out the task {task.name}"
-        raise RunError(error.code, error.where, error.what, error.expected, mend) from error
+        raise RunError(error.code, error.where, error.what, error.expected, error.mend + ways) from error
     return part
 
 

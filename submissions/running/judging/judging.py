@@ -31,7 +31,6 @@ from fairspace.submissions.running.asking.answering import answer
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
 from fairspace.submissions.running.asking.journal import JOURNAL, Answer, Journal
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import held, public_name, work_folder
 from fairspace.submissions.running.judging.asks import READINGS, REPAIRS, Judging, open_judging
 from fairspace.submissions.running.judging.writing import write_judgements
@@ -91,10 +90,7 @@ def judge(
                 ask=judging.asking,
             )
             if not outcome.table.num_rows:
-                mend = "see the reasons in the log, mend them, and run the same command again with --again"
-                raise RunError(
-                    "RUN_INCOMPLETE", show(model.name), "no request was answered", "one answer at least", mend
-                )
+                raise outcome.error(show(model.name))
             settings = judge_settings(outcome.stage)
             with Journal(judge_folder / JOURNAL) as journal:
                 fates = count(judging, list(journal.answers()))

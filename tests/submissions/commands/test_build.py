@@ -138,8 +138,10 @@ def test_sources_lists_each_with_licence_and_place(run: Run, tmp_path: Path, mon
     monkeypatch.setenv("COLUMNS", "400")
     (tmp_path / "utkface").mkdir()
     (tmp_path / "utkface" / "20_0_1_20170112191209346.jpg.chip.jpg").write_bytes(b"")
+    assert max(map(len, run("build", "all", "--list-sources")[1].splitlines())) <= 80
     code, printed, _ = run("build", "all", "--list-sources", "--source", tmp_path)
     assert code == 0
+    printed = " ".join(printed.split())
     for source in SOURCES.values():
         assert source.title in printed
         assert source.address in printed

@@ -5,6 +5,7 @@ import pytest
 from tenacity import Future, RetryCallState, Retrying
 
 from fairspace.submissions.running.asking.models import ModelSettings, open_model
+from fairspace.submissions.running.errors import RunError
 
 
 def test_the_first_failure_names_server_and_log(
@@ -12,6 +13,9 @@ def test_the_first_failure_names_server_and_log(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         address = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
+    monkeypatch.delenv("AWAY_API_KEY", raising=False)
+    with pytest.raises(RunError, match="Mend: set AWAY_API_KEY in the environment"):
+        open_model(ModelSettings("openai-api/away/model"))
     monkeypatch.setenv("AWAY_API_KEY", "key")
     monkeypatch.setenv("AWAY_BASE_URL", address)
     model = open_model(ModelSettings("openai-api/away/model"), logs=tmp_path)
