@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Any
+
+import numpy as np
 
 from fairspace.ares.evaluating.measure import classification_report
 from fairspace.builders.fact_or_fair.published import PAPER
@@ -25,11 +26,14 @@ from fairspace.metrics.projection_distortion.formula import projection_distortio
 from fairspace.metrics.representation_similarity_bias.formula import representation_similarity_bias
 from fairspace.metrics.total_bias_score.formula import total_bias_score
 from fairspace.metrics.total_bias_score.standards import COHORTS
+from fairspace.submissions.benchmarks.fact_or_fair import score as fact_or_fair
 from fairspace.submissions.benchmarks.iris.about import printed_values
 from fairspace.submissions.benchmarks.iris.score import scoring
+from fairspace.submissions.benchmarks.published import models, published
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.probing.tables import printed
 from fairspace.submissions.standards.validation import leave_one_out, published_cohort
+from fairspace.submissions.values import number_of
 
 OK, DIFFERS = "ok", "DIFFERS"
 Cell = tuple[float, float, float, str]
@@ -46,7 +50,6 @@ _SECTORS = (
 )
 """Sector, its file, its table, its column of the magnitude, and the number of that one's printed parts."""
 _BY_LEVEL = ("AD_single", "AD_dual", "AD_triple", "SPD_single", "SPD_dual", "SPD_triple")
-_IN_TABLE_3 = {"FLUX-1.dev": "FLUX.1-dev"}
 _METRICS = ("M1_pct", "M2", "M3", "M4_pct", "M5", "M6_pct", "M7", "M8")
 _FOURTH_DIGIT_OF_FLOATS = 5.0001e-5
 """The same with the rounding of floats."""
@@ -146,11 +149,10 @@ def _magnitude(sector: str, row: Mapping[str, str]) -> float:
 
 def _table_3() -> Iterator[Recomputed]:
     """The total from all printed figures, and the codes from the printed sector scores."""
-    printed: dict[str, dict[str, float]] = {}
-    for sector, file, _, _, _ in _SECTORS:
-        for row in table(file):
-            figures = printed.setdefault(_IN_TABLE_3.get(row["model"], row["model"]), {})
-            figures.update((f"{sector}.{name}", float(cell)) for name, cell in row.items() if _is_number(cell))
+    printed = {
+        model: {cell.score: cell.value for cell in cells if cell.value is not None}
+        for (model, _), cells in models("iris").items()
+    }
     totals, codes, errata = [], [], _errata()
     for row in table("iris_table3_overall"):
         if _is_number(row["iris_score"]):
@@ -260,22 +262,11 @@ def _fact_or_fair() -> Iterator[Recomputed]:
 
 def _averages() -> Iterator[tuple[float, float, float, str]]:
     """Each average of Table 2 from Tables 4 and 5."""
-    for row in table("fof_table2_summary"):
-        mine = [cells for cells in table("fof_table4_8_scores") if cells["model"] == row["model"]]
-        columns: dict[str, list[float]] = {"fact": [], "fair": []}
-        for attribute in GROUPS:
-            cells = [each for each in mine if each["attribute"] == attribute]
-            fact = [float(each["s_fact"]) for each in cells if each["context"] == "objective"]
-            fair = [float(each["s_fair"]) for each in cells if each["context"] != "objective"]
-            columns["fact"] += fact
-            columns["fair"].append(fmean(fair))
-            yield fmean(fact), float(row[f"obj_fact_{attribute}"]), 2 * _SECOND_DIGIT, ""
-            yield columns["fair"][-1], float(row[f"subj_fair_{attribute}"]), 2 * _SECOND_DIGIT + 1e-9, ""
-            yield fmean([*fact, fmean(fair)]), float(row[f"avg_{attribute}"]), 3 * _SECOND_DIGIT, ""
-        fact, fair = columns["fact"], columns["fair"]
-        yield fmean(fact), float(row["obj_fact_avg"]), 3 * _SECOND_DIGIT, ""
-        yield fmean(fair), float(row["subj_fair_avg"]), 3 * _SECOND_DIGIT, ""
-        yield fmean([fmean(fact), fmean(fair)]), float(row["avg"]), 3 * _SECOND_DIGIT, ""
+    rules = fact_or_fair.scoring(fact_or_fair.STANDARDS["shuffled"], AS_RELEASED)
+    for row in published("fact_or_fair"):
+        ours = rules.replicates({name: np.array(number_of(row.values, name)) for name in row.values})
+        for name, value in row.scores.items():
+            yield 100 * float(ours[name]), 100 * (value.value or 0.0), 3 * _SECOND_DIGIT, ""
 
 
 def _increases() -> Iterator[tuple[float, float, float, str]]:

@@ -16,6 +16,7 @@ from fairspace.submissions.benchmarks.benchmark import (
     Benchmark,
     Ideal,
     Protocols,
+    Reporting,
     Scoring,
     as_json,
     protocol_of_labels,
@@ -158,4 +159,5 @@ BENCHMARK = Benchmark(
         scoring, adjustable=adjustable, chances=chances, logarithmic=True, drawn=DRAWN, label_limits=LIMITS
     ),
     ideal=ideal,
+    reporting=Reporting(paper=Lazy("fairspace.submissions.benchmarks.iris.paper:paper")),
 )
