@@ -76,11 +76,13 @@ class Paper:
     """Tables and figures; `printed`: a printed figure -> its name in them, and its unit, such as 100 for percent.
 
     `rules`: printed values that are no scores, such as norms; draws of their parts give the intervals of one's own.
+    `references`: printed rows that are no model's.
     """
 
     parts: Sequence[PaperTable | PaperFigure]
     printed: Callable[[Figure], tuple[str, float]] = lambda figure: (figure.score, 1.0)
     rules: ScoringTable = field(default_factory=lambda: ScoringTable({}))
+    references: Sequence[Model] = ()
 
 
 Curves = Mapping[str, Sequence[tuple[float, float]]]

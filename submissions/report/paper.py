@@ -19,18 +19,18 @@ from markupsafe import Markup
 
 from fairspace.submissions.benchmarks.benchmark import Scored, Scoring
 from fairspace.submissions.benchmarks.paper import Model, Paper, PaperTable
-from fairspace.submissions.benchmarks.published import PRINTED
+from fairspace.submissions.benchmarks.published import PRINTED, published
 from fairspace.submissions.benchmarks.published import models as printed_cells
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
-from fairspace.submissions.errors import UsageError, need_packages, plain
+from fairspace.submissions.errors import UsageError, harmless, need_packages, plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.report.contents import one_kind
 from fairspace.submissions.report.headline import Table, caption, model_names
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.uncertainty.scores import with_uncertainty
-from fairspace.submissions.values import Value, measured, number_of
+from fairspace.submissions.values import Value, measured
 
 _PAGE = Path(__file__).with_name("paper.html.jinja")
 Looks = dict[str, tuple[float, int]]
@@ -48,6 +48,7 @@ def write_paper(results: Sequence[Result], folder: Path) -> list[Path]:
     if paper is None:
         raise UsageError(f"--paper: no tables are declared for the paper of {bench.title}. Leave it out.")
     models, looks = _printed(bench.name, paper)
+    models += paper.references
     models += [_own(result, plain(name), paper) for result, name in zip(results, model_names(results), strict=True)]
     shown, files = list[tuple[str, Any, str]](), {"paper.html": b""}
     for part in paper.parts:
@@ -58,9 +59,8 @@ def write_paper(results: Sequence[Result], folder: Path) -> list[Path]:
             files |= {f"{stem}.tex": latex.encode(), f"{stem}.csv": lines.encode()}
             content, note = table.to_html(), table.note
         else:
-            drawn = [
-                m for m in models if any(None not in (number_of(m.values, n) for n in each) for each in part.names)
-            ]
+            whole = [{n for n, value in model.values.items() if value.state == "value"} for model in models]
+            drawn = [m for m, there in zip(models, whole, strict=True) if any(there >= {*each} for each in part.names)]
             content, lacking = part.draw(drawn).document(), [m.name for m in models if m.own and m not in drawn]
             note = f"Not drawn, for lack of values: {', '.join(lacking)}." if lacking else ""
             files[f"{stem}.svg"] = content.encode()
@@ -115,7 +115,13 @@ def _own(result: Result, name: str, paper: Paper) -> Model:
     protocol, about = bench.protocol_of(result.signature, result.scored), caption([result])
     if protocol != PRINTED:
         about += f" Not the paper's protocol but {protocol}. {bench.protocol_text(protocol)}"
+    printed = [value for row in published(bench.name, result.standard) for value in row.scores.values()]
+    if not all("printed" in value.evidence or "prints no" in value.reason for value in printed):
+        about = f"{about.strip()} The printed scores are by another standard."
     values, cohort = {**made, **result.scored.shown, **result.values}, bench.protocols.cohort_of(result.scored)
+    for value in result.values.values():
+        parts = value.evidence.get("by_occupation", {})
+        values |= {f"{of}.{value.name}": measured("", part) for of, part in parts.items() if type(part) is float}
     return Model(name, True, cohort, values, result.scored.labels, {"": _sentence(about)})
 
 
@@ -128,9 +134,8 @@ def _ruled(paper: Paper, values: Mapping[str, Value]) -> dict[str, Value]:
 def _filled(it: PaperTable, models: Sequence[Model], looks: Looks) -> tuple[Table, str]:
     """The table with numbered notes, and as CSV with intervals and notes in columns of their own."""
     heads, notes, rows, lines, absent = (*it.heads, "Model"), dict[str, int](), [], [], dict[str, str]()
-    columns = [
-        " ".join(filter(None, pair)) for pair in zip(it.groups or [""] * len(it.columns), it.columns, strict=True)
-    ]
+    groups = it.groups or [""] * len(it.columns)
+    columns = [f"{group} {column}".strip() for group, column in zip(groups, it.columns, strict=True)]
     names = [[name.replace("*", block.of) for name in it.names] for block in it.blocks]
     known = ([looks[name] for name in column if name in looks] for column in zip(*names, strict=True))
     formats = [next(iter(found), (it.unit, it.digits)) for found in known]
@@ -145,10 +150,8 @@ def _filled(it: PaperTable, models: Sequence[Model], looks: Looks) -> tuple[Tabl
             absent |= {model.name: next((value.reason for value in values), "not measured")} if model.own else {}
         elif block.cohort in ("", model.cohort):
             about = [model.notes[""]] if model.own else []
-            row, line = (
-                [*block.heads, marked(model.name, about)],
-                dict(zip(heads, (*block.heads, model.name), strict=True)),
-            )
+            row = [*block.heads, marked(model.name, about)]
+            line = dict(zip(heads, (*block.heads, harmless(model.name)), strict=True))
             line["source"] = "own" if model.own else "printed"
             for column, name, form in zip(columns, of_block, formats, strict=True):
                 text, ends, why = _cell(model, name, *form)
@@ -157,8 +160,8 @@ def _filled(it: PaperTable, models: Sequence[Model], looks: Looks) -> tuple[Tabl
                 about += why
             rows.append(row)
             lines.append({**line, "notes": " ".join(dict.fromkeys(about))})
-    kept = {*(line[heads[-1]] for line in lines)}
-    said = [f"{name} has no row: {_sentence(why)}" for name, why in absent.items() if name not in kept]
+    kept = {line["Model"] for line in lines}
+    said = [f"{name} has no row: {_sentence(why)}" for name, why in absent.items() if harmless(name) not in kept]
     note = " ".join([*(f"({place}) {text}" for text, place in notes.items()), *said])
     above = [""] * len(heads) + list(it.groups) if it.groups else ()
     frame = pd.DataFrame(lines).replace("\N{MINUS SIGN}", "-", regex=True)
@@ -171,7 +174,7 @@ def _cell(model: Model, name: str, unit: float, digits: int) -> tuple[str, Seque
     if name in model.texts or not name:
         return model.texts.get(name, ""), (), notes
     if value is None or value.value is None:
-        return "–", (), [_sentence("not measured" if value is None else value.reason)] if model.own else notes
+        return "–", (), [_sentence(value.reason)] if model.own and value is not None else notes
 
     def show(numeral: float) -> str:
         return number(unit * numeral + 1e-9, digits)  # a mean of printed figures may end in 5

@@ -1,22 +1,25 @@
-"""Tables 3 and 23 to 28 of IRIS (`paper.toml`), the radar of its sectors, and its fairness space."""
+"""Tables 3 and 20 to 28 of IRIS, its fairness space (`paper.toml`), and the radar of its sectors."""
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fairspace.builders.iris.groups import OCCUPATIONS, REGIONS
 from fairspace.metrics.iris_score.formula import norm
 from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, SECTORS
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.iris.about import BLOCKS, PRINTED_SECTORS
 from fairspace.submissions.benchmarks.iris.score import scoring
-from fairspace.submissions.benchmarks.paper import Model, Paper, PaperFigure, read_parts
+from fairspace.submissions.benchmarks.paper import Block, Model, Paper, PaperFigure, PaperTable, read_parts
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Rule, ScoringTable, falling
 from fairspace.submissions.drawing.svg import LINE, Svg, legend
 from fairspace.submissions.plotting import GREY, INK, ORANGE
-from fairspace.submissions.values import Value
+from fairspace.submissions.values import Value, measured
 
 _NAMES = {f"{metric.sector}.{metric.name}": metric.name for metric in GRANULAR}
 _NAMES |= {f"{sector}.score": sector for sector in SECTORS} | {"BIS_Gen.delta_GSR": "Penalty_delta_GSR"}
@@ -26,12 +29,23 @@ _TOP = 120.0
 """End of the axes of the radar, twice the threshold; a score beyond is drawn there."""
 
 
-def paper(values: Mapping[str, Value], scored: Scored, standard: str) -> Paper:
+def paper(own: Mapping[str, Value], scored: Scored, standard: str) -> Paper:
     """The paper's tables and figures."""
     radar = "The six sectors of one's own model with 95 % intervals; a larger score ends at 120. Dotted: the threshold."
+    blocks, labour = {"Table 20": [Block((name,), name) for name in OCCUPATIONS]}, []
+    for region, table in zip(REGIONS, ("Table 22", "Table 21"), strict=True):
+        rows = [*csv.DictReader(region.file.read_text(encoding="utf-8").splitlines())]
+        blocks[table] = [Block((row["occupation"], row["official"]), row["occupation"]) for row in rows]
+        cells = {f"{r['occupation']}.{region.code}_{g}": float(r[g]) / 100 for r in rows for g in [*r][2:]}
+        values = {name: measured(name, share) for name, share in cells.items()}
+        labour.append(Model(f"{region.code}, {region.year}", False, "", values, {}, {}))
     parts = read_parts(Path(__file__).with_suffix(".toml"))
+    parts = [
+        replace(p, blocks=blocks[p.number]) if isinstance(p, PaperTable) and p.number in blocks else p for p in parts
+    ]
     parts.append(PaperFigure("Radar", radar, _radar, [PRINTED_SECTORS]))
-    return Paper(parts, lambda figure: (_NAMES.get(figure.score, figure.score), 1.0), ScoringTable(_rules()))
+    rules = ScoringTable(_rules())
+    return Paper(parts, lambda figure: (_NAMES.get(figure.score, figure.score), 1.0), rules, labour)
 
 
 def _rules() -> dict[str, Rule]:
