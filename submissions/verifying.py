@@ -113,7 +113,7 @@ def within_digits(benchmark: str, table: str, column: str, cells: Iterable[Cell]
 
 
 def _figures(benchmark: str) -> list[tuple[Mapping[str, Figure], dict[str, float]]]:
-    """Of each model its printed figures by name, and the numbers of those that are numbers."""
+    """The printed figures of each model by name, and the numbers among them."""
     cells = [{cell.score: cell for cell in of_model} for of_model in models(benchmark).values()]
     return [(row, {name: cell.value for name, cell in row.items() if cell.value is not None}) for row in cells]
 
