@@ -39,15 +39,8 @@ Cell = tuple[float, float, float, str]
 """Recomputed number, printed number, bound on their difference, and the erratum that names the cell or ''."""
 _FOURTH_DIGIT = 5e-5
 """Half a unit of the fourth decimal, the last of IRIS' magnitudes."""
-_SECTORS = (
-    ("IFS_Gen", "Table 23", "magnitude", 7),
-    ("RFS_Gen", "Table 24", "magnitude", 5),
-    ("BIS_Gen", "Table 25", "magnitude", 0),
-    ("IFS_Und", "Table 26", "magnitude", 6),
-    ("RFS_Und", "Table 27", "fidelity_deviation", 5),
-    ("BIS_Und", "Table 28", "magnitude", 6),
-)
-"""Sector, its table, its column of the magnitude, and the number of that one's printed parts."""
+_PARTS = {"IFS_Gen": 7, "RFS_Gen": 5, "BIS_Gen": 0, "IFS_Und": 6, "RFS_Und": 5, "BIS_Und": 6}
+"""Sector -> number of the printed parts of its magnitude."""
 _BY_LEVEL = ("AD_single", "AD_dual", "AD_triple", "SPD_single", "SPD_dual", "SPD_triple")
 _METRICS = ("M1_pct", "M2", "M3", "M4_pct", "M5", "M6_pct", "M7", "M8")
 _FOURTH_DIGIT_OF_FLOATS = 5.0001e-5
@@ -121,8 +114,10 @@ def _figures(benchmark: str) -> list[tuple[Mapping[str, Figure], dict[str, float
 def _iris() -> Iterator[Recomputed]:
     """The magnitudes and scores of the sectors, the total, the profile codes, and the ranks without one metric."""
     printed, rules = _figures("iris"), scoring(INAUGURAL, AS_RELEASED)
-    for sector, place, column, parts in _SECTORS:
-        rows = [(row[f"{sector}.{column}"], row) for _, row in printed if f"{sector}.{column}" in row]
+    for sector, parts in _PARTS.items():
+        column = f"{sector}.{'fidelity_deviation' if sector == 'RFS_Und' else 'magnitude'}"
+        rows = [(row[column], row) for _, row in printed if column in row]
+        place = next(row[column].table for row, _ in printed if column in row)
         if parts:
             slack = _FOURTH_DIGIT * (math.sqrt(parts) + 1)
             erratum = "E-IRIS-03" if sector == "IFS_Und" else ""
@@ -197,16 +192,14 @@ def _genres() -> Iterator[Recomputed]:
 
 def _probes() -> Iterator[Recomputed]:
     """The differences and ratios of Tables 30, 31, 33 and 34 from the printed similarities."""
-    associations, similarities, distortions = [], [], []
+    associations, similarities, distortions, allowed = [], [], [], 3 * _FOURTH_DIGIT_OF_FLOATS
     for row in printed("association_bias").values():
         value = association_bias(float(row["male_association"]), float(row["female_association"]))
-        associations.append((abs(value), float(row["absolute_difference"]), 3 * _FOURTH_DIGIT_OF_FLOATS, ""))
+        associations.append((abs(value), float(row["absolute_difference"]), allowed, ""))
     for row in printed("representation_similarity_bias").values():
         if row.keys() >= {"stereotype_similarity", "counter_similarity", "visual_bias"}:
-            value = representation_similarity_bias(
-                float(row["stereotype_similarity"]), float(row["counter_similarity"])
-            )
-            similarities.append((value, float(row["visual_bias"]), 3 * _FOURTH_DIGIT_OF_FLOATS, ""))
+            pair = float(row["stereotype_similarity"]), float(row["counter_similarity"])
+            similarities.append((representation_similarity_bias(*pair), float(row["visual_bias"]), allowed, ""))
     for row in printed("projection_distortion").values():
         before, after = float(row["ratio_llm"]), float(row["ratio_unet"])
         allowed = _FOURTH_DIGIT_OF_FLOATS * (1 + 1 / before + after / before**2)

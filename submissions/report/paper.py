@@ -55,7 +55,9 @@ def write_paper(results: Sequence[Result], folder: Path) -> list[Path]:
         stem, heading = "".join(filter(str.isalnum, part.number.lower())), f"{part.number}. {part.caption}"
         if isinstance(part, PaperTable):
             table, lines = _filled(part, models, looks)
-            latex = replace(table, name=stem, heading=heading).to_latex().replace(*_WIDE[0]).replace(*_WIDE[1])
+            latex = replace(table, name=stem, heading=f"As {part.number} of {bench.title}. {part.caption}").to_latex()
+            if len(table.columns) > _MOST_COLUMNS:
+                latex = latex.replace(*_WIDE[0]).replace(*_WIDE[1])
             files |= {f"{stem}.tex": latex.encode(), f"{stem}.csv": lines.encode()}
             content, note = table.to_html(), table.note
         else:
@@ -75,8 +77,9 @@ def write_paper(results: Sequence[Result], folder: Path) -> list[Path]:
     return [folder / name for name in files]
 
 
+_MOST_COLUMNS = 6
 _WIDE = ((r"\begin{tabular}", r"\resizebox{\linewidth}{!}{\begin{tabular}"), (r"\end{tabular}", r"\end{tabular}}"))
-"""LaTeX of a table as wide as the text; needs the package graphicx."""
+"""LaTeX of a table with more columns, as wide as the text; needs the package graphicx."""
 
 
 def to_png(svg: str) -> bytes:

@@ -45,7 +45,7 @@ def paper(own: Mapping[str, Value], scored: Scored, standard: str) -> Paper:
     ]
     parts.append(PaperFigure("Radar", radar, _radar, [PRINTED_SECTORS]))
     rules = ScoringTable(_rules())
-    return Paper(parts, lambda figure: (_NAMES.get(figure.score, figure.score), 1.0), rules, labour)
+    return Paper(parts, lambda figure: (_NAMES.get(figure.score, figure.score), 1.0), rules, references=labour)
 
 
 def _rules() -> dict[str, Rule]:
