@@ -133,10 +133,7 @@ class Result(results.Result):
         return results_latex([self], {name: self._known(name) for name in names})
 
     def paper(self, folder: str | Path) -> list[Path]:
-        """Write the paper's tables and figures with this model beside the printed ones; return the files.
-
-        `paper.html` shows all; each table is .tex and .csv, each figure .svg, and .png with the extra `png`.
-        """
+        """Write the paper's tables and figures with this model beside the printed ones: `paper.html` shows them all."""
         from fairspace.submissions.report.paper import write_paper
 
         return write_paper([self], Path(folder))

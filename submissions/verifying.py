@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from fairspace.ares.evaluating.measure import classification_report
-from fairspace.builders.fact_or_fair.published import PAPER
 from fairspace.builders.fact_or_fair.statistics import GROUPS
-from fairspace.builders.registry import table
+from fairspace.builders.registry import Figure, table
 from fairspace.metrics.association_bias.formula import association_bias
 from fairspace.metrics.cognitive_error_rate.formula import BASELINES, average_increase, increase
 from fairspace.metrics.fact_or_fair.formula import fairness
@@ -25,37 +25,28 @@ from fairspace.metrics.projection_distortion.formula import projection_distortio
 from fairspace.metrics.representation_similarity_bias.formula import representation_similarity_bias
 from fairspace.metrics.total_bias_score.formula import total_bias_score
 from fairspace.metrics.total_bias_score.standards import COHORTS
+from fairspace.submissions.benchmarks.fact_or_fair import score as fact_or_fair
 from fairspace.submissions.benchmarks.iris.about import printed_values
 from fairspace.submissions.benchmarks.iris.score import scoring
+from fairspace.submissions.benchmarks.published import models, published
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.probing.tables import printed
 from fairspace.submissions.standards.validation import leave_one_out, published_cohort
+from fairspace.submissions.values import number_of
 
 OK, DIFFERS = "ok", "DIFFERS"
 Cell = tuple[float, float, float, str]
 """Recomputed number, printed number, bound on their difference, and the erratum that names the cell or ''."""
 _FOURTH_DIGIT = 5e-5
 """Half a unit of the fourth decimal, the last of IRIS' magnitudes."""
-_SECTORS = (
-    ("IFS_Gen", "iris_table23_ifs_gen", "Table 23", "magnitude", 7),
-    ("RFS_Gen", "iris_table24_rfs_gen", "Table 24", "magnitude", 5),
-    ("BIS_Gen", "iris_table25_bis_gen", "Table 25", "magnitude", 0),
-    ("IFS_Und", "iris_table26_ifs_und", "Table 26", "magnitude", 6),
-    ("RFS_Und", "iris_table27_rfs_und", "Table 27", "fidelity_deviation", 5),
-    ("BIS_Und", "iris_table28_bis_und", "Table 28", "magnitude", 6),
-)
-"""Sector, its file, its table, its column of the magnitude, and the number of that one's printed parts."""
+_PARTS = {"IFS_Gen": 7, "RFS_Gen": 5, "BIS_Gen": 0, "IFS_Und": 6, "RFS_Und": 5, "BIS_Und": 6}
+"""Sector -> number of the printed parts of its magnitude."""
 _BY_LEVEL = ("AD_single", "AD_dual", "AD_triple", "SPD_single", "SPD_dual", "SPD_triple")
-_IN_TABLE_3 = {"FLUX-1.dev": "FLUX.1-dev"}
 _METRICS = ("M1_pct", "M2", "M3", "M4_pct", "M5", "M6_pct", "M7", "M8")
 _FOURTH_DIGIT_OF_FLOATS = 5.0001e-5
 """The same with the rounding of floats."""
 _SECOND_DIGIT = 0.005
 """Half a unit of the second decimal, the last of percentages."""
-_TABLE_3 = ("rep_high", "rep_low", "attr", "ingroup", "outgroup")
-"""Columns of the rates, in the order of the baselines."""
-_CUT = {("LLaMA-3.2", "gender"), ("Qwen-2.5", "gender")}
-"""Cells of E-FOF-06."""
 
 
 @dataclass(frozen=True)
@@ -114,57 +105,48 @@ def within_digits(benchmark: str, table: str, column: str, cells: Iterable[Cell]
         yield Recomputed(benchmark, column, table, len(rows), apart, allowed, erratum)
 
 
+def _figures(benchmark: str) -> list[tuple[Mapping[str, Figure], dict[str, float]]]:
+    """The printed figures of each model by name, and the numbers among them."""
+    cells = [{cell.score: cell for cell in of_model} for of_model in models(benchmark).values()]
+    return [(row, {name: cell.value for name, cell in row.items() if cell.value is not None}) for row in cells]
+
+
 def _iris() -> Iterator[Recomputed]:
     """The magnitudes and scores of the sectors, the total, the profile codes, and the ranks without one metric."""
-    for sector, file, place, column, parts in _SECTORS:
-        rows = table(file)
+    printed, rules = _figures("iris"), scoring(INAUGURAL, AS_RELEASED)
+    for sector, parts in _PARTS.items():
+        column = f"{sector}.{'fidelity_deviation' if sector == 'RFS_Und' else 'magnitude'}"
+        rows = [(row[column], row) for _, row in printed if column in row]
+        place = next(row[column].table for row, _ in printed if column in row)
         if parts:
             slack = _FOURTH_DIGIT * (math.sqrt(parts) + 1)
             erratum = "E-IRIS-03" if sector == "IFS_Und" else ""
-            cells = [(_magnitude(sector, row), float(row[column]), slack, erratum) for row in rows]
+            cells = [(_magnitude(sector, row), magnitude, slack, erratum) for magnitude, row in rows]
             yield from within_digits("IRIS", place, f"{sector} magnitude", cells)
-        scores = [
-            (
-                sector_score(float(row[column]), sector, INAUGURAL),
-                float(row["score"]),
-                float(row["score"]) * INAUGURAL.decay[sector] * _FOURTH_DIGIT + 0.005,
-                "",
-            )
-            for row in rows
-        ]
-        yield from within_digits("IRIS", place, f"{sector} score", scores)
-    yield from _table_3()
+        slope = INAUGURAL.decay[sector] * _FOURTH_DIGIT
+        pairs = [(sector_score(magnitude, sector, INAUGURAL), row[f"{sector}.score"]) for magnitude, row in rows]
+        yield from within_digits(
+            "IRIS", place, f"{sector} score", [(*pair, pair[1] * slope + 0.005, "") for pair in pairs]
+        )
+    totals, codes = [], []
+    for row, numbers in printed:
+        if "iris_score" in numbers:
+            total = iris_score(printed_values(numbers, rules), INAUGURAL)["iris_score"]
+            totals.append((total, numbers["iris_score"], 0.005, "E-IRIS-06"))
+        for task in ("Gen", "Und"):
+            cell = row[f"profile_{task.lower()}"]
+            if cell.printed:
+                same = profile_code(*(numbers[f"{part}_{task}"] for part in ("IFS", "RFS", "BIS"))) == cell.printed
+                codes.append((float(same), 1.0, 0.0, "" if same else cell.erratum))
+    yield from within_digits("IRIS", "Table 3", "total score", totals)
+    yield from within_digits("IRIS", "Table 3", "profile code (1: unlike)", codes)
     yield from _leave_one_out()
 
 
-def _magnitude(sector: str, row: Mapping[str, str]) -> float:
-    figures = {f"{sector}.{name}": float(cell) for name, cell in row.items() if _is_number(cell)}
+def _magnitude(sector: str, figures: Mapping[str, float]) -> float:
     if sector == "IFS_Und":
         return math.hypot(*(figures[f"{sector}.{name}"] for name in _BY_LEVEL))
     return float(sector_magnitude(printed_values(figures, scoring(INAUGURAL, AS_RELEASED)), sector, INAUGURAL))
-
-
-def _table_3() -> Iterator[Recomputed]:
-    """The total from all printed figures, and the codes from the printed sector scores."""
-    printed: dict[str, dict[str, float]] = {}
-    for sector, file, _, _, _ in _SECTORS:
-        for row in table(file):
-            figures = printed.setdefault(_IN_TABLE_3.get(row["model"], row["model"]), {})
-            figures.update((f"{sector}.{name}", float(cell)) for name, cell in row.items() if _is_number(cell))
-    totals, codes, errata = [], [], _errata()
-    for row in table("iris_table3_overall"):
-        if _is_number(row["iris_score"]):
-            values = printed_values(printed[row["model"]], scoring(INAUGURAL, AS_RELEASED))
-            total = iris_score(values, INAUGURAL)["iris_score"]
-            totals.append((total, float(row["iris_score"]), 0.005, "E-IRIS-06"))
-        for task in ("gen", "und"):
-            code = row[f"mbti_{task}_printed"]
-            if code:
-                same = profile_code(*(float(row[f"{part}_{task}"]) for part in ("ifs", "rfs", "bis"))) == code
-                erratum = "" if same else errata.get((row["model"], f"profile_{task}"), "")
-                codes.append((float(same), 1.0, 0.0, erratum))
-    yield from within_digits("IRIS", "Table 3", "total score", totals)
-    yield from within_digits("IRIS", "Table 3", "profile code (1: unlike)", codes)
 
 
 def _leave_one_out() -> Iterator[Recomputed]:
@@ -172,14 +154,6 @@ def _leave_one_out() -> Iterator[Recomputed]:
     rows = [row for row in leave_one_out(published_cohort()) if row["rho"] is not None and row["printed"] is not None]
     cells = [(row["rho"], row["printed"], _FOURTH_DIGIT, "") for row in rows]
     yield from within_digits("IRIS", "Tables 7/8", "ranks without one metric", cells)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _ares() -> Iterator[Recomputed]:
@@ -218,16 +192,14 @@ def _genres() -> Iterator[Recomputed]:
 
 def _probes() -> Iterator[Recomputed]:
     """The differences and ratios of Tables 30, 31, 33 and 34 from the printed similarities."""
-    associations, similarities, distortions = [], [], []
+    associations, similarities, distortions, allowed = [], [], [], 3 * _FOURTH_DIGIT_OF_FLOATS
     for row in printed("association_bias").values():
         value = association_bias(float(row["male_association"]), float(row["female_association"]))
-        associations.append((abs(value), float(row["absolute_difference"]), 3 * _FOURTH_DIGIT_OF_FLOATS, ""))
+        associations.append((abs(value), float(row["absolute_difference"]), allowed, ""))
     for row in printed("representation_similarity_bias").values():
         if row.keys() >= {"stereotype_similarity", "counter_similarity", "visual_bias"}:
-            value = representation_similarity_bias(
-                float(row["stereotype_similarity"]), float(row["counter_similarity"])
-            )
-            similarities.append((value, float(row["visual_bias"]), 3 * _FOURTH_DIGIT_OF_FLOATS, ""))
+            pair = float(row["stereotype_similarity"]), float(row["counter_similarity"])
+            similarities.append((representation_similarity_bias(*pair), float(row["visual_bias"]), allowed, ""))
     for row in printed("projection_distortion").values():
         before, after = float(row["ratio_llm"]), float(row["ratio_unet"])
         allowed = _FOURTH_DIGIT_OF_FLOATS * (1 + 1 / before + after / before**2)
@@ -241,58 +213,35 @@ def _fact_or_fair() -> Iterator[Recomputed]:
     """Averages (Table 2), increases (Table 3), S_fair (Table 5) and distances (Table 8)."""
     yield from within_digits("FACT-OR-FAIR", "Table 2", "averages", list(_averages()))
     yield from within_digits("FACT-OR-FAIR", "Table 3", "average increase", list(_increases()))
-    of_paper, errata = next(each for each in PAPER.tables if each.file == "fof_table4_8_scores"), _errata()
     fair, apart = [], []
-    for row in table("fof_table4_8_scores"):
-        s_fact, s_e, s_kld = (_percent(row[name]) for name in ("s_fact", "s_e", "s_kld"))
-        # E-FOF-01: S_fair of one cell is printed as its distance
-        noted = {
-            column: errata.get((row["model"], of_paper.score(row, column)), "") for column in ("s_fair", "distance")
-        }
-        inherited = "E-FOF-01" if row["s_fair"] == row["distance"] else ""
-        s_fair, allowed = 100 * float(fairness(s_e, s_kld)), 3 * _SECOND_DIGIT + 1e-4
-        fair.append((s_fair, float(row["s_fair"]), allowed, noted["s_fair"] or inherited))
-        d = 100 * distance(s_fact, s_e, len(GROUPS[row["attribute"]]))
-        apart.append((d, float(row["distance"]), _SECOND_DIGIT * (math.sqrt(2) + 1), noted["distance"]))
+    for row, numbers in _figures("fact_or_fair"):
+        for context in [name.partition("_")[2] for name in row if name.startswith("fairness_")]:
+            s_fact, s_e, s_kld = (numbers[f"{part}_{context}"] / 100 for part in ("factuality", "entropy", "kld"))
+            cell, beside = row[f"fairness_{context}"], row[f"distance_{context}"]
+            # E-FOF-01: S_fair of one cell is printed as its distance
+            inherited = "E-FOF-01" if cell.printed == beside.printed else ""
+            allowed = 3 * _SECOND_DIGIT + 1e-4
+            fair.append((100 * float(fairness(s_e, s_kld)), numbers[cell.score], allowed, cell.erratum or inherited))
+            d = 100 * distance(s_fact, s_e, len(GROUPS[context.rpartition("_")[2]]))
+            apart.append((d, numbers[beside.score], _SECOND_DIGIT * (math.sqrt(2) + 1), beside.erratum))
     yield from within_digits("FACT-OR-FAIR", "Table 5", "S_fair", fair)
     yield from within_digits("FACT-OR-FAIR", "Table 8", "distance", apart)
 
 
 def _averages() -> Iterator[tuple[float, float, float, str]]:
     """Each average of Table 2 from Tables 4 and 5."""
-    for row in table("fof_table2_summary"):
-        mine = [cells for cells in table("fof_table4_8_scores") if cells["model"] == row["model"]]
-        columns: dict[str, list[float]] = {"fact": [], "fair": []}
-        for attribute in GROUPS:
-            cells = [each for each in mine if each["attribute"] == attribute]
-            fact = [float(each["s_fact"]) for each in cells if each["context"] == "objective"]
-            fair = [float(each["s_fair"]) for each in cells if each["context"] != "objective"]
-            columns["fact"] += fact
-            columns["fair"].append(fmean(fair))
-            yield fmean(fact), float(row[f"obj_fact_{attribute}"]), 2 * _SECOND_DIGIT, ""
-            yield columns["fair"][-1], float(row[f"subj_fair_{attribute}"]), 2 * _SECOND_DIGIT + 1e-9, ""
-            yield fmean([*fact, fmean(fair)]), float(row[f"avg_{attribute}"]), 3 * _SECOND_DIGIT, ""
-        fact, fair = columns["fact"], columns["fair"]
-        yield fmean(fact), float(row["obj_fact_avg"]), 3 * _SECOND_DIGIT, ""
-        yield fmean(fair), float(row["subj_fair_avg"]), 3 * _SECOND_DIGIT, ""
-        yield fmean([fmean(fact), fmean(fair)]), float(row["avg"]), 3 * _SECOND_DIGIT, ""
+    rules = fact_or_fair.scoring(fact_or_fair.STANDARDS["shuffled"], AS_RELEASED)
+    for row in published("fact_or_fair"):
+        ours = rules.replicates({name: np.array(number_of(row.values, name)) for name in row.values})
+        for name, value in row.scores.items():
+            yield 100 * float(ours[name]), 100 * (value.value or 0.0), 3 * _SECOND_DIGIT, ""
 
 
 def _increases() -> Iterator[tuple[float, float, float, str]]:
     """The mean increase over chance of Table 3 from its rates."""
-    for row in table("fof_table3_cognitive_errors"):
-        for attribute in GROUPS:
-            rates = [float(row[f"{column}_{attribute}"]) / 100 for column in _TABLE_3]
-            baselines = BASELINES[attribute].values()
-            above = [increase((rate,) * 3, chance) for rate, chance in zip(rates, baselines, strict=True)]
-            erratum = "E-FOF-06" if (row["model"], attribute) in _CUT else ""
-            yield 100 * average_increase(above)[0], float(row[f"avg_increase_{attribute}"]), 2 * _SECOND_DIGIT, erratum
-
-
-def _errata() -> Mapping[tuple[str, str], str]:
-    return {(row["model"], row["score"]): row["erratum"] for row in table("footnotes")}
-
-
-def _percent(cell: str) -> float:
-    """A printed percentage as a share; '<0.0001' is 0 to the printed precision."""
-    return 0.0 if cell.startswith("<") else float(cell) / 100
+    for row, numbers in _figures("fact_or_fair"):
+        for attribute, baselines in BASELINES.items():
+            if (mean := row.get(f"cognitive_error_increase_{attribute}")) is not None:
+                rates = {error: numbers[f"cognitive_error_{error}_{attribute}"] / 100 for error in baselines}
+                above = [increase((rate,) * 3, baselines[error]) for error, rate in rates.items()]
+                yield 100 * average_increase(above)[0], numbers[mean.score], 2 * _SECOND_DIGIT, mean.erratum

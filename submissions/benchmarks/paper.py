@@ -5,12 +5,16 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from fairspace.builders.registry import Figure
 from fairspace.submissions.benchmarks.scoring_table import ScoringTable
-from fairspace.submissions.drawing.svg import Svg
-from fairspace.submissions.values import Value
+from fairspace.submissions.drawing.dots import Map, Point
+from fairspace.submissions.drawing.svg import Svg, side_by_side, span
+from fairspace.submissions.plotting import BLUE, GREY, ORANGE, digits
+from fairspace.submissions.values import Value, number_of
 
 
 @dataclass(frozen=True)
@@ -27,10 +31,6 @@ class Model:
     values: Mapping[str, Value]
     texts: Mapping[str, str]
     notes: Mapping[str, str]
-
-    def number(self, name: str) -> float | None:
-        """Number of a value; None without one."""
-        return None if name not in self.values else self.values[name].value
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,6 @@ class PaperTable:
     digits: int = 4
     unit: float = 1.0
 
-    def names_of(self, block: Block) -> list[str]:
-        """The value of each column in the rows of a block."""
-        return [name.replace("*", block.of) for name in self.names]
-
 
 @dataclass(frozen=True)
 class PaperFigure:
@@ -80,19 +76,54 @@ class Paper:
     """Tables and figures; `printed`: a printed figure -> its name in them, and its unit, such as 100 for percent.
 
     `rules`: printed values that are no scores, such as norms; draws of their parts give the intervals of one's own.
+    `references`: printed rows that are no model's.
     """
 
     parts: Sequence[PaperTable | PaperFigure]
     printed: Callable[[Figure], tuple[str, float]] = lambda figure: (figure.score, 1.0)
     rules: ScoringTable = field(default_factory=lambda: ScoringTable({}))
+    references: Sequence[Model] = ()
 
 
-def read_tables(file: Path, **renamed: str) -> list[PaperTable]:
-    """The tables of a `paper.toml`, an array `table` with the fields of `PaperTable`; `renamed`: parts of names."""
+Curves = Mapping[str, Sequence[tuple[float, float]]]
+
+
+def read_parts(file: Path, curves: Curves | None = None, **renamed: str) -> list[PaperTable | PaperFigure]:
+    """The parts in a `paper.toml`: arrays `table`, with the fields of `PaperTable`, and `figure`, with `planes`.
+
+    `curves`: name -> points of a dotted line of a plane; `renamed`: parts of names of values -> what replaces them.
+    """
     text = file.read_text(encoding="utf-8")
     for old, new in renamed.items():
         text = text.replace(old, new)
-    return [
-        PaperTable(**{**fields, "blocks": [Block(**block) for block in fields.get("blocks", [{}])]})
-        for fields in tomllib.loads(text)["table"]
+    found = tomllib.loads(text)
+    tables = [PaperTable(**{**t, "blocks": [Block(**b) for b in t.get("blocks", [{}])]}) for t in found["table"]]
+    figures = [
+        PaperFigure(f["number"], f["caption"], partial(_planes, f["planes"], curves or {}), names)
+        for f in found.get("figure", [])
+        for names in [[pair for each in f["planes"] for pair in each["series"].values()]]
     ]
+    return [*tables, *figures]
+
+
+def _planes(planes: Sequence[Mapping[str, Any]], curves: Curves, models: Sequence[Model]) -> Svg:
+    maps = [_plane(models, **{**each, "curve": curves.get(each.get("curve", ""), ())}) for each in planes]
+    return side_by_side(" and ".join(planes[0]["titles"]), maps, 2)
+
+
+def _plane(models: Sequence[Model], titles: Sequence[str], series: Mapping[str, Sequence[str]], **of_map: Any) -> Svg:
+    """A map of printed models and one's own, with intervals; each of the series (name -> values) has a sign."""
+    signs = dict(zip(series, ("circle", "diamond", "square", "up"), strict=False))
+    points = []
+    for model in sorted(models, key=lambda model: not model.own):
+        for label, names in series.items():
+            x, y = (number_of(model.values, name) for name in names)
+            if x is not None and y is not None:
+                text = f"{model.name}, {label}: {digits(x)}, {digits(y)}"
+                look = (model.name, text, "", ORANGE if model.own else BLUE, signs[label])
+                ends = [model.values[name].interval for name in names]
+                points.append(Point(x, y, *look, x_interval=ends[0], y_interval=ends[1]))
+    keys = {label: (GREY, f"{sign}-open") for label, sign in signs.items() if len(signs) > 1}
+    keys |= {"printed": (BLUE, "circle"), "one's own": (ORANGE, "circle")}
+    of_map = {"x_span": span(point.x for point in points), "y_span": span(point.y for point in points), **of_map}
+    return Map(points, titles[0], titles[1], keys=keys, **of_map).draw(560, " and ".join(titles))

@@ -368,18 +368,13 @@ def report(
         list[Path] | None,
         typer.Option(
             help="FILE.html: one page that needs no network. FILE.tex: tables with booktabs, methods, citations. "
-            "FILE.csv: every score and raw value, a line each. FILE.md: tables and methods. Can be given again. With "
-            "--paper a folder.",
+            "FILE.csv: every score and raw value, a line each. FILE.md: tables and methods. Can be given again.",
             metavar="FILE",
         ),
     ] = None,
     paper: Annotated[
         bool,
-        typer.Option(
-            "--paper",
-            help="The tables and figures of the benchmark's paper, your models beside the printed ones: LaTeX, CSV, "
-            "SVG and PNG of each in the folder --out, and paper.html with all of them.",
-        ),
+        typer.Option("--paper", help="The paper's tables and figures with your models, as files in a folder --out."),
     ] = False,
     eee: Annotated[
         Path | None, typer.Option("--eee", help="Folder for the layout of Every Eval Ever 0.3, data/fairspace/...")
@@ -390,21 +385,23 @@ def report(
 ) -> None:
     """Report results for readers: one model, or several side by side; Markdown to the terminal if no FILE is named."""
     files = out or []
-    if paper and len(files) != 1:
-        raise UsageError("--paper: expected one folder for the tables and figures. Add --out FOLDER.")
-    for file in files:
+    if paper and (len(files) != 1 or files[0].is_file()):
+        raise UsageError("--paper: expected one folder for the tables and figures. Name it with --out FOLDER.")
+    for file in () if paper else files:
         check_places(file)
-        if file.suffix not in FORMATS and not paper:
+        if file.suffix not in FORMATS:
             raise UsageError(f"--out {file.name}: expected a name that ends in one of {', '.join(FORMATS)}.")
     from fairspace.submissions.report.contents import make_report, to_csv, to_latex, to_markdown
     from fairspace.submissions.results.scoring import load_result
 
     loaded = [load_result(path) for path in results]
     if paper:
-        from fairspace.submissions.report.paper import why_no_png, write_paper
+        from fairspace.builders.errors import install_command
+        from fairspace.submissions.report.paper import write_paper
 
         written = write_paper(loaded, files[0])
-        typer.echo(f"Wrote {len(written)} files; {written[0]} shows them all. {why_no_png()}".rstrip())
+        png = "" if any(file.suffix == ".png" for file in written) else f" For PNG: {install_command('png')}"
+        typer.echo(f"Wrote {len(written)} files; {written[0]} shows them all.{png}")
         return
     if eee is not None:
         from fairspace.submissions.exchange import export

@@ -275,7 +275,7 @@ class Map:
             svg.line(left, y, right, y)
             svg.text(left - 6, y, text, colour=GREY, size=SMALL, anchor="end")
         svg.text((left + right) / 2, bottom + 32, self.x_title, colour=GREY, anchor="middle")
-        svg.text(12, (top + bottom) / 2, self.y_title, colour=GREY, anchor="middle", turned=True)
+        svg.text(8, (top + bottom) / 2, self.y_title, colour=GREY, anchor="middle", turned=True)
         for x in [level for level in self.levels[:1] if level is not None]:
             svg.line(across(x), top, across(x), bottom, GREY, 1.5, "2 4")
         for y in [level for level in self.levels[1:] if level is not None]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -162,6 +162,18 @@ class Svg:
         title = f"<title>{web(self.title)}</title>"
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {view} {font} font-size="{SIZE}">'
         return f"{head}{title}{ground}{body}</svg>\n"
+
+
+def side_by_side(title: str, images: Sequence[Svg], columns: int) -> Svg:
+    """Images of one width as one, in rows of so many columns."""
+    svg = Svg(columns * images[0].width, title)
+    for first in range(0, len(images), columns):
+        row = images[first : first + columns]
+        for place, image in enumerate(row):
+            moved = f"translate({_short(place * image.width)} {_short(svg.height)})"
+            svg._parts += [f'<g transform="{moved}">', *image._parts, "</g>"]
+        svg.height += max(image.height for image in row) + 12
+    return svg
 
 
 SHAPES = {

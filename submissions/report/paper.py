@@ -7,7 +7,9 @@ has, and how the measurement differs from the paper's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,73 +17,92 @@ import pandas as pd
 from jinja2 import Environment
 from markupsafe import Markup
 
-from fairspace.submissions.benchmarks.benchmark import Scored
+from fairspace.submissions.benchmarks.benchmark import Scored, Scoring
 from fairspace.submissions.benchmarks.paper import Model, Paper, PaperTable
-from fairspace.submissions.benchmarks.published import PRINTED
+from fairspace.submissions.benchmarks.published import PRINTED, published
 from fairspace.submissions.benchmarks.published import models as printed_cells
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.errors import UsageError, need_packages, plain
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
+from fairspace.submissions.errors import UsageError, harmless, need_packages, plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.report.contents import one_kind
 from fairspace.submissions.report.headline import Table, caption, model_names
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.three_numbers import could_be
-from fairspace.submissions.uncertainty.scores import Drawn, many_score_draws, uncertainties_of
+from fairspace.submissions.uncertainty.scores import with_uncertainty
 from fairspace.submissions.values import Value, measured
-
-
-def write_paper(results: Sequence[Result], folder: Path) -> list[Path]:
-    """Write each table as .tex and .csv, each figure as .svg and .png (see `why_no_png`), and `paper.html` with all.
-
-    Returns the files, that one first. UsageError: several benchmarks or standards, or one without declared tables.
-    """
-    one_kind(results)
-    first, bench, names = results[0], benchmark(results[0].benchmark), map(plain, model_names(results))
-    paper: Paper | None = bench.reporting.paper(first.values, first.scored, first.standard)
-    if paper is None:
-        raise UsageError(f"--paper: no tables are declared for the paper of {bench.title}. Leave it out.")
-    printed, looks = _printed(bench.name, paper)
-    own = [_own(result, name, paper) for result, name in zip(results, names, strict=True)]
-    folder.mkdir(parents=True, exist_ok=True)
-    shown: list[tuple[str, Any, str]] = []
-    files = {"paper.html": b""}
-    for part in paper.parts:
-        stem, heading = "".join(filter(str.isalnum, part.number.lower())), f"{part.number}. {part.caption}"
-        if isinstance(part, PaperTable):
-            table, lines = _filled(part, stem, heading, [*printed, *own], looks)
-            files |= {f"{stem}.tex": table.to_latex().encode(), f"{stem}.csv": lines.encode()}
-            shown.append(("", Markup(table.to_html()), table.note))  # noqa: S704 its texts are escaped
-            continue
-        models = [m for m in (*printed, *own) if any(None not in map(m.number, names) for names in part.names)]
-        svg = part.draw(models).document()
-        files |= {f"{stem}.svg": svg.encode()} | ({} if why_no_png() else {f"{stem}.png": to_png(svg)})
-        lacking = ", ".join(model.name for model in own if model not in models)
-        shown.append((heading, Markup(svg), f"Not drawn for lack of values: {lacking}." if lacking else ""))  # noqa: S704
-    template = Environment(autoescape=True).from_string(_PAGE.read_text(encoding="utf-8"))
-    files["paper.html"] = template.render(title=bench.title, shown=shown).encode()
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
-    return [folder / name for name in files]
-
 
 _PAGE = Path(__file__).with_name("paper.html.jinja")
 Looks = dict[str, tuple[float, int]]
 """Name -> unit and most decimals of its printed figures."""
 
 
+def write_paper(results: Sequence[Result], folder: Path) -> list[Path]:
+    """Write each table as .tex and .csv, each figure as .svg, and .png with the extra `png`, and all as `paper.html`.
+
+    Returns the files, that one first. UsageError: several benchmarks or standards, or one without declared tables.
+    """
+    one_kind(results)
+    first, bench = results[0], benchmark(results[0].benchmark)
+    paper: Paper | None = bench.reporting.paper(first.values, first.scored, first.standard)
+    if paper is None:
+        raise UsageError(f"--paper: no tables are declared for the paper of {bench.title}. Leave it out.")
+    models, looks = _printed(bench.name, paper)
+    models += paper.references
+    models += [_own(result, plain(name), paper) for result, name in zip(results, model_names(results), strict=True)]
+    shown, files = list[tuple[str, Any, str]](), {"paper.html": b""}
+    for part in paper.parts:
+        stem, heading = "".join(filter(str.isalnum, part.number.lower())), f"{part.number}. {part.caption}"
+        if isinstance(part, PaperTable):
+            table, lines = _filled(part, models, looks)
+            latex = replace(table, name=stem, heading=f"As {part.number} of {bench.title}. {part.caption}").to_latex()
+            if len(table.columns) > _MOST_COLUMNS:
+                latex = latex.replace(*_WIDE[0]).replace(*_WIDE[1])
+            files |= {f"{stem}.tex": latex.encode(), f"{stem}.csv": lines.encode()}
+            content, note = table.to_html(), table.note
+        else:
+            whole = [{n for n, value in model.values.items() if value.state == "value"} for model in models]
+            drawn = [m for m, there in zip(models, whole, strict=True) if any(there >= {*each} for each in part.names)]
+            content, lacking = part.draw(drawn).document(), [m.name for m in models if m.own and m not in drawn]
+            note = f"Not drawn, for lack of values: {', '.join(lacking)}." if lacking else ""
+            files[f"{stem}.svg"] = content.encode()
+            with suppress(UsageError):
+                files[f"{stem}.png"] = to_png(content)
+        shown.append((heading, Markup(content), note))  # noqa: S704 its texts are escaped
+    template = Environment(autoescape=True).from_string(_PAGE.read_text(encoding="utf-8"))
+    files["paper.html"] = template.render(title=bench.title, shown=shown).encode()
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return [folder / name for name in files]
+
+
+_MOST_COLUMNS = 6
+_WIDE = ((r"\begin{tabular}", r"\resizebox{\linewidth}{!}{\begin{tabular}"), (r"\end{tabular}", r"\end{tabular}}"))
+"""LaTeX of a table with more columns, as wide as the text; needs the package graphicx."""
+
+
+def to_png(svg: str) -> bytes:
+    """An SVG as PNG of twice its size. UsageError without the extra `png`."""
+    need_packages("png", "resvg_py")
+    import resvg_py
+
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=2, sans_serif_family="DejaVu Sans"))
+
+
 def _printed(name: str, paper: Paper) -> tuple[list[Model], Looks]:
-    models, looks = [], {}
+    models, looks = list[Model](), Looks()
     for (model, cohort), cells in printed_cells(name).items():
-        values: dict[str, Value] = {}
-        texts, notes = {}, {}
+        values, texts, notes = dict[str, Value](), dict[str, str](), dict[str, str]()
         for cell in cells:
             key, unit = paper.printed(cell)
             if cell.erratum:
                 notes[key] = _sentence(f"{cell.erratum}: {cell.note}")
-            if cell.value is None or cell.printed.startswith("<"):
-                texts[key] = cell.printed
             if cell.value is not None:
                 values[key] = measured(key, cell.value / unit)
+            if cell.value is None or cell.printed.startswith("<"):
+                texts |= {key: cell.printed} if cell.printed else {}
+            else:
                 looks[key] = unit, max(looks.get(key, (unit, 0))[1], len(cell.printed.partition(".")[2]))
         made = {key: value for key, value in _ruled(paper, values).items() if value.state == "value"}
         models.append(Model(model, False, cohort, {**made, **values}, texts, notes))
@@ -91,18 +112,20 @@ def _printed(name: str, paper: Paper) -> tuple[list[Model], Looks]:
 def _own(result: Result, name: str, paper: Paper) -> Model:
     bench, made = benchmark(result.benchmark), _ruled(paper, result.values)
     if result.draws is not None and made:
-        scored = Scored(made, "", None, labels=result.scored.labels)
-        ruled = replace(bench, scoring=replace(bench.scoring, table=lambda *_: paper.rules))
-        drawn = Drawn(scored, result.values, result.draws)
-        (draws,) = many_score_draws(ruled, [drawn], bench.standards[result.standard])
-        for key, about in uncertainties_of(scored, result.values, draws, paper.rules).items():
-            made[key] = replace(made[key], uncertainty=about)
-    protocol, about_row = bench.protocol_of(result.signature, result.scored), caption([result])
+        bare, scored = Scoring(lambda *_: paper.rules), Scored(made, "", None)
+        ruled, draws = replace(bench, scoring=bare), (result.values, result.draws)
+        made = {**with_uncertainty(ruled, scored, *draws, None, AS_RELEASED).scores}
+    protocol, about = bench.protocol_of(result.signature, result.scored), caption([result])
     if protocol != PRINTED:
-        about_row += f" Not the paper's protocol but {protocol}. {bench.protocol_text(protocol)}"
-    values = {**made, **result.scored.shown, **result.values}
-    cohort = bench.protocols.cohort_of(result.scored)
-    return Model(name, True, cohort, values, result.scored.labels, {"": _sentence(about_row)})
+        about += f" Not the paper's protocol but {protocol}. {bench.protocol_text(protocol)}"
+    printed = [value for row in published(bench.name, result.standard) for value in row.scores.values()]
+    if not all("printed" in value.evidence or "prints no" in value.reason for value in printed):
+        about = f"{about.strip()} The printed scores are by another standard."
+    values, cohort = {**made, **result.scored.shown, **result.values}, bench.protocols.cohort_of(result.scored)
+    for value in result.values.values():
+        parts = value.evidence.get("by_occupation", {})
+        values |= {f"{of}.{value.name}": measured("", part) for of, part in parts.items() if type(part) is float}
+    return Model(name, True, cohort, values, result.scored.labels, {"": _sentence(about)})
 
 
 def _ruled(paper: Paper, values: Mapping[str, Value]) -> dict[str, Value]:
@@ -111,12 +134,12 @@ def _ruled(paper: Paper, values: Mapping[str, Value]) -> dict[str, Value]:
     return {name: replace(value, low=None, high=None) for name, value in paper.rules.values(points).items()}
 
 
-def _filled(it: PaperTable, stem: str, heading: str, models: Sequence[Model], looks: Looks) -> tuple[Table, str]:
-    """The table with numbered notes, and as CSV with notes and intervals in columns of their own."""
-    heads, notes, rows, lines = (*it.heads, "Model"), dict[str, int](), [], []
+def _filled(it: PaperTable, models: Sequence[Model], looks: Looks) -> tuple[Table, str]:
+    """The table with numbered notes, and as CSV with intervals and notes in columns of their own."""
+    heads, notes, rows, lines, absent = (*it.heads, "Model"), dict[str, int](), [], [], dict[str, str]()
     groups = it.groups or [""] * len(it.columns)
     columns = [f"{group} {column}".strip() for group, column in zip(groups, it.columns, strict=True)]
-    names = [it.names_of(block) for block in it.blocks]
+    names = [[name.replace("*", block.of) for name in it.names] for block in it.blocks]
     known = ([looks[name] for name in column if name in looks] for column in zip(*names, strict=True))
     formats = [next(iter(found), (it.unit, it.digits)) for found in known]
 
@@ -124,27 +147,28 @@ def _filled(it: PaperTable, stem: str, heading: str, models: Sequence[Model], lo
         places = [str(notes.setdefault(each, len(notes) + 1)) for each in texts]
         return f"{text} ({', '.join(places)})" if places else text
 
-    for block, of_block in zip(it.blocks, names, strict=True):
-        for model in models:
-            there = [name for name in of_block if name in model.texts or name in model.values]
-            run = any(name in model.texts or model.values[name].state != "not_run" for name in there)
-            if not run or block.cohort not in ("", model.cohort):
-                continue
+    for (block, of_block), model in product(zip(it.blocks, names, strict=True), models):
+        values = [model.values[name] for name in of_block if name in model.values]
+        if not {*of_block} & {*model.texts} and all(value.state == "not_run" for value in values):
+            absent |= {model.name: next((value.reason for value in values), "not measured")} if model.own else {}
+        elif block.cohort in ("", model.cohort):
             about = [model.notes[""]] if model.own else []
-            line = dict(zip(heads, (*block.heads, model.name), strict=True))
-            row, line["source"] = [*block.heads, marked(model.name, about)], "own" if model.own else "printed"
+            row = [*block.heads, marked(model.name, about)]
+            line = dict(zip(heads, (*block.heads, harmless(model.name)), strict=True))
+            line["source"] = "own" if model.own else "printed"
             for column, name, form in zip(columns, of_block, formats, strict=True):
                 text, ends, why = _cell(model, name, *form)
                 row.append(marked(f"{text} [{', '.join(ends)}]" if ends else text, why))
                 line |= dict(zip((column, f"{column} low", f"{column} high"), (text, *ends), strict=False))
                 about += why
             rows.append(row)
-            line = {key: text.replace("\N{MINUS SIGN}", "-") for key, text in line.items()}
-            lines.append(line | {"notes": " ".join(dict.fromkeys(about))})
-    note = " ".join(["In brackets: 95 % intervals.", *(f"({place}) {text}" for text, place in notes.items())])
+            lines.append({**line, "notes": " ".join(dict.fromkeys(about))})
+    kept = {line["Model"] for line in lines}
+    said = [f"{name} has no row: {_sentence(why)}" for name, why in absent.items() if harmless(name) not in kept]
+    note = " ".join([*(f"({place}) {text}" for text, place in notes.items()), *said])
     above = [""] * len(heads) + list(it.groups) if it.groups else ()
-    table = Table(stem, heading, (*heads, *it.columns), rows, note, above)
-    return table, pd.DataFrame(lines).to_csv(index=False, lineterminator="\n")
+    frame = pd.DataFrame(lines).replace("\N{MINUS SIGN}", "-", regex=True)
+    return Table("", "", (*heads, *it.columns), rows, note, above), frame.to_csv(index=False, lineterminator="\n")
 
 
 def _cell(model: Model, name: str, unit: float, digits: int) -> tuple[str, Sequence[str], Sequence[str]]:
@@ -153,32 +177,15 @@ def _cell(model: Model, name: str, unit: float, digits: int) -> tuple[str, Seque
     if name in model.texts or not name:
         return model.texts.get(name, ""), (), notes
     if value is None or value.value is None:
-        why = "Not measured." if value is None else _sentence(value.reason)
-        return "–", (), [why] if model.own else notes
+        return "–", (), [_sentence(value.reason)] if model.own and value is not None else notes
 
     def show(numeral: float) -> str:
-        return number(unit * numeral, digits)
+        return number(unit * numeral + 1e-9, digits)  # a mean of printed figures may end in 5
 
-    missing = could_be(value, show)
-    return show(value.value), [*map(show, value.interval or ())], [*notes, *([_sentence(missing)] if missing else [])]
+    notes += [_sentence(text) for text in filter(None, [could_be(value, show)])]
+    return show(value.value), [*map(show, value.interval or ())], notes
 
 
 def _sentence(text: str) -> str:
     text = plain(text).strip()
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
-
-
-def why_no_png() -> str:
-    """The reason why figures are SVG alone, with the installing command; '' where PNG can be written."""
-    try:
-        need_packages("png", "resvg_py")
-    except UsageError as absent:
-        return f"The figures are SVG alone; for PNG, {absent}"
-    return ""
-
-
-def to_png(svg: str) -> bytes:
-    """An SVG as PNG of twice its size. Needs the extra `png`."""
-    import resvg_py
-
-    return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=2, sans_serif_family="DejaVu Sans"))

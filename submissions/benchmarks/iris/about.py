@@ -268,7 +268,8 @@ def _blocks() -> Mapping[str, tuple[list[Block], ...]]:
 
 
 _REGIONS = ("US", "EU")
-_BLOCKS = _blocks()
+BLOCKS = _blocks()
+"""Sector -> its printed norms, the coarsest first."""
 
 
 def printed_values(figures: Mapping[str, float], table: ScoringTable) -> dict[str, float]:
@@ -278,7 +279,7 @@ def printed_values(figures: Mapping[str, float], table: ScoringTable) -> dict[st
     blocks goes first, since S and K of the total are fitted to its rounding.
     """
     values: dict[str, float] = {}
-    for sector, choices in _BLOCKS.items():
+    for sector, choices in BLOCKS.items():
         weights = table.rules[sector].weights if sector in table.rules else {}
         for blocks in choices:
             if all(len({weights.get(name, 0.0) for name in names}) == 1 for _, names in blocks):

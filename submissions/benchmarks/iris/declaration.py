@@ -160,4 +160,5 @@ BENCHMARK = Benchmark(
         scoring, adjustable=adjustable, chances=chances, logarithmic=True, drawn=DRAWN, label_limits=LIMITS
     ),
     ideal=ideal,
+    reporting=Reporting(paper=Lazy("fairspace.submissions.benchmarks.iris.paper:paper")),
 )

@@ -1,54 +1,143 @@
-"""`report --paper`: the printed rows equal the paper's tables, and one's own row has intervals and reasons."""
+"""`report --paper`: printed rows equal the papers' tables, and one's own row has intervals, norms and reasons."""
 
 import csv
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from math import sqrt
 from pathlib import Path
 
 import pytest
 
 from fairspace.builders.registry import figures
-from fairspace.submissions.report.paper import write_paper
+from fairspace.submissions.benchmarks.iris.score import DRAWN
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.report import paper
 from fairspace.submissions.results import shipped
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import load_result
+from fairspace.submissions.values import measured, undefined
 
 CORE = Path(shipped.__file__).with_name("fact_or_fair_core_smollm2_135m.json")
+AVERAGES = (
+    "4.15 3.50 3.64 2.38 2.08 2.75 14.93 13.32 15.64 13.39 13.78 12.76 26.21 11.56 16.83 21.04 43.01 21.92 53.89 28.05"
+)
+"""Table 8 of FACT-OR-FAIR, columns 'Avg.': (a) gender, race; (b) gender, race."""
+pytestmark = pytest.mark.slow
 
 
-def rows(file: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
+def tenth() -> Result:
+    """A model of IRIS whose every value is 0.1, but for one that is undefined."""
+    bench = benchmark("iris")
+    values = {name: measured(name, 0.1, low=0.1, high=0.1, expected=1, valid=1) for name in sorted(DRAWN)}
+    by_occupation = {"astronaut": 0.3, "waiter": 0.1}
+    values["RD_gender"] = replace(values["RD_gender"], evidence={"by_occupation": by_occupation})
+    values["RD_age"] = undefined("RD_age", "no face was found")
+    scored = bench.score(values, bench.standards["inaugural"])
+    meta = {"model": "tenth", **dict.fromkeys(("revision", "organisation", "licence"), "")}
+    return Result("iris", "inaugural", meta, values, scored, {"dataset_revision": "v2"})
+
+
+def rows(folder: Path, table: str, source: str) -> list[dict[str, str]]:
+    lines = csv.DictReader((folder / f"{table}.csv").read_text(encoding="utf-8").splitlines())
+    return [line for line in lines if line["source"] == source]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("paper")
-    write_paper([load_result(CORE)], made)
-    return made
+def fact_or_fair(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return paper.write_paper([load_result(CORE)], tmp_path_factory.mktemp("fact_or_fair"))[0].parent
 
 
-def test_every_printed_figure_stands_in_its_table(folder: Path) -> None:
-    """Every printed cell of the registry, to its digits, in a row of its model."""
-    shown: dict[tuple[str, str], list[str]] = {}
-    for file in folder.glob("table*.csv"):
-        for row in rows(file):
-            if row["source"] == "printed":
-                shown.setdefault((f"Table {file.stem[5]}", row["Model"]), []).extend(row.values())
-    for figure in figures("fact_or_fair"):
-        places = [figure.table] if "to" not in figure.table else [f"Table {place}" for place in range(4, 9)]
-        cells = [cell for place in places for cell in shown.get((place, figure.model), [])]
-        assert figure.printed in cells or f"{float(figure.printed):.2f}" in cells, figure.id
+@pytest.fixture(scope="module")
+def iris(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return paper.write_paper([tenth()], tmp_path_factory.mktemp("iris"))[0].parent
 
 
-def test_ones_own_row_has_intervals_and_the_reason_of_an_empty_cell(folder: Path) -> None:
-    result: Result = load_result(CORE)
-    (own,) = [row for row in rows(folder / "table2.csv") if row["source"] == "own"]
-    low, high = result.scored.shown["llm_factuality_gender"].interval or (0, 0)
-    head = "Obj. S_fact Gender"
-    assert [own[f"{head}{end}"] for end in (" low", " high")] == [f"{100 * low:.2f}", f"{100 * high:.2f}"]
-    assert "v2-core" in own["notes"]
-    empty = next(row for row in rows(folder / "table8a.csv") if row["source"] == "own")
+def same(cell: str) -> str | float:
+    return float(cell) if cell.replace(".", "").isdigit() else cell
+
+
+@pytest.mark.parametrize("name", ["fact_or_fair", "iris"])
+def test_the_printed_rows_are_the_papers_tables_to_their_digits(name: str, request: pytest.FixtureRequest) -> None:
+    """Every cell of every model as often as the paper prints it, and no other."""
+    folder, printed, shown = request.getfixturevalue(name), Counter[object](), Counter[object]()
+    for figure in figures(name):
+        places = figure.table.replace("Tables 4 to 8", "Table 4-8")
+        printed[places, figure.model, same(figure.printed)] += figure.printed != ""
+    for file in sorted(folder.glob("*.csv")):
+        number = "".join(filter(str.isdigit, file.stem))
+        if number in ("20", "21", "22"):
+            continue  # of no model
+        place = "Table 4-8" if name == "fact_or_fair" and number in "45678" else f"Table {number}"
+        for row in rows(folder, file.stem, "printed"):
+            other = {"", "Model", "source", "notes", *(["Avg."] if number == "8" else [])}
+            cells = [cell for head, cell in row.items() if head not in other]
+            shown.update((place, row["Model"], same(cell)) for cell in cells if cell not in ("", "–"))
+    assert +printed == shown
+
+
+def test_the_averages_of_distances_are_the_printed_ones(fact_or_fair: Path) -> None:
+    found = [row["Avg."] for table in ("table8a", "table8b") for row in rows(fact_or_fair, table, "printed")]
+    assert " ".join(found) == AVERAGES
+
+
+def test_ones_own_row_has_intervals_and_says_what_differs(fact_or_fair: Path) -> None:
+    result, head = load_result(CORE), "Obj. S_fact Gender"
+    (own,) = rows(fact_or_fair, "table2", "own")
+    value = result.scored.shown["llm_factuality_gender"]
+    ends = (value.value or 0.0, *(value.interval or ()))
+    assert [own[f"{head}{end}"] for end in ("", " low", " high")] == [f"{100 * end:.2f}" for end in ends]
+    assert "Not the paper's protocol but v2-core" in own["notes"]
+    empty = rows(fact_or_fair, "table8a", "own")[0]
     assert empty["O"] == "–"
     assert "its distribution is undefined" in empty["notes"]
-    tex = (folder / "table2.tex").read_text(encoding="utf-8")
-    assert r"\multicolumn{3}{c}{Obj. S\_fact}" in tex
-    assert "E-FOF-01" in tex
-    assert "SmolLM2-135M-Instruct" in (folder / "paper.html").read_text(encoding="utf-8")
+    page = (fact_or_fair / "paper.html").read_text(encoding="utf-8")
+    assert "SmolLM2-135M-Instruct has no row" in page  # it makes no images
+    tex = (fact_or_fair / "table2.tex").read_text(encoding="utf-8")
+    assert all(text in tex for text in (r"\multicolumn{3}{c}{Obj. S\_fact}", "E-FOF-01", r"\label{tab:table2}"))
+    assert (fact_or_fair / "figure4.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_labour_statistics_stand_above_ones_own_divergence(iris: Path) -> None:
+    """Tables 20 to 22 (first and last rows as printed)."""
+    (doctor, *_, soldier), us = rows(iris, "table21", "printed"), rows(iris, "table22", "printed")
+    assert [*doctor.values()][4:8] == ["53.20", "38.50", "40.10", "21.40"]
+    assert [*soldier.values()][4:8] == ["11.20", "65.00", "33.00", "2.00"]
+    assert [*us[0].values()][4:11] == ["16.50", "66.80", "23.30", "6.50", "42.30", "36.80", "20.90"]
+    assert len(us) == 32
+    assert [row["RD_gender"] for row in rows(iris, "table20", "own")] == ["30.00", "10.00"]
+
+
+def test_norms_and_goodness_are_the_papers_and_a_part_without_a_number_leaves_none(iris: Path) -> None:
+    cells = {
+        key: cell
+        for table in ("table24", "table26", "table27", "table28")
+        for row in rows(iris, table, "own")
+        for key, cell in row.items()
+    }
+    expected = {
+        "Norm_JSD_EU": sqrt(2),
+        "AD_triple": 1,
+        "SPD_dual": sqrt(3),
+        "Fidelity_Deviation_Gen": sqrt(5),
+        "DHR_single": sqrt(3),
+    }
+    expected |= {"Norm_ASDS": sqrt(13), "JSD_Goodness": 9, "ASDS_Goodness": 1, "Fidelity_Deviation_Norm": 7}
+    assert {key: cells[key] for key in expected} == {key: f"{number / 10:.4f}" for key, number in expected.items()}
+    (gap,) = rows(iris, "table23", "own")
+    assert (gap["RD_age"], gap["Magnitude_Gen"], gap["RD_skin"]) == ("–", "–", "0.1000")
+    assert "No face was found." in gap["notes"]
+    assert "Not drawn, for lack of values: tenth." in (iris / "paper.html").read_text(encoding="utf-8")
+
+
+def test_the_command_asks_for_one_folder(
+    tmp_path: Path, run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "iris.json").write_text(tenth().dumps(), encoding="utf-8")
+    assert run("report", tmp_path / "iris.json", "--paper")[0] == 2
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    code, said, err = run("report", tmp_path / "iris.json", "--paper", "--out", tmp_path / "new")
+    assert code == 0, err
+    assert "[png]" in " ".join(said.split())
+    assert (tmp_path / "new" / "radar.svg").is_file()
