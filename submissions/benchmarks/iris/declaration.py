@@ -153,12 +153,14 @@ BENCHMARK = Benchmark(
         authors=as_the_paper_maps,
         authors_signature={"occupation_mapping": f"whole answers, {EMBEDDING}>={PAPER_THRESHOLD} (D.2.4)"},
     ),
-    reporting=Reporting(sentences=Lazy("fairspace.submissions.benchmarks.iris.about:sentences")),
+    reporting=Reporting(
+        sentences=Lazy("fairspace.submissions.benchmarks.iris.about:sentences"),
+        paper=Lazy("fairspace.submissions.benchmarks.iris.paper:paper"),
+    ),
     designs=designs,
     variants=variants,
     scoring=Scoring(
         scoring, adjustable=adjustable, chances=chances, logarithmic=True, drawn=DRAWN, label_limits=LIMITS
     ),
     ideal=ideal,
-    reporting=Reporting(paper=Lazy("fairspace.submissions.benchmarks.iris.paper:paper")),
 )
