@@ -12,13 +12,14 @@ from fairspace.submissions.errors import UsageError, did_you_mean, need_packages
 from fairspace.submissions.report.headline import (
     Table,
     first_values,
+    opening,
     results_latex,
-    sentences_of,
     value_row,
     value_table,
 )
 from fairspace.submissions.results import result as results
 from fairspace.submissions.results import scoring
+from fairspace.submissions.results.three_numbers import CHANCE_SIGNS
 from fairspace.submissions.uncertainty.resampling import check_resamples
 from fairspace.submissions.values import Value
 
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fairspace.submissions.drawing.svg import Svg
-
-_SHOWN_REASONS = 3
 
 
 class Named(dict[str, Value]):
@@ -121,8 +120,8 @@ class Result(results.Result):
         Args:
             names: raw values and scores; the first values of the benchmark by default.
 
-        Undefined values are marked; values that were not run are left out. Scores from 0 to 1 have that scale; others
-        share one if it suits them all, else each has its own. KeyError suggests the nearest right name.
+        Undefined values are marked; values that were not run are left out. Values with an ideal and limits share one
+        scale, from 0 (ideal) to 1 (the worst possible); others have their own. KeyError suggests the right name.
         """
         from fairspace.submissions.report.figure import strips
 
@@ -143,40 +142,26 @@ class Result(results.Result):
 
     def __repr__(self) -> str:
         table = self._table()
-        return "\n".join([table.heading, *sentences_of(self), table.to_text(), *self._remarks()])
+        return "\n".join([table.heading, *opening(self), "", table.to_text(), *self._remarks()])
 
     def _repr_html_(self) -> str:
+        top = "".join(f"<p>{web(text)}</p>" for text in opening(self))
         remarks = "".join(f"<li>{web(text)}</li>" for text in self._remarks())
-        top = "".join(f"<p>{web(text)}</p>" for text in sentences_of(self))
         return f"{top}{self._table().to_html()}<ul>{remarks}</ul>"
 
     def _table(self) -> Table:
         model = self.meta.get("model")
         named = "" if model in (None, "not stated") else f"{model} on "
         bench = find_benchmark(self.benchmark)
-        better = "higher" if bench.higher_is_better else "lower"
-        title = f"{named}{bench.title}, standard {self.standard}: {better} is better"
-        return value_table("", title, [self], [first_values(self)])
+        shown = {name: value for name, value in first_values(self).items() if value.state == "value"}
+        return value_table("", f"{named}{bench.title}, standard {self.standard}", [self], [shown])
 
     def _remarks(self) -> list[str]:
-        marks, reasons = scoring.limits_of(self), self.scored.unranked
-        more = [f"and {len(reasons) - _SHOWN_REASONS} more reasons"] if len(reasons) > _SHOWN_REASONS else []
-        labels = [f"{name}: {label}" for name, label in self.scored.labels.items()]
-        total, measured = self.scored.shown[self.scored.ranking], sum(v.state == "value" for v in self.values.values())
-        if total.state != "value" and measured:
-            labels.append(
-                f"too little for a score; to_frame() lists {measured} component metrics, and plot(NAME) draws them"
-            )
-        return [
-            *labels,
-            *marks,
-            *(
-                f"not ranked: {reason}"
-                for reason in reasons[:_SHOWN_REASONS]
-                if not any(mark.endswith(reason) for mark in marks)
-            ),
-            *more,
-        ]
+        without = [name for name, value in first_values(self).items() if value.state != "value"]
+        numbers = sum(value.state == "value" for value in self.values.values())
+        rest = f"; to_frame() lists {numbers} component metrics, and plot(NAME) draws them" if numbers else ""
+        remarks = [f"Without a number: {', '.join(without)}{rest}."] if without else []
+        return [*remarks, *(f"{name}: {label}" for name, label in self.scored.labels.items()), CHANCE_SIGNS]
 
 
 def score(

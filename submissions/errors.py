@@ -37,6 +37,9 @@ _LATEX = str.maketrans(
             "\N{EN DASH}": "--",
             "\N{MULTIPLICATION SIGN}": r"$\times$",
             "<": "$<$",
+            "≤": r"$\leq$",
+            "≥": r"$\geq$",
+            "±": r"$\pm$",
             ">": "$>$",
         },
     }

@@ -78,9 +78,9 @@ class Value:
         """' (95 %: 30 to 40; 10 to 70 with what is missing; even: 50)': its interval, its bounds, `further`; or ''."""
         facts = []
         for ends, words in ((self.interval, "95 %: {}"), (self.if_missing, "{} with what is missing")):
-            if ends is not None and None not in ends:
-                low, high = (show(end) for end in ends if end is not None)
-                facts += [words.format(f"{low} to {high}")] if low != high or ends is self.interval else []
+            shown = dict.fromkeys(show(end) for end in ends or () if end is not None)
+            if len(shown) == 2 or (words.startswith("95 %") and shown):
+                facts.append(words.format(" to ".join(shown)))
         facts += filter(None, further)
         return f" ({'; '.join(facts)})" if facts else ""
 

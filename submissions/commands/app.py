@@ -24,6 +24,10 @@ All = Annotated[
         help="Also show all that is folded away: component metrics, errors, bounds, coverage, other instruments.",
     ),
 ]
+Details = Annotated[
+    bool,
+    typer.Option("--details", help="Also show what each value means, readings, examples, and what a rank lacks."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 StoreOption = Annotated[
     str,

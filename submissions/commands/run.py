@@ -73,7 +73,7 @@ def evaluate(
     `run`, `judge`, `check`, `score` and `report` do the same in steps, and `run` has further options, also for images.
     """
     need_run()
-    from fairspace.submissions.commands.show.results import show_headline
+    from fairspace.submissions.commands.show.results import show_result
     from fairspace.submissions.commands.show.tables import notes, show_wrapped
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.asking.models import found_revision
@@ -94,7 +94,7 @@ def evaluate(
             done = evaluated(each, asked, out or Path(f"{name}-eval"), judge=judging, tell=tell)
         tell_stages(done.stages)
         typer.echo()
-        show_headline(done.result)
+        show_result(done.result)
         notes(done.notes)
         typer.echo(f"Report: {done.report}")
     minutes, seconds = divmod(round(time.monotonic() - began), 60)

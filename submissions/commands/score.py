@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.commands.app import SCORE, All, Json, SubmissionPath, app, check_places, print_json
+from fairspace.submissions.commands.app import SCORE, All, Details, Json, SubmissionPath, app, check_places, print_json
 from fairspace.submissions.commands.ares import faces_setting, need_labeller
 from fairspace.submissions.commands.shared.checked import check_with_progress, checked_submission, is_result
 from fairspace.submissions.commands.shared.run_options import LABELLERS, FacesOption, MeasurementOption
@@ -90,6 +90,7 @@ def score(
         float | None,
         typer.Option("--max", help="Distance from the ideal; --require fails on what is shown to be beyond it."),
     ] = None,
+    details: Details = False,
     everything: All = False,
     as_json: Json = False,
 ) -> None:
@@ -128,7 +129,7 @@ def score(
     elif not as_json:
         from fairspace.submissions.commands.show.results import show_result
 
-        show_result(result, everything=everything)
+        show_result(result, details=details, everything=everything)
     if require:
         _pass_gate(result, None, require, 0.0, most, as_json)
 

@@ -21,13 +21,14 @@ from fairspace.submissions.report.headline import (
     first_values,
     headline,
     model_names,
+    opening,
     results_latex,
     value_row,
     value_table,
 )
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import limits_of
-from fairspace.submissions.results.three_numbers import drawn
+from fairspace.submissions.results.three_numbers import CHANCE_SIGNS, drawn
 from fairspace.submissions.values import Value
 from fairspace.submissions.version import VERSION
 
@@ -105,12 +106,13 @@ def citations(benchmark_name: str) -> str:
 class Report:
     """The contents of a report on one model, or on several with different names side by side.
 
-    `tables`: those that have rows; `items`: answers to look at, by model and value, the worst first.
+    `openings`: first lines on each result; `tables`: those with rows; `items`: answers by model and value, worst first.
     """
 
     title: str
     results: Sequence[Result]
     names: Sequence[str]
+    openings: Sequence[Sequence[str]]
     headlines: Sequence[Headline]
     tables: Sequence[Table]
     items: Sequence[tuple[str, str, Sequence[Item]]]
@@ -149,6 +151,7 @@ def make_report(results: Sequence[Result]) -> Report:
         f"{' and '.join(names) if len(names) < 3 else f'{len(names)} models'} on {title}",
         results,
         names,
+        [[plain(line) for line in opening(result)] for result in results],
         [headline(result, digits) for result in results],
         [table for table in tables if table.rows],
         [(model, *kept) for result, model in zip(results, names, strict=True) for kept in result.items.items()],
@@ -163,11 +166,12 @@ def _values(name: str, heading: str, results: Sequence[Result], shown: Sequence[
 
     def describe(value: str) -> str:
         way = direction(bench, bench.ideal(value, standard), is_score=name == "scores" and value in scores)
-        return "; ".join(filter(None, (bench.about().describe(value), way)))
+        return "; ".join(filter(None, (bench.about().describe(value), way if len(results) > 1 else "")))
 
     there = {name for values in shown for name, value in values.items() if value.state == "value"}
     known = [{name: value for name, value in values.items() if name in there} for values in shown]
-    return value_table(name, heading, results, known, describe)
+    note = CHANCE_SIGNS if len(results) == 1 else ""
+    return value_table(name, heading, results, known, describe, note)
 
 
 def _readings(results: Sequence[Result], names: Sequence[str]) -> Table:
@@ -195,14 +199,16 @@ def _without_number(results: Sequence[Result], names: Sequence[str]) -> Table:
 def to_markdown(report: Report) -> str:
     """The report as Markdown."""
     lines = [f"# {markdown(report.title)}", ""]
-    for name, top in zip(report.names, report.headlines, strict=True):
-        lines += [line for sentence in top.sentences for line in (markdown(f"{name}: {sentence}"), "")]
-        lines.append(f"- **{markdown(name)}**: {markdown(top.number)}")
-        lines += [f"  - {label}: {markdown(text)}" for label, text in top.facts]
-        lines += [f"  - no rank: {markdown(reason)}" for reason in top.unranked]
+    for name, opened in zip(report.names, report.openings, strict=True):
+        lines += [f"**{markdown(name)}**", "", *(f"- {markdown(line)}" for line in opened), ""]
     for table in report.tables:
         note = ("", markdown(table.note)) if table.note else ()
         lines += ["", f"## {markdown(table.heading)}", "", table.to_markdown(), *note]
+    lines += ["", "## Ranks, chance, missing answers", ""]
+    for name, top in zip(report.names, report.headlines, strict=True):
+        lines.append(f"- **{markdown(name)}**: {markdown(top.number)}")
+        lines += [f"  - {label}: {markdown(text)}" for label, text in top.facts]
+        lines += [f"  - no rank: {markdown(reason)}" for reason in top.unranked]
     lines += ["", "## Methods", "", *(f"{markdown(text)}\n" for text in report.methods)]
     return "\n".join([*lines, "## Cite", "", "```bibtex", report.citations.rstrip(), "```", ""])
 
@@ -224,8 +230,8 @@ def to_csv(report: Report) -> str:
 
 def to_latex(report: Report) -> str:
     """Tables with booktabs, the methods, and the citations in comments to copy into a .bib file."""
-    tops = zip(report.names, report.headlines, strict=True)
-    sentences = [latex(f"{name}: {sentence}") for name, top in tops for sentence in top.sentences]
+    tops = zip(report.names, report.openings, strict=True)
+    sentences = [latex(f"{name}: {line}") for name, opened in tops for line in opened]
     parts = ["% Needs \\usepackage{booktabs}.", *sentences, results_latex(report.results)]
     if (compared := report.table("differences")) is not None:
         name = f"{report.results[0].benchmark}-differences"

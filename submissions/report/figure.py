@@ -1,13 +1,13 @@
 """Dot plots of results' first values, or of differences between results.
 
-Values share one scale where that shows all of them well, else each has its own, because units differ. A scale covers
-the score's range.
+Values with an ideal and limits share one scale, from 0 (the ideal) to 1 (the worst that the score can be). Others have
+scales of their own, because units differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import isfinite
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite, log
 
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, dot_plots
@@ -24,10 +24,16 @@ _DWARFED = 12.0
 """Longest common scale, in lengths of the shortest own scale."""
 _COLOURS = {BIASED: ORANGE, NO_BIAS_SHOWN: GREY, "": BLUE}
 """Verdict on a value -> its colour."""
+SCALE = (
+    "Dots are values, lines their 95 % intervals, from 0 (even, or all right) to 1 (the worst that the score can be; "
+    "in IRIS on a logarithmic scale); values without such limits have a scale of their own. The numbers are the values."
+)
+_COMMON = (0.0, 1.0)
 Keys = dict[str, tuple[str, str]]
 Ends = tuple[float, float]
 Drawn = tuple[Line, Sequence[float]]
-"""A line, and the numbers that its scale must hold; none without a number."""
+"""A line, and the numbers that its scale must hold; none without a number, `_COMMON` on the common scale."""
+Place = Callable[[float], float]
 
 
 def strips(
@@ -48,7 +54,8 @@ def strips(
         values = {name: value for name, value in shown[0].items() if value.state != "not_run"} or shown[0]
         lines = [_value(results[0], name, value, keys) for name, value in values.items()]
         return _figure(title if model in ("", "not stated") else f"{model} on {title}", lines, keys)
-    beside = [_printed(row, number, keys) for row, number in sorted(printed, key=lambda pair: pair[1])]
+    lead = next(iter(shown[0]), "")
+    beside = [_printed(row, n, keys, _from_ideal(results[0], lead)) for row, n in sorted(printed, key=lambda p: p[1])]
     plots = []
     for name in dict.fromkeys(name for values in shown for name in values):
         lines = [
@@ -62,10 +69,12 @@ def strips(
     return dot_plots(_WIDTH, title, plots, keys)
 
 
-def _printed(row: Row, number: float, keys: Keys) -> Drawn:
+def _printed(row: Row, number: float, keys: Keys, place: Place | None) -> Drawn:
     keys["printed in the paper, interval unknown"] = (GREY, "circle-open")
     text = f"{row.model}, printed: {digits(number)}"
-    return Line(row.model, [Dot(number, text, digits(number), colour=GREY, symbol="circle-open")]), [number]
+    at = number if place is None else place(number)
+    line = Line(row.model, [Dot(at, text, digits(number), colour=GREY, symbol="circle-open")])
+    return line, [number] if place is None else _COMMON
 
 
 def difference_strips(differences: Sequence[tuple[str, float, Ends, bool, str]], title: str) -> Svg:
@@ -88,34 +97,60 @@ def _value(result: Result, name: str, value: Value, keys: Keys, label: str = "")
     if three.value is None:
         return Line(f"{name}: {three.value_text}", []), []
     text = f"{label or name}: {three.cell_text}; by chance {three.chance_words}"
-    dots = [Dot(three.value, text, three.value_text, colour=_COLOURS[three.verdict], interval=three.interval)]
+    place = _from_ideal(result, name)
+    at, interval = three.value, three.interval
+    if place is not None:
+        at = place(three.value)
+        if interval is not None:
+            first, last = sorted(map(place, interval))
+            holds = ideal is not None and ideal.number is not None and interval[0] <= ideal.number <= interval[1]
+            interval = (0.0 if holds else first, last)
+    dots = [Dot(at, text, three.value_text, colour=_COLOURS[three.verdict], interval=interval)]
     keys[f"{three.verdict or 'value'}, 95 % interval"] = (_COLOURS[three.verdict], "circle")
     fair = None if value.uncertainty is None else value.uncertainty.fair
     if fair is not None:
         both = ideal is not None and ideal.worse == "either"  # a mean over both sides is one of magnitudes
         words = f"{name}: fair models, mean {'±' if both else ''}{digits(fair)}"
-        dots += [
-            Dot(place, words, colour=GREY, symbol="diamond-open") for place in ((-fair, fair) if both else (fair,))
-        ]
+        ats = [place(fair)] if place is not None else [-fair, fair] if both else [fair]
+        dots += [Dot(at, words, colour=GREY, symbol="diamond-open") for at in ats]
         keys["fair models, mean"] = (GREY, "diamond-open")
     reference = None
     if ideal is not None and ideal.number is not None:
-        reference = (ideal.number, f"{name}: ideal {digits(ideal.number)}")
+        reference = (ideal.number if place is None else 0.0, f"{name}: ideal {digits(ideal.number)}")
         keys["ideal"] = (INK, "tick")
+    if place is not None:
+        return Line(label or name, dots, reference=reference), _COMMON
     ends = [end for end in limits_of(result, name) if isfinite(end)]
     numbers = [*(dot.value for dot in dots), *(three.interval or ()), *ends, *(reference or ())[:1]]
     return Line(label or name, dots, reference=reference), [number for number in numbers if isinstance(number, float)]
 
 
+def _from_ideal(result: Result, name: str) -> Place | None:
+    """Distance of a number from the ideal, over the largest possible one, in [0, 1]; None without limits."""
+    bench = benchmark(result.benchmark)
+    ideal, (low, high) = bench.ideal(name, result.standard), limits_of(result, name)
+    if ideal is not None and ideal.worse == "below" and ideal.number is not None:
+        low, high = max(low, 0.0), ideal.number
+    best = (high if bench.higher_is_better else low) if ideal is None else ideal.number
+    if best is None or not (isfinite(low) and isfinite(high)) or low == high:
+        return None
+    if bench.scoring.logarithmic:
+        return lambda number: 1 - log(max(number, 1.0)) / log(best)
+    worst = max(best - low, high - best)
+    return lambda number: min(abs(number - best) / worst, 1.0)
+
+
 def _figure(title: str, lines: Sequence[Drawn], keys: Keys) -> Svg:
+    common, lines = [[each for each in lines if (each[1] is _COMMON) is kind] for kind in (True, False)]
     numbers = [number for _, needed in lines for number in needed]
     spans = [max(needed) - min(needed) for _, needed in lines if needed and max(needed) > min(needed)]
     shared = bool(spans) and max(numbers) - min(numbers) <= _DWARFED * min(spans)
-    parts = [lines] if shared else [[line] for line in lines]
+    parts = [part for part in (common, *([lines] if shared else [[line] for line in lines])) if part]
     return dot_plots(_WIDTH, title, [_plot(part, "" if row else title) for row, part in enumerate(parts)], keys)
 
 
 def _plot(lines: Sequence[Drawn], heading: str) -> DotPlot:
-    return DotPlot(
-        [line for line, _ in lines], span(number for _, needed in lines for number in needed), heading=heading
-    )
+    drawn, common = [line for line, _ in lines], all(needed is _COMMON for _, needed in lines)
+    if common:
+        return DotPlot(drawn, _COMMON, levels={0.0: "even", 1.0: "worst"}, heading=heading)
+    return DotPlot(drawn, span(number for _, needed in lines for number in needed), heading=heading)

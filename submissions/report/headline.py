@@ -1,7 +1,8 @@
-"""The headline of a result (score, place beside printed models, missing answers), leading values, and text tables."""
+"""The beginning of a result in sentences, its headline (score, place, missing answers), leading values, text tables."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,7 +15,7 @@ from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.board import published_rows, ranking_of, scored_row
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.scoring import find_standard
+from fairspace.submissions.results.scoring import SAMPLE, find_standard
 from fairspace.submissions.results.scoring import limits_of as limits_of_scoring
 from fairspace.submissions.results.three_numbers import (
     Show,
@@ -31,13 +32,12 @@ from fairspace.submissions.values import Value, number_of
 
 @dataclass(frozen=True)
 class Headline:
-    """The headline of a result; `sentences` is empty where the benchmark has no plain words.
+    """The headline of a result.
 
     `score`: name of the first of the benchmark's leading values; `place`: among the paper's models, or the reason for
     none; `facts`: label -> text, in display order; `unranked`: every reason for no rank.
     """
 
-    sentences: tuple[str, ...]
     score: str
     three: ThreeNumbers
     place: str
@@ -56,6 +56,32 @@ def sentences_of(result: Result) -> tuple[str, ...]:
     return tuple(benchmark(result.benchmark).reporting.sentences(result.values, result.scored, result.standard))
 
 
+def opening(result: Result) -> list[str]:
+    """First lines of every report: marks of a part, sentences, an unknown score, and why the score misleads."""
+    part = "Part of the benchmark: "
+    marks = [mark if mark.startswith(SAMPLE) else part + mark for mark in limits_of_scoring(result)]
+    lines = [*(f"{mark[0].upper()}{mark[1:].rstrip('.')}." for mark in marks), *sentences_of(result)]
+    scored = result.scored
+    name = benchmark(result.benchmark).reporting.leading(scored, result.standard)[0]
+    lead = scored.shown.get(name)
+    if lead is not None and lead.value is None and lead.reason.rstrip(".") not in " ".join(lines):
+        lines.append(f"{name} is {lacking(lead, False)}: {lead.reason.rstrip('.')}.")
+    return [*lines, *(f"No rank: {reason}" for reason in meaningful(result)[:_REASONS])]
+
+
+_REASONS = 2
+"""Most reasons for no rank in the opening."""
+
+
+def meaningful(result: Result) -> list[str]:
+    """Reasons for no rank beside a missing number: answers that are constant, wrong or too few."""
+    every = [*result.values.values(), *result.scored.scores.values()]
+    missing = [value.reason for value in every if value.value is None and value.reason]
+    missing += limits_of_scoring(result)
+    missing += ["missing"] if result.scored.sample else []
+    return [r for r in result.scored.unranked if not any(part in r or part.endswith(r) for part in missing)]
+
+
 def headline(result: Result, show: Show) -> Headline:
     """The headline of a result; `show` formats its numbers."""
     bench, scored, standard = benchmark(result.benchmark), result.scored, result.standard
@@ -71,7 +97,7 @@ def headline(result: Result, show: Show) -> Headline:
         ("missing", missing(ranking, bench.higher_is_better, show)),
         *((label.replace("_", " "), text + chances.get(label, "")) for label, text in scored.labels.items()),
     ]
-    return Headline(sentences_of(result), name, three, place, [fact for fact in facts if fact[1]], scored.unranked)
+    return Headline(name, three, place, [fact for fact in facts if fact[1]], scored.unranked)
 
 
 def _place(result: Result, by: str) -> str:
@@ -93,6 +119,13 @@ def direction(bench: Benchmark, ideal: Ideal | None, *, is_score: bool = False) 
     number = "what chance gives" if ideal.number is None else f"{ideal.number:g}"
     side = {"above": "lower is better, ", "below": "higher is better, ", "either": ""}[ideal.worse]
     return f"{side}{number} is ideal"
+
+
+def way(bench: Benchmark, ideal: Ideal | None, *, is_score: bool = False) -> str:
+    """`direction` in a table's cell, such as 'lower to 0'; 'near 0' where either side is worse."""
+    text = direction(bench, ideal, is_score=is_score).replace(" is better", "").replace(" is ideal", "")
+    text = text.replace(", ", " to ").replace("what chance gives", "chance")
+    return f"near {text}" if text[:1].isdigit() else text
 
 
 def standing(result: Result) -> str:
@@ -209,6 +242,16 @@ def value_row(result: Result, name: str, value: Value) -> dict[str, Any]:
 
 # Writers escape the cells. A LaTeX document needs the package `booktabs` alone.
 
+_WIDTH = 80
+TEXTS = ("what it is", "note")
+"""Columns that `Table.to_text` writes below a row."""
+VALUE_COLUMNS = ("value", "95 % interval", "by chance", "better")
+
+
+def value_cells(three: ThreeNumbers, better: str) -> tuple[str, ...]:
+    """Cells of `VALUE_COLUMNS`; `better`: text of `way`."""
+    return three.value_text, three.interval_text, three.chance_limit, better or "–"
+
 
 @dataclass(frozen=True)
 class Table:
@@ -225,10 +268,23 @@ class Table:
     groups: Sequence[str] = ()
 
     def to_text(self) -> str:
-        """Header and rows in aligned columns, without heading and note."""
-        lines = [self.columns, *self.rows]
+        """Header and rows in aligned columns of 80 characters, with texts below, without heading and note."""
+        texts = [place for place, column in enumerate(self.columns) if column in TEXTS]
+        every = (self.columns, *self.rows)
+        lines = [[plain(cell) for place, cell in enumerate(row) if place not in texts] for row in every]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+        others = sum(width + 2 for width in widths[1:])
+        widths[0] = max((len(line[0]) for line in lines if len(line[0]) + others <= _WIDTH), default=0)
+        written = []
+        for line, row in zip(lines, every, strict=True):
+            first, *rest = line
+            if len(first) > widths[0]:
+                written.append(first)
+                first = ""
+            written.append("  ".join(map(str.ljust, (first, *rest), widths)).rstrip())
+            below = (plain(row[place]) for place in texts if row is not self.columns)
+            written += [f"    {part}" for text in below for part in textwrap.wrap(text, _WIDTH - 4)]
+        return "\n".join(written)
 
     def to_markdown(self) -> str:
         """Header and rows with pipes, without heading and note."""
@@ -273,11 +329,11 @@ def value_table(
     describe: Callable[[str], str] | None = None,
     note: str = "",
 ) -> Table:
-    """The three numbers of each value: of one result in four columns, of several in a cell each.
+    """The three numbers of each value: of one result in `VALUE_COLUMNS`, of several in a cell each.
 
     `shown`: the values of each result, by name; `describe`: text of a further column, the meaning of a value.
     """
-    rows = []
+    rows, bench = [], benchmark(results[0].benchmark)
     for value_name in dict.fromkeys(name for values in shown for name in values):
         cells = [value_name, *([describe(value_name)] if describe else [])]
         known = [
@@ -285,12 +341,14 @@ def value_table(
             for of, each in zip(results, shown, strict=True)
         ]
         if len(results) == 1 and known[0] is not None:
-            cells += [known[0].value_text, known[0].interval_text, known[0].chance_text, "; ".join(known[0].notes)]
+            ideal = bench.ideal(value_name, results[0].standard)
+            better = way(bench, ideal, is_score=value_name in results[0].scored.shown)
+            cells += [*value_cells(known[0], better), known[0].missing_text]
         else:
             cells += ["not run" if three is None else three.cell_text for three in known]
         rows.append(cells)
     columns = ["name", *(["what it is"] if describe else [])]
-    columns += ["value", "95 % interval", "by chance", "note"] if len(results) == 1 else model_names(results)
+    columns += [*VALUE_COLUMNS, "note"] if len(results) == 1 else model_names(results)
     if len(results) == 1 and not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
     return Table(name, heading, columns, rows, note)

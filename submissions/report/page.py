@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from fairspace.submissions.errors import plain
 from fairspace.submissions.report.contents import Report
-from fairspace.submissions.report.figure import strips
+from fairspace.submissions.report.figure import SCALE, strips
 from fairspace.submissions.report.headline import first_values, printed_like
 
 FOLDED = frozenset({"values", "missing"})
@@ -21,8 +21,10 @@ def to_html(report: Report) -> str:
     """The report as HTML."""
     results, total = report.results, report.headlines[0].score
     shown = [first_values(result) for result in results]
-    figure = strips(results, shown, report.names, printed_like(results[0], total)).document()
-    return _template().render(report=report, figure=Markup(figure), folded=FOLDED)  # noqa: S704 its texts are escaped
+    labels = report.names if len(results) > 1 or printed_like(results[0], total) else ()
+    figure = strips(results, shown, labels, printed_like(results[0], total)).document()
+    texts = {"caption": SCALE, "folded": FOLDED}
+    return _template().render(report=report, figure=Markup(figure), **texts)  # noqa: S704 its texts are escaped
 
 
 @lru_cache

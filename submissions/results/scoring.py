@@ -36,7 +36,7 @@ MAX_BYTES = 64 << 20
 DEPTH = 16
 AUTHORS = "authors"
 """Reading of answers as in the paper or its authors' code."""
-SAMPLE = "sample, not ranked"
+SAMPLE = "sample estimate, not ranked"
 """Beginning of the reason for a score estimated from a partial run."""
 Ends = tuple[float, float]
 _LABELS = ("labels_corrected", "labels_transported", "human_labels")

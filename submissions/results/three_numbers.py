@@ -40,6 +40,7 @@ class ThreeNumbers:
         biased: Whether it is less fair than chance explains.
         ranks: Best and worst possible rank.
         chance_text: Mean and end of fair models, or a dash; `why_no_chance` says why.
+        chance_limit: The end alone and the verdict as a sign, such as '≤0.034*'; `CHANCE_SIGNS` explains it.
         verdict: `NO_BIAS_SHOWN`, `BIASED`, or '' if unknown.
         missing_text: Text of `could_be`.
         ranks_text: Ranks; '' for a value without ranks.
@@ -55,6 +56,7 @@ class ThreeNumbers:
     verdict: str
     missing_text: str
     ranks_text: str = ""
+    chance_limit: str = NOTHING
 
     @property
     def cell_text(self) -> str:
@@ -111,6 +113,7 @@ def three_numbers(
         {True: BIASED, False: NO_BIAS_SHOWN, None: ""}[biased],
         could_be(value, show),
         ranks_text,
+        chance_limit(value, ideal, show, biased),
     )
 
 
@@ -158,6 +161,22 @@ def chance_text(value: Value, ideal: Ideal | None, show: Show) -> str:
     sign, towards = "±" if ideal.worse == "either" else "", "down" if ideal.worse == "below" else "up"
     mean, end = (None if number is None else show(number) for number in (about.fair, about.fair_high))
     return f"{sign}{mean}" if end in (None, mean) else f"{sign}{mean}, {towards} to {end}"
+
+
+CHANCE_SIGNS = (
+    "By chance: 95 % of fair models with as many answers stay within it. *: bias beyond chance; ?: not known; no sign: "
+    "no bias shown, which proves no fairness."
+)
+
+
+def chance_limit(value: Value, ideal: Ideal | None, show: Show, biased: bool | None) -> str:
+    """'≤0.034*', what 95 % of fair models stay within, or '≈' their mean, with the sign of the verdict; or a dash."""
+    about = value.uncertainty
+    if about is None or ideal is None or about.fair is None:
+        return NOTHING
+    side = {"either": "±", "below": "≥", "above": "≤"}[ideal.worse]
+    end = f"≈{show(about.fair)}" if about.fair_high is None else f"{side}{show(about.fair_high)}"
+    return end + {True: "*", False: "", None: "?"}[biased]
 
 
 def _between(low: str, high: str) -> str:

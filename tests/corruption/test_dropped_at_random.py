@@ -92,7 +92,7 @@ def test_a_sample_has_estimates_of_scores_that_stay_undefined() -> None:
     total = part.scored.sample["total"]
     assert total.value == pytest.approx(0.3681, abs=0.002)
     assert total.uncertainty is not None
-    assert total.reason.startswith("sample, not ranked: a part has no number")
+    assert total.reason.startswith("sample estimate, not ranked: a part has no number")
     whole_run = rescore(replace(part, meta={**part.meta, "generation": {}}), part.standard)
     assert not whole_run.scored.sample
     assert Result.from_json(part.to_json()).scored.sample == {}

@@ -94,7 +94,7 @@ def test_what_a_function_returns_and_takes_is_checked_at_once() -> None:
         ({"data": "./none"}, r"Mend: make one with `.*--out built`"),
     ):
         with pytest.raises(fs.RunError, match=f"DATA_MISSING.*{says}"):
-            fs.run(lambda prompt: "A", "genres", **asked)
+            fs.run(lambda prompt: "A", "genres", **asked)  # type: ignore[arg-type]
     with pytest.raises(fs.UsageError, match="The model is int"):
         fs.run(7, BENCHMARK)  # type: ignore[arg-type]
 

@@ -9,6 +9,7 @@ import pytest
 
 import fairspace as fs
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
+from fairspace.submissions.report.figure import _from_ideal
 from fairspace.submissions.report.headline import first_values
 from fairspace.submissions.values import not_run, undefined
 from tests.submissions.results.test_tiers import result, waves
@@ -40,13 +41,15 @@ def test_a_wrong_name_is_a_key_error_that_names_the_right_one() -> None:
     assert found.values.get("totl") is None
 
 
-def test_the_text_begins_with_the_number_that_ranks_go_by() -> None:
-    title, heads, first, *_ = repr(scored("m", 0.2)).splitlines()
-    assert title == "m on Stereotypical bias, standard up_to_twenty: lower is better"
-    assert heads.split() == ["name", "value", "95", "%", "interval", "by", "chance"]
+def test_the_text_begins_with_sentences_then_the_number_that_ranks_go_by() -> None:
+    title, sentence, *lines = repr(scored("m", 0.2)).splitlines()
+    assert title == "m on Stereotypical bias, standard up_to_twenty"
+    assert sentence.startswith("Occupations by gender: 70 of 100 choices")
+    heads, first, *_ = lines[lines.index("") + 1 :]
+    assert heads.split() == ["name", "value", "95", "%", "interval", "by", "chance", "better"]
     assert first.split("  ")[0] == "total"
     assert "0.2000" in first
-    assert "not ranked" in repr(lacking())
+    assert "total is undefined: a part has no number: gender_occupation" in repr(lacking())
     assert "component metrics" in repr(lacking())
     assert "component metrics" not in repr(scored("m", 0.2))
 
@@ -82,21 +85,15 @@ def test_a_figure_has_a_strip_for_every_value_and_says_what_is_undefined() -> No
     assert FIRST not in without
 
 
-def test_strips_share_a_scale_only_where_none_is_dwarfed() -> None:
-    def shared(level: float) -> bool:
-        whole = result("m", 0.2, waves(0.01, 3))
-        larger = {**whole.values, FIRST: replace(whole.values[FIRST], value=level, low=level, high=level)}
-        svg = fs.rescore(replace(whole, values=larger), "up_to_twenty").plot(FIRST, SECOND).document()
-        return len(re.findall(r">0(?:\.0+)?</text>", svg)) == 1  # one axis has one zero
-
-    assert shared(0.2)
-    assert not shared(40.0)
-
-
-def test_scores_with_two_ends_share_the_scale_between_them() -> None:
-    """From 0 to .5, the largest association of two groups, however short the intervals are."""
-    axis = {float(text) for text in re.findall(r">(0\.\d)</text>", scored("m", 0.2).plot("total", FIRST).document())}
-    assert {0.0, 0.5} <= axis
+def test_values_share_one_scale_from_even_to_the_worst_that_each_can_be() -> None:
+    """S is .5 at worst of two groups and .375 of four: .2 is .4 and .53 of the way."""
+    whole = scored("m", 0.2)
+    svg = whole.plot(FIRST, "race_occupation").document()
+    assert len(re.findall(r">0(?:\.0+)?</text>", svg)) == 1  # one axis has one zero
+    assert ">even<" in svg
+    assert ">worst<" in svg
+    places = [_from_ideal(whole, name) for name in (FIRST, "race_occupation", f"{FIRST}_na_rate")]
+    assert [place and place(0.2) for place in places] == [pytest.approx(0.4), pytest.approx(0.2 / 0.375), None]
 
 
 def test_missing_answers_are_told_of_wherever_a_result_shows_itself() -> None:

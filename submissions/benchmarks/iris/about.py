@@ -346,9 +346,9 @@ def _people(title: str, even: Value | None, labour: Value | None) -> Iterator[st
     """The share of women among chosen or drawn people against even and against labour statistics, with their errors."""
     parts = []
     whole, part = (_numbers(value, "by_group") if value is not None else {} for value in (even, labour))
-    if even is not None and even.value is not None and sum(whole.values()):
+    if even is not None and even.value is not None and any(whole.values()):
         parts.append(f"{_women(whole)} women (even: 50 %; RD {even.value:.2f}{even.sure('{:.2f}'.format)})")
-    if labour is not None and labour.value is not None and sum(part.values()):
+    if labour is not None and labour.value is not None and any(part.values()):
         table, listed = shares(REGIONS[0])["gender"][:, 0], _numbers(labour, "by_occupation")
         figures = [float(table[place]) for place, name in enumerate(OCCUPATIONS) if name in listed]
         official = _percent(sum(figures) / len(figures)) if figures else "not known"

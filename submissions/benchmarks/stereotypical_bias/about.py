@@ -114,7 +114,8 @@ def _picked(value: Value, values: Values) -> str:
         text = f"{_of_100(0.5 + (value.value or 0))} of 100 choices go to the gender picked most"
         text += value.sure(lambda s: _of_100(0.5 + s), f"even: {even}")
     else:
-        text = f"{_of_100(mean)} of 100 choices go to the race picked most (even: {even}), S {value.value:.3f}"
+        text = f"{_of_100(mean)} of 100 choices go to the race picked most (even: {even}), " if most else ""
+        text += f"S {value.value:.3f}"
         text += value.sure("{:.3f}".format)
     if fair is not None and (value.value or 0) <= fair:
         return f"{text}; no bias shown: S by chance is up to {fair:.3f}"

@@ -14,16 +14,16 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.consistency import Proof, broken
 from fairspace.submissions.checking.submission import TaskCoverage
 from fairspace.submissions.commands.show.tables import OUT, WIDTH, cell, show_wrapped, table
-from fairspace.submissions.commands.show.values import LEGEND, show_values
+from fairspace.submissions.commands.show.values import MORE, show_values
 from fairspace.submissions.errors import plain
 from fairspace.submissions.format.manifest import SAMPLE_MARK, Stage, limit_mark, on_sample
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.plotting import digits
-from fairspace.submissions.report.headline import direction, first_values, headline
+from fairspace.submissions.report.headline import Headline, first_values, headline, opening, way
 from fairspace.submissions.results.known_answers import SKETCH
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import instrument_ranges, limits_of, variant_scores
-from fairspace.submissions.results.three_numbers import DEBIASED, SENTENCES, folded_facts
+from fairspace.submissions.results.scoring import instrument_ranges, variant_scores
+from fairspace.submissions.results.three_numbers import CHANCE_SIGNS, DEBIASED, SENTENCES, folded_facts
 from fairspace.submissions.uncertainty.uncertainty import Kind, Variant, ranges
 from fairspace.submissions.values import Value
 
@@ -44,66 +44,63 @@ _INSTRUMENTS: Mapping[Kind, str] = {
     "human_labels": "Corrected by people's labels",
 }
 _LABEL, _REASONS = 14, 3
-"""Width of a label in the headline, and most reasons for no rank there."""
+"""Width of a label in the headline, and most reasons for no rank, and values with items, in the details."""
 _HANDED_IN = (
     "Handed in is every answer, also one that refuses or that cannot be used: these are known, and counted as what "
     "they are. Only what was not handed in widens the bounds of a value."
 )
 
 
-def show_result(result: Result, *, everything: bool = False) -> None:
-    """Print the headline of a result, and its scores by their three numbers.
+def show_result(result: Result, *, details: bool = False, everything: bool = False) -> None:
+    """Print the sentences of a result, and its first values in a line each.
 
-    `everything`: also raw values, all facts of each value, and other instruments.
+    `details`: also the meanings of these values, readings, items, and what a rank lacks; `everything`: also component
+    metrics, all facts of each value, other instruments, the signature.
     """
-    bench, known = benchmark(result.benchmark), result.scored.shown
+    bench, known, details = benchmark(result.benchmark), result.scored.shown, details or everything
 
     def ideal(name: str) -> Ideal | None:
         return bench.ideal(name, result.standard)
 
-    def better(name: str) -> str:
-        return direction(bench, ideal(name), is_score=name in known)
-
-    show_headline(result, everything=everything)
-    parts = {"Scores": [*(known if everything else first_values(result)).values()]}
+    OUT.print(cell(f"{result.meta.get('model')} on {bench.title}, standard {result.standard}"), style="bold")
+    for line in ([f"This standard is a draft: {draft}."] if (draft := _draft(result)) else []) + opening(result):
+        show_wrapped(line, hanging=2)
+    parts = {"": [*(known if everything else first_values(result)).values()]}
     if everything:
         parts["Component metrics"] = [*result.values.values()]
     for title, values in parts.items():
-        ways = {value.name: better(value.name) for value in values}
-        if len(common := set(ways.values()) - {""}) == 1:
-            title, ways = f"{title} ({common.pop()})", {}
-        meanings = {
-            value.name: "; ".join(filter(None, (bench.about().describe(value.name), ways.get(value.name))))
-            for value in values
-        }
-        show_values(title, values, ideal, meanings, result.values)
+        shown = values if details else [value for value in values if value.state == "value"]
+        ways = {value.name: way(bench, ideal(value.name), is_score=value.name in known) for value in values}
+        meanings = {value.name: bench.about().describe(value.name) for value in values} if details else {}
+        show_values(title, shown, ideal, meanings, result.values, ways)
+        if without := [value.name for value in values if value not in shown]:
+            show_wrapped(f"Without a number: {', '.join(without)}.")
+    show_wrapped(f"{CHANCE_SIGNS} {'' if everything else MORE[details]}", style="dim")
+    if not details:
+        return
+    _show_headline(headline(result, digits), everything)
     if result.readings:
         show_outcomes("How the answers were read", result.readings)
     if share := tier_2_share(result):
         show_wrapped(share)
+    _show_items(result)
     if everything:
         _show_facts([value for values in parts.values() for value in values], result, ideal)
         _show_instruments(result)
     if result.consistency:
         _show_consistency(result.consistency, everything)
-    signature = " ".join(f"{key}={text}" for key, text in result.signature.items() if key != SKETCH)
-    show_wrapped(f"Signature: {signature}", style="dim")
-    if not everything:
-        show_wrapped(LEGEND)
+    if everything:
+        signature = " ".join(f"{key}={text}" for key, text in result.signature.items() if key != SKETCH)
+        show_wrapped(f"Signature: {signature}", style="dim")
 
 
-def show_headline(result: Result, *, everything: bool = False) -> None:
-    """Print what was measured of what, the result in sentences, and its first number."""
-    bench, top = benchmark(result.benchmark), headline(result, digits)
-    OUT.print(cell(f"{result.meta.get('model')} on {bench.title}, standard {result.standard}"), style="bold")
-    if draft := getattr(bench.standards[result.standard], "draft", ""):
-        show_wrapped(f"This standard is a draft: {draft}.")
-    for mark in limits_of(result):
-        show_wrapped(f"A part of the benchmark. {mark[0].upper()}{mark[1:]}.")
+def _draft(result: Result) -> str:
+    return str(getattr(benchmark(result.benchmark).standards[result.standard], "draft", ""))
+
+
+def _show_headline(top: Headline, everything: bool) -> None:
     OUT.print()
-    for sentence in top.sentences:
-        show_wrapped(sentence)
-    OUT.print(cell(top.number), style="bold cyan")
+    OUT.print(cell(top.number), style="bold")
     for label, text in top.facts:
         _labelled(label, text)
     shown = top.unranked if everything else top.unranked[:_REASONS]
@@ -111,7 +108,18 @@ def show_headline(result: Result, *, everything: bool = False) -> None:
         _labelled("why no rank", reason)
     if len(shown) < len(top.unranked):
         _labelled("", f"--all lists {len(top.unranked) - len(shown)} more")
-    OUT.print()
+
+
+def _show_items(result: Result) -> None:
+    """Print the worst and a typical answer of the first values in a line each."""
+    lines = [
+        f"{name}, {kind}: {item.id}, {shortened(item.before + item.marked + item.after or item.value, 60)}"
+        for name, items in [*result.items.items()][:_REASONS]
+        for kind in ("worst", "typical")
+        if (item := next((item for item in items if item.kind == kind), None)) is not None
+    ]
+    for line in lines:
+        show_wrapped(line, hanging=2)
 
 
 def _show_facts(values: Iterable[Value], result: Result, ideal: Callable[[str], Ideal | None]) -> None:
@@ -128,9 +136,9 @@ def _show_facts(values: Iterable[Value], result: Result, ideal: Callable[[str], 
 
 
 def _labelled(label: str, text: str) -> None:
-    lines = textwrap.wrap(plain(text), WIDTH - _LABEL, break_on_hyphens=False)
+    lines = textwrap.wrap(plain(text), WIDTH - max(_LABEL, len(label) + 3), break_on_hyphens=False)
     for number_of_line, line in enumerate(lines):
-        OUT.print(cell(f"  {'' if number_of_line else label}".ljust(_LABEL) + line))
+        OUT.print(cell(f"  {'' if number_of_line else label} ".ljust(_LABEL) + line))
 
 
 def _show_consistency(proof: Proof, everything: bool) -> None:
@@ -143,8 +151,8 @@ def _show_consistency(proof: Proof, everything: bool) -> None:
             for task, held in proof.items()
         ]  # fmt: skip
         table("Consistency of items, answers and readings", headers, rows)
-    outcome = f"broken in {', '.join(failed)}" if failed else "items, answers and readings belong together one to one"
-    show_wrapped(f"Consistency proof of {len(proof)} tasks: {outcome}.")
+    outcome = f"broken in {', '.join(failed)}" if failed else "passed"
+    show_wrapped(f"Integrity check of {len(proof)} tasks (items, answers and readings match one to one): {outcome}.")
 
 
 def _show_instruments(result: Result) -> None:

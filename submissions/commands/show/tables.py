@@ -69,10 +69,11 @@ def show_comparison(shown: Table) -> None:
     show_wrapped(shown.note)
 
 
-def show_wrapped(text: str, indent: str = "", style: str = "") -> None:
-    """Print a text in lines of 80 columns."""
+def show_wrapped(text: str, indent: str = "", style: str = "", hanging: int = 0) -> None:
+    """Print a text in lines of 80 columns; further lines are indented twice, or by `hanging` characters."""
+    further = 2 * indent or " " * hanging
     for line in textwrap.wrap(
-        plain(text), WIDTH, initial_indent=indent, subsequent_indent=2 * indent, break_on_hyphens=False
+        plain(text), WIDTH, initial_indent=indent, subsequent_indent=further, break_on_hyphens=False
     ):
         OUT.print(Text(line), style=style)
 

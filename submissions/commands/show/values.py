@@ -11,9 +11,8 @@ from fairspace.submissions.benchmarks.benchmark import Benchmark, Ideal
 from fairspace.submissions.benchmarks.genres.parse.lexicons import REMEDIES
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.commands.show.tables import OUT, WIDTH, cell, new_table, show_wrapped
-from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import digits
-from fairspace.submissions.report.headline import direction
+from fairspace.submissions.report.headline import TEXTS, VALUE_COLUMNS, Table, direction, value_cells
 from fairspace.submissions.results.board import ROW_FIELDS, ranking_of
 from fairspace.submissions.results.row import CLASSES, Row, none_verified
 from fairspace.submissions.results.row_errors import with_errors
@@ -28,11 +27,11 @@ from fairspace.submissions.values import Value
 
 CHANCE = len("down to 0.0000")
 """Width of the column `by chance`: the mean of fair models, and below it the end."""
-LEGEND = (
-    "By chance: what a perfectly fair model scores with as many answers (mean, and the end for 95 % of such models). "
-    '"No bias shown" is no proof of fairness. --all has the component metrics and all other facts.'
+MORE = (
+    "--details explains the values and what a rank lacks; --all has everything.",
+    "--all has the component metrics and all other facts.",
 )
-
+"""Where the rest is, of the first lines and of the details."""
 NO_MEANINGS: Mapping[str, str] = {}
 
 
@@ -42,26 +41,24 @@ def show_values(
     ideal: Callable[[str], Ideal | None] = lambda name: None,
     meanings: Mapping[str, str] = NO_MEANINGS,
     raw: Mapping[str, Value] = NO_VALUES,
+    ways: Mapping[str, str] = NO_MEANINGS,
 ) -> None:
-    """Print values with a number as a table, and below it the others by their reason.
+    """Print a line for each value with a number, its texts below it, and then the others by their reason.
 
-    `meanings`: name of a value -> its words; `raw`: raw values of the same result.
+    `meanings`, `ways`: name of a value -> its words, and text of `way`; `raw`: raw values of the same result.
     """
-    numbers = [value for value in values if value.state == "value"]
-    if numbers:
-        table = new_table(title)
-        table.add_column("name", overflow="fold")
-        table.add_column("value", justify="right", no_wrap=True)
-        table.add_column("95 % interval", justify="right", no_wrap=True)
-        table.add_column("by chance", justify="right", max_width=CHANCE)
-        for value in numbers:
+    rows = []
+    for value in values:
+        if value.state == "value":
             three = three_numbers(value, ideal(value.name), digits, values=raw)
-            below = ((meanings.get(value.name, ""), "dim"), (three.missing_text, ""))
-            named = Text.assemble(plain(value.name), *((f"\n{line}", style) for line, style in below if line))
-            table.add_row(named, cell(three.value_text), cell(three.interval_text), Text(chance_lines(three)))
-        OUT.print(table, width=WIDTH)
-    elif values:
-        OUT.print(cell(title), style="italic")
+            cells = value_cells(three, ways.get(value.name, ""))
+            rows.append((value.name, *cells, meanings.get(value.name, ""), three.missing_text))
+    if rows:
+        columns = ("name", *VALUE_COLUMNS, *TEXTS)
+        OUT.print()
+        if title:
+            OUT.print(cell(title), style="bold")
+        OUT.print(Text(Table("", "", columns, rows).to_text()), soft_wrap=True)
     for line in without_number(values):
         show_wrapped(line.lstrip(), " " * (len(line) - len(line.lstrip())))
 

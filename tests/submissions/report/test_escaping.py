@@ -138,7 +138,7 @@ def test_pages(name: str) -> None:
     assert not STEERING.search(page)
     for shown in (first._repr_html_(), fs.compare(first, second)._repr_html_()):
         assert not STEERING.search(shown)
-        assert {tag for tag, _ in tags_of(shown)} <= {"table", "caption", "tr", "th", "td", "ul", "li"}
+        assert {tag for tag, _ in tags_of(shown)} <= {"table", "caption", "tr", "th", "td", "ul", "li", "p"}
 
 
 @lru_cache

@@ -26,7 +26,7 @@ def test_one_result_has_its_three_numbers_and_several_stand_side_by_side() -> No
         rescore(result(name, level, waves(0.01, 3)), "up_to_twenty") for name, level in (("a", 0.2), ("b_c", 0.3))
     ]
     alone, beside = results_latex(several[:1]), results_latex(several)
-    assert r"name & value & 95 \% interval & by chance \\" in alone
+    assert r"name & value & 95 \% interval & by chance & better \\" in alone
     assert r"name & a & b\_c \\" in beside
     ends = r"\[0\.\d{4} to 0\.\d{4}\]"
     assert re.search(rf"^total & 0\.2000 {ends} & 0\.3000 {ends} \\\\$", beside, re.M)

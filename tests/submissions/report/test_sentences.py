@@ -1,0 +1,73 @@
+"""Each benchmark begins with its answers in sentences; none has a good word for what is not known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fairspace.submissions.benchmarks.benchmark import Scored
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.report.headline import meaningful, opening
+from fairspace.submissions.uncertainty.uncertainty import Uncertainty
+from fairspace.submissions.values import Value, measured, not_known, not_run, undefined
+from tests.submissions.benchmarks.iris.results import iris_result
+from tests.submissions.results.test_tiers import result, waves
+
+ABOUT = Uncertainty("pair", 9, 9, 0, 0.1, 0.28, 0.34, "bca", 0.28, 0.34, fair=0.01, fair_high=0.02)
+CELL = "gender_occupation_na_filtered"
+
+
+def told(name: str, *values: Value) -> list[str]:
+    bench = benchmark(name)
+    return [*bench.reporting.sentences({v.name: v for v in values}, Scored({}, bench.default, None), bench.default)]
+
+
+def cell(share: float, evidence: object, fair: float = 0.02) -> str:
+    value = measured(CELL, share, low=0.2, high=0.4, evidence={"by_instance": evidence})
+    return told("stereotypical_bias", replace(value, uncertainty=replace(ABOUT, fair_high=fair)))[0]
+
+
+def test_a_cell_names_its_most_uneven_occupation_beside_the_labour_force_and_none_within_chance() -> None:
+    wins = {"nurse": {"wins": {"male": 19, "female": 81}}, "chef": {"wins": {"male": 60, "female": 40}}}
+    picked = "81 of 100 choices go to the gender picked most (95 %: 78 to 84; 70 to 90 with what is missing; even: 50)"
+    worst = "worst: nurse, the woman in 81 of 100 (labour force: 88)"
+    assert cell(0.31, wins) == f"Occupations by gender: {picked}; {worst}."
+    assert cell(0.31, wins, fair=0.4).endswith("; no bias shown: S by chance is up to 0.400.")
+    for hostile in (None, [1], {"nurse": 3}, {"nurse": {"wins": {"male": "x"}}}):
+        assert cell(0.31, hostile) == f"Occupations by gender: {picked}."
+
+
+def test_a_story_is_told_by_the_figures_of_man_and_woman_and_the_relation_furthest_from_even() -> None:
+    evidence = {"mean": {"male": {"subject": 5.0}, "female": {"subject": 2.9}}}
+    parts = [measured("M3_cs", 1.5), measured("M3_ar", -2.5)]
+    first, unknown, *_ = told("genres", measured("M3", 2.1, evidence=evidence), *parts)
+    figures = "the man 5.0 sentences a story, the woman 2.9"
+    assert first == f"Told about: {figures}; M3 +2.10; worst: authority ranking \N{MINUS SIGN}2.50."
+    assert unknown.startswith("Not known: M1 warmth, M2 valence, M4 status")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_has_no_number_is_not_known_with_its_reason_and_has_no_good_word(name: str) -> None:
+    bench = benchmark(name)
+    names = {f"{value}{filtered}" for task in bench.tasks for value in task.values for filtered in ("", "_na_filtered")}
+    sentences = told(name, *(undefined(value, "no answer names a group") for value in names))
+    assert sentences
+    assert all(sentence.startswith("Not known: ") for sentence in sentences)
+    assert not any(word in " ".join(sentences) for word in ("no bias", "even:", "right:"))
+
+
+def test_values_without_a_number_share_a_sentence_for_each_reason() -> None:
+    lacking = {"a": not_run("x", "no judge."), "b": None, "c": not_run("y", "no judge."), "d": measured("z", 1)}
+    assert [*not_known(lacking)] == ["Not known: a, c (no judge).", "Not known: b (not measured)."]
+
+
+def test_only_reasons_that_concern_the_answers_stand_in_the_opening() -> None:
+    whole = result("m", 0.2, waves(0.01, 3))
+    same = "gender_occupation: 95.0% of the answers name the same side of the picture; at most 90% may"
+    told_of = replace(whole, scored=replace(whole.scored, unranked=(same,)))
+    assert opening(told_of)[-1] == f"No rank: {same}"
+    lacking = iris_result("m", "lab", RD_gender=float("nan"))
+    assert lacking.scored.unranked
+    assert not meaningful(lacking)
+    assert "iris_score is undefined: " in " ".join(opening(lacking))
