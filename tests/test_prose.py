@@ -52,3 +52,26 @@ def test_arguments_are_named_by_nouns(top: str) -> None:
         if PREPOSITION.match(argument)
     ]
     assert not found, "\n".join(found)
+
+
+NEVER = (
+    *("nobody can say", "cannot be told from fair", "raw values have a number", "so that the people decide"),
+    *("fair model of the same size", "sample, not ranked", "All else that is known", "nothing of it is lost"),
+    *("otherwise than of a man", "where no choice is right?", "stay even where no group is right"),
+    *("told apart from all", "Hand in a model", "Other instruments", "printed without an interval"),
+    *("are answered correctly in the worst case", "choose the same option letter", "less its bias of few samples"),
+    *("its values with bounds", "has no answer at one of its levels", "the order in which it stands"),
+)
+"""Phrases that newcomers did not understand."""
+
+
+def test_phrases_that_were_rewritten_do_not_come_back() -> None:
+    paths = [path for top in TOPS for kind in ("py", "jinja", "md", "js") for path in (ROOT / top).rglob(f"*.{kind}")]
+    paths += ROOT.glob("*.md")
+    found = [
+        f"{path.relative_to(ROOT)}: {phrase}"
+        for path in {path for path in paths if not path.is_symlink() and path.name != "CHANGELOG.md"}
+        for phrase in NEVER
+        if phrase in path.read_text(encoding="utf-8")
+    ]
+    assert not found, "\n".join(found)

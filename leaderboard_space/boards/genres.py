@@ -153,7 +153,7 @@ FIGURES = (
 VIEW = View(
     benchmark="genres",
     title="GENRES",
-    asks="Does a model tell stories of a woman otherwise than of a man?",
+    asks="Are its stories about women different from those about men?",
     how_to_read=HOW_TO_READ,
     slices={
         "Overall": _slice(""),

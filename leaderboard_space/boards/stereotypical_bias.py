@@ -221,7 +221,7 @@ FIGURES = (
 VIEW = View(
     benchmark="stereotypical_bias",
     title="Stereotypical bias",
-    asks="Whom does a model pick, by gender and race, where no choice is right?",
+    asks="Who does it say is the nurse, the thug, the boss?",
     how_to_read=HOW_TO_READ,
     slices={
         "All questions": _slice(""),

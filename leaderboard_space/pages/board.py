@@ -281,4 +281,4 @@ def _how_sure(view: View, rows: Sequence[Row]) -> str:
         return f"{COMPUTED if is_computed(value, published=True) else 'printed'}, without an interval"
     if not worst:
         return "how sure is not known"
-    return "told apart from all others" if worst == 1 else f"but could be rank {worst}"
+    return "clearly ahead of all others (95 %)" if worst == 1 else f"but could be rank {worst}"

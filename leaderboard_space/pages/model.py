@@ -325,7 +325,7 @@ class ValueLine:
 def value_lines(
     values: Iterable[Value], row: Row, benchmark: str, instruments: Mapping[str, tuple[float, float]] = NO_OTHERS
 ) -> list[ValueLine]:
-    """Lines of a row's values in the unit of the scorer. `instruments`: name -> range by other instruments."""
+    """Lines of a row's values in the unit of the scorer. `instruments`: name -> range in the sensitivity analysis."""
     published = row.provenance == "published"
     describe = find_benchmark(benchmark).about().describe
     ranking = row.result.scored.ranking if row.result is not None else ""

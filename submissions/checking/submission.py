@@ -62,10 +62,10 @@ class TaskCoverage:
         if not self.handed_in:
             return "nothing: not run"
         if not self.needed:
-            return "its values" if self.handed_in == self.expected else "its values with bounds"
+            return "its values" if self.handed_in == self.expected else "worst-case limits"
         if self.handed_in == self.expected:
             return "its values, a rank"
-        return "its values with bounds, a rank" if self.handed_in >= self.needed else "its values with bounds, no rank"
+        return "worst-case limits, a rank" if self.handed_in >= self.needed else "worst-case limits, no rank"
 
     def to_json(self) -> dict[str, Any]:
         """The fields as JSON data."""

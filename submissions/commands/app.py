@@ -21,7 +21,7 @@ All = Annotated[
     bool,
     typer.Option(
         "--all",
-        help="Also show all that is folded away: component metrics, errors, bounds, coverage, other instruments.",
+        help="Also show all that is folded away: component metrics, errors, bounds, coverage, sensitivity analysis.",
     ),
 ]
 Details = Annotated[

@@ -94,7 +94,7 @@ def score(
     everything: All = False,
     as_json: Json = False,
 ) -> None:
-    """Check and score a submission, or score a result under another standard from its raw values alone."""
+    """Check and score a submission, or score a result under another standard from its component metrics alone."""
     check_places(out, store)
     if most is not None and not require:
         raise UsageError("--max is the limit of --require; name the value with it, or leave it out.")
@@ -369,7 +369,7 @@ def report(
         list[Path] | None,
         typer.Option(
             help="FILE.html: one page that needs no network. FILE.tex: tables with booktabs, methods, citations. "
-            "FILE.csv: every score and raw value, a line each. FILE.md: tables and methods. Can be given again.",
+            "FILE.csv: every score and component metric, a line each. FILE.md: tables and methods. Can be given again.",
             metavar="FILE",
         ),
     ] = None,

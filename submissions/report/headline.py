@@ -178,7 +178,7 @@ def missing(total: Value | None, higher_is_better: bool, show: Show) -> str:
     words, worst = could_be(total, show), total.low if higher_is_better else total.high
     if not words:
         return "nothing that could change the score"
-    use = "a sample, not ranked" if total.reason else "" if worst is None else f"ranks use {show(worst)}"
+    use = "a sample estimate, not ranked" if total.reason else "" if worst is None else f"ranks use {show(worst)}"
     return "; ".join(filter(None, (words, use)))
 
 

@@ -274,14 +274,14 @@ SENTENCES: Mapping[str, str] = {
     "state": "Whether there is a number, and of all answers or of some; what has none never counts as 0.",
     "tier": "Models of one tier are not significantly worse than the best of that tier.",
     "chances": "How probable it is, given the sampling error, that a label is right or a threshold is reached.",
-    "other instruments": "The smallest and largest value that other judges, thresholds or corrected labels give.",
+    "sensitivity analysis": "The smallest and largest value that other judges, thresholds or corrected labels give.",
 }
 """Fact -> explanation, in display order."""
 _METHODS = {
     "bca": "bias-corrected and accelerated",
     "percentile": "percentiles",
     "basic": "basic interval",
-    "normal": "normal interval about the value less its bias of few samples",
+    "normal": "normal interval about the value corrected for small-sample bias",
     "size": "from the cross-fitted estimate to the value, and 1.96 errors on either side",
     "exact": "exact interval of a share of clustered answers",
     "score": "from the most to the least favourable values within their intervals, and the draws about both",
@@ -313,7 +313,7 @@ def folded_facts(
 ) -> list[Fact]:
     """The facts of a value in the order of `SENTENCES`; without a number its counts and its state alone.
 
-    `instruments`: its range by other instruments, None without any; `row`: the row that it ranks, whose tier and
+    `instruments`: its range in the sensitivity analysis, None without any; `row`: the row that it ranks, whose tier and
     chances are facts, too; others as in `three_numbers`.
     """
     texts: dict[str, str] = {}
@@ -333,7 +333,7 @@ def folded_facts(
         if row.chances:
             texts["chances"] = ", ".join(f"{plain(name)} {probability(share)}" for name, share in row.chances.items())
     if instruments is not None:
-        texts["other instruments"] = f"{show(instruments[0])} to {show(instruments[1])}"
+        texts["sensitivity analysis"] = f"{show(instruments[0])} to {show(instruments[1])}"
     return [Fact(name, texts[name]) for name in SENTENCES if name in texts]
 
 

@@ -1,1 +1,1 @@
-"""Uncertainty of values: resampling, fair models, other instruments and missing samples."""
+"""Uncertainty of values: resampling, fair models, sensitivity analysis and missing samples."""

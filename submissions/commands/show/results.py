@@ -1,4 +1,4 @@
-"""Output of `fairspace score`, `check` and `readings`: scores, raw values, other instruments, stages, readings."""
+"""Output of `fairspace score`, `check` and `readings`: scores, raw values, sensitivity analysis, stages, readings."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def show_result(result: Result, *, details: bool = False, everything: bool = Fal
     """Print the sentences of a result, and its first values in a line each.
 
     `details`: also the meanings of these values, readings, items, and what a rank lacks; `everything`: also component
-    metrics, all facts of each value, other instruments, the signature.
+    metrics, all facts of each value, sensitivity analysis, the signature.
     """
     bench, known, details = benchmark(result.benchmark), result.scored.shown, details or everything
 
@@ -162,7 +162,7 @@ def _show_instruments(result: Result) -> None:
                 _corrected(title, variant, result.values)
     rows, about = other_instruments(result)
     if rows:
-        table("Other instruments", HEADERS, rows)
+        table("Sensitivity analysis", HEADERS, rows)
     for note in about:
         show_wrapped(note)
 

@@ -72,17 +72,17 @@ def test_the_board_shows_three_numbers_and_folds_the_tier(sure: Opened) -> None:
 
 def test_a_row_shows_its_three_numbers_and_the_error_of_the_instrument(sure: Opened) -> None:
     text = page(sure, f"/model/{BENCH}/{entry(sure, 'far')}")
-    top = text[text.index('class="verdict"') : text.index("All else that is known of this score")]
+    top = text[text.index('class="verdict"') : text.index("Details of this score")]
     assert f"95 % interval {interval(sure, 'far')}" in top
     assert '<span class="big">3</span>' in top
     assert "ranks that it could have" in top
-    fold = text[text.index("All else that is known of this score") : text.index("</details>")]
+    fold = text[text.index("Details of this score") : text.index("</details>")]
     shown = [name for name in SENTENCES if f"<dt>{name}</dt>" in fold]
-    assert shown == [name for name in SENTENCES if name not in ("chances", "other instruments")]
+    assert shown == [name for name in SENTENCES if name not in ("chances", "sensitivity analysis")]
     assert all(SENTENCES[name] in fold for name in shown)
     assert "Another judge" in text
     assert "another judge" in text
-    assert "<dt>other instruments</dt><dd>0.2500 to 0.3000</dd>" in text
+    assert "<dt>sensitivity analysis</dt><dd>0.2500 to 0.3000</dd>" in text
     labels = text.partition("Labels corrected for their errors")[2]
     assert "Lower estimate" in labels
     assert "Lower estimate" not in text.removesuffix(labels)

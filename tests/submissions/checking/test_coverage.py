@@ -53,8 +53,8 @@ def test_a_ranked_score_rests_on_every_task_of_its_benchmark(name: str) -> None:
 @pytest.mark.parametrize(
     ("keep", "enough", "noted"),
     [
-        (158, "its values with bounds, no rank", True),
-        (159, "its values with bounds, a rank", False),  # 0.8 of 198 is 158.4
+        (158, "worst-case limits, no rank", True),
+        (159, "worst-case limits, a rank", False),  # 0.8 of 198 is 158.4
         (0, "nothing: not run", True),
     ],
 )
@@ -87,7 +87,7 @@ def test_check_prints_the_samples_of_every_task(run: Run, tmp_path: Path) -> Non
     path = write_submission(tmp_path / "s", whole.meta, whole.tables)
     code, out, _ = run("check", path)
     assert code == 0
-    assert "llm_objective 100 198 50.5 % 159 its values with bounds, no rank" in " ".join(out.split())
+    assert "llm_objective 100 198 50.5 % 159 worst-case limits, no rank" in " ".join(out.split())
     assert "too few samples for a rank by average_llm" in out
     report = json.loads(run("check", path, "--json")[1])
     assert report["tasks"]["llm_objective"]["handed_in"] == 100

@@ -77,12 +77,12 @@ def test_other_instruments_stand_beside_the_measured_values_and_scores(capsys: p
     assert notes[0].startswith("Threshold of tier 2: 0.50: 2.0% by embedding; 0.70: 1.0% by embedding.")
     show_result(replace(result, variants=variants), everything=True)
     out = capsys.readouterr().out
-    assert "Other instruments" in out
-    assert "other instruments: 0.1000 to 0.3000" in out  # a fact of the value, too
+    assert "Sensitivity analysis" in out
+    assert "sensitivity analysis: 0.1000 to 0.3000" in out  # a fact of the value, too
     show_result(result, everything=True)
-    assert "Other instruments" not in capsys.readouterr().out
+    assert "Sensitivity analysis" not in capsys.readouterr().out
     show_result(replace(result, variants=variants))
-    assert "Other instruments" not in capsys.readouterr().out
+    assert "Sensitivity analysis" not in capsys.readouterr().out
 
 
 def test_a_result_shows_how_its_answers_were_read(capsys: pytest.CaptureFixture[str]) -> None:

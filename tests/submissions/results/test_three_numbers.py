@@ -195,7 +195,7 @@ def test_the_folded_facts_stand_in_one_order_and_have_a_sentence_each() -> None:
         "state": "incomplete",
         "tier": "1",
         "chances": "reached > 0.99",
-        "other instruments": "0.28 to 0.33",
+        "sensitivity analysis": "0.28 to 0.33",
     }
     without_row = folded_facts(shown, GAP, show)
     assert [fact.name for fact in without_row] == [name for name in SENTENCES if name in {f.name for f in without_row}]

@@ -223,7 +223,7 @@ def test_a_submission_without_these_stories_has_no_such_value_and_lacks_nothing(
     assert tuple(each.task for each in coverage(handed_in, BENCHMARK)) == tasks
     with_one = submission([alone(pair, "male", "x")])
     (covered,) = (each for each in coverage(with_one, BENCHMARK) if each.task == "narrative_single")
-    assert (covered.handed_in, covered.expected, covered.enough_for) == (1, 2880, "its values with bounds")
+    assert (covered.handed_in, covered.expected, covered.enough_for) == (1, 2880, "worst-case limits")
 
 
 def test_the_stories_of_two_score_the_same_with_those_of_one() -> None:
