@@ -110,7 +110,7 @@ def read_name(named: str) -> tuple[str, str]:
     """Inspect's name of a model as a user names it, and the address of its server, '' for the provider's own.
 
     http://HOST/v1#MODEL is a server of the OpenAI protocol, FILE.py:FUNCTION a function, a path a folder of
-    transformers or a .gguf file; all else is Inspect's PROVIDER/MODEL. RunError MODEL_UNKNOWN if none of it is meant.
+    transformers or a .gguf file; all else is Inspect's PROVIDER/MODEL. RunError MODEL_UNKNOWN for a bare address.
     """
     if named.startswith(("http://", "https://")):
         address, _, model = named.partition("#")
@@ -124,11 +124,8 @@ def read_name(named: str) -> tuple[str, str]:
         return f"python/{named}", ""
     path = Path(named).expanduser()
     starts = named.startswith((".", "/", "~")) or path.is_absolute()
-    ours = path.is_dir() and ("/" not in named or (path / "config.json").is_file())
+    ours = len(named) < 256 and path.is_dir() and ("/" not in named or (path / "config.json").is_file())
     if not (starts or ours or named.lower().endswith(".gguf")):
-        if named and "/" not in named:
-            what, mend = "no such folder, and no provider", "write ./ before a folder, or PROVIDER/ before a model"
-            raise RunError("MODEL_UNKNOWN", named, what, MODEL_NAMES, mend)
         return named, ""
     return f"local/{'' if starts else './'}{named.replace(os.sep, '/')}", ""
 
@@ -178,13 +175,19 @@ def open_model(settings: ModelSettings, logs: Path | None = None) -> Model:
 
 
 def found_revision(settings: ModelSettings) -> str:
-    """Commit of the Hub, or hash of the folder or file, of a model on this machine; 'not stated' for all others."""
+    """Commit of the Hub, or hash of the folder or file, of a model on this machine; 'not stated' for all others.
+
+    RunError MODEL_UNKNOWN without such a folder, file or function, or for a name without a provider.
+    """
     from fairspace.submissions.running.local.found import FORM, find_function
     from fairspace.submissions.running.local.found import find as find_weights
 
     provider, _, what = settings.name.partition("/")
     if "function" in settings.arguments:
         return "not stated"
+    if not what:
+        lacking, mend = "no such folder, and no provider", "write ./ before a folder, or PROVIDER/ before a model"
+        raise RunError("MODEL_UNKNOWN", settings.name, lacking, MODEL_NAMES, mend)
     if provider == "python":
         return find_function(what, where=settings.name, form=FORM).revision
     if provider == "torchumm":

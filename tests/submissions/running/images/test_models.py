@@ -140,7 +140,7 @@ def test_wrong_results_of_a_function_stop_the_run(function: str, what: str) -> N
     [
         ("pyton:x:y", "no scheme 'pyton'.*did you mean 'python'"),
         ("python:", "nothing behind the scheme"),
-        ("python:function", "no module, no function"),
+        ("python:function", "no function is named"),
         ("python:nowhere_to_be_found:paint", "ModuleNotFoundError"),
         ("python:./nowhere.py:paint", "No such file"),
         (f"python:{FILE}:nothing", "no function 'nothing'"),

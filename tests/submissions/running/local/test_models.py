@@ -214,7 +214,7 @@ def test_a_setting_that_is_not_heeded_is_refused(chat: str, setting: dict[str, A
         ("local/./nowhere", {}, "no config.json"),
         ("local/{chat}", {"colour": "red"}, "unexpected keyword argument 'colour'"),
         ("local/{chat}", {"dtype": "float12"}, "float12"),
-        ("python/nothing", {}, "no module, no function"),
+        ("python/nothing", {}, "no function is named"),
         ("python/./nowhere.py:answer", {}, "No such file"),
         ("python/json:answer", {}, "no function 'answer'"),
     ],
