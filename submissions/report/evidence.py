@@ -141,7 +141,7 @@ def _thresholds(result: Result, statement: Statement) -> Table:
 
 
 def _by_group(result: Result) -> Table:
-    """Every value of a group, and those with a number for each group; else the first values."""
+    """The first values, every value of a group, and those with a number for each group."""
 
     def describe(name: str) -> str:
         return "; ".join(filter(None, (benchmark(result.benchmark).about().describe(name), shares.get(name))))
@@ -151,9 +151,9 @@ def _by_group(result: Result) -> Table:
         for name, value in result.values.items()
         if (of := value.evidence.get("by_group"))
     }
-    known = (name for name, value in result.values.items() if value.value is not None)
-    names = [name for name in known if _GROUPS & set(re.split(r"[_.]", name)) or shares.get(name)]
-    shown = [named(result, names or first_values(result))]
+    first, known = first_values(result), [name for name, value in result.values.items() if value.value is not None]
+    names = [name for name in known if name in first or shares.get(name) or _GROUPS & set(re.split(r"[_.]", name))]
+    shown = [named(result, names or first)]
     return value_table("groups", "Results by group", [result], shown, describe)
 
 
