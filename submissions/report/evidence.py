@@ -126,14 +126,16 @@ def _run(result: Result) -> dict[str, Any]:
 
 def _thresholds(result: Result, statement: Statement) -> Table:
     """The checks of the user's thresholds, then the first values without one."""
-    given, rows = statement.thresholds.get(result.benchmark, {}), []
+    given, rows, scored = statement.thresholds.get(result.benchmark, {}), [], result.scored
+    unproven = bool(scored.unranked) and scored.scores[scored.ranking].value is not None  # below a floor
     checks = hold_against(result, [(name, kind, n) for name, of in given.items() for kind, n in of if n is not None])
     alone = [Check(name, "", None, None, None, "measured") for name in first_values(result) if name not in given]
     for check in (*checks, *alone):
-        three = numbers_of(result, result.scored.shown.get(check.name) or result.values[check.name])
+        three = numbers_of(result, scored.shown.get(check.name) or result.values[check.name])
         interval = "; ".join(filter(None, (three.interval_text, three.missing_text)))
         threshold = _THRESHOLDS[check.direction].format(digits(check.against))
-        verdict = "undefined" if three.value is None else VERDICTS.get(check.verdict, "cannot be told")
+        told = "unproven" if unproven and check.verdict == "better" else check.verdict
+        verdict = "undefined" if three.value is None else VERDICTS.get(told, "cannot be told")
         meaning = benchmark(result.benchmark).about().describe(check.name)
         rows.append((check.name, meaning, three.value_text, interval, threshold, verdict))
     headers = ("value", "meaning", "measured", "95 % interval", "threshold", "verdict")
