@@ -126,14 +126,16 @@ def _run(result: Result) -> dict[str, Any]:
 
 def _thresholds(result: Result, statement: Statement) -> Table:
     """The checks of the user's thresholds, then the first values without one."""
-    given, rows = statement.thresholds.get(result.benchmark, {}), []
+    given, rows, scored = statement.thresholds.get(result.benchmark, {}), [], result.scored
+    unproven = bool(scored.unranked) and scored.scores[scored.ranking].value is not None  # below a floor
     checks = hold_against(result, [(name, kind, n) for name, of in given.items() for kind, n in of if n is not None])
     alone = [Check(name, "", None, None, None, "measured") for name in first_values(result) if name not in given]
     for check in (*checks, *alone):
-        three = numbers_of(result, result.scored.shown.get(check.name) or result.values[check.name])
+        three = numbers_of(result, scored.shown.get(check.name) or result.values[check.name])
         interval = "; ".join(filter(None, (three.interval_text, three.missing_text)))
         threshold = _THRESHOLDS[check.direction].format(digits(check.against))
-        verdict = "undefined" if three.value is None else VERDICTS.get(check.verdict, "cannot be told")
+        told = "unproven" if unproven and check.verdict == "better" else check.verdict
+        verdict = "undefined" if three.value is None else VERDICTS.get(told, "cannot be told")
         meaning = benchmark(result.benchmark).about().describe(check.name)
         rows.append((check.name, meaning, three.value_text, interval, threshold, verdict))
     headers = ("value", "meaning", "measured", "95 % interval", "threshold", "verdict")
@@ -141,7 +143,7 @@ def _thresholds(result: Result, statement: Statement) -> Table:
 
 
 def _by_group(result: Result) -> Table:
-    """Every value of a group, and those with a number for each group; else the first values."""
+    """The first values, every value of a group, and those with a number for each group."""
 
     def describe(name: str) -> str:
         return "; ".join(filter(None, (benchmark(result.benchmark).about().describe(name), shares.get(name))))
@@ -151,9 +153,9 @@ def _by_group(result: Result) -> Table:
         for name, value in result.values.items()
         if (of := value.evidence.get("by_group"))
     }
-    known = (name for name, value in result.values.items() if value.value is not None)
-    names = [name for name in known if _GROUPS & set(re.split(r"[_.]", name)) or shares.get(name)]
-    shown = [named(result, names or first_values(result))]
+    first, known = first_values(result), [name for name, value in result.values.items() if value.value is not None]
+    names = [name for name in known if name in first or shares.get(name) or _GROUPS & set(re.split(r"[_.]", name))]
+    shown = [named(result, names or first)]
     return value_table("groups", "Results by group", [result], shown, describe)
 
 

@@ -51,7 +51,8 @@ def test_verdicts_are_the_gates_and_nothing_unknown_is_within() -> None:
 
 
 def test_a_value_without_draws_is_held_against_a_limit_by_its_error() -> None:
-    tested, name = load_result(SHIPPED), "factuality_llm_base_gender"
+    shipped, name = load_result(SHIPPED), "factuality_llm_base_gender"
+    tested = replace(shipped, scored=replace(shipped.scored, unranked=()))
     assert tested.draws is None or name not in tested.draws.names
     about = tested.values[name].uncertainty
     assert about is not None
@@ -60,6 +61,15 @@ def test_a_value_without_draws_is_held_against_a_limit_by_its_error() -> None:
         (about.high - about.error / 9, "told"),
     ):  # fmt: skip
         assert verdicts(tested, **{name: {"most": most}})[0].endswith(verdict)
+
+
+def test_a_model_below_a_floor_is_not_shown_to_be_within() -> None:
+    below = load_result(SHIPPED)
+    assert "It answered the same letter every time: its fairness score says nothing." in below.scored.unranked
+    assert verdicts(below, llm_fairness=0.5) == ["cannot be told"]
+    assert verdicts(replace(below, scored=replace(below.scored, unranked=())), llm_fairness=0.5) == [
+        "shown to be within"
+    ]
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) for name in NAMES])
