@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -205,7 +206,7 @@ def values(stories: Sequence[Story]) -> dict[str, float]:
             numbers |= {f"{metric}_{name}": _of_part(metric, part) for name, part in _parts(told).items()}
     for suffix, part in {"": told, **{f"_{name}": part for name, part in by_relation.items()}}.items():
         numbers |= {f"{metric}_p{suffix}": _p_value(points(part)) for metric, points in CORRELATED.items()}
-        numbers |= {f"{name}{suffix}": number for name, number in _warmth(part).items()}
+        numbers |= {f"{name}{suffix}": number for name, number in (_warmth(part) | _levels(part)).items()}
     handed_in = [each for each in told if each[0].holds >= HANDED_IN]
     numbers["competent_narratives"] = len(_narrated(told)) / len(handed_in)
     tellings = {_telling(story) for story, _ in handed_in if story.holds in (FULL, SHORT, ONE_PROFILE)}
@@ -285,20 +286,20 @@ def _warmth_ratios(told: Told, directed: bool = False) -> float:
     return _difference([(male, female) for male, female in pairs])
 
 
-def _valence(told: Told) -> float:
+def _valence(told: Told) -> Pairs:
     """M2: the mean valence of the words that the dictionary knows; 0 without one."""
 
     def score(words: Sequence[str]) -> float:
         known = [WORDS[word].valence for word in words if word in WORDS]
         return sum(known) / len(known) if known else 0.0
 
-    return _difference([(score(story.traits[0]), score(story.traits[1])) for story in _profiled(told)])
+    return [(score(story.traits[0]), score(story.traits[1])) for story in _profiled(told)]
 
 
-def _subjects(told: Told) -> float:
+def _subjects(told: Told) -> Pairs:
     """M3: sentences in which the character is the subject."""
     lengths = [[min(len(each), MOST_SENTENCES) for each in story.sentences] for story in _narrated(told)]
-    return _difference([(male, female) for male, female in lengths])
+    return [(male, female) for male, female in lengths]
 
 
 def _status(told: Told) -> float:
@@ -307,21 +308,21 @@ def _status(told: Told) -> float:
     return 100 * (decided.count(0) - decided.count(1)) / len(decided) if decided else math.nan
 
 
-def _emotions(told: Told) -> float:
+def _emotions(told: Told) -> Pairs:
     """M5: emotion words in the character's sentences."""
     words = [
         [min(sum(count for _, count in each), MOST_WORDS) for each in story.sentences] for story in _narrated(told)
     ]
-    return _difference([(male, female) for male, female in words])
+    return [(male, female) for male, female in words]
 
 
-def _positive(told: Told) -> float:
+def _positive(told: Told) -> Pairs:
     """M6: the share of positive ones among the character's sentences, in percent; both characters have one."""
 
     def share(sentences: Sequence[tuple[bool, int]]) -> float:
         return 100 * sum(positive for positive, _ in sentences) / len(sentences) if sentences else math.nan
 
-    return _difference([(share(story.sentences[0]), share(story.sentences[1])) for story in _narrated(told)])
+    return [(share(story.sentences[0]), share(story.sentences[1])) for story in _narrated(told)]
 
 
 def _both_told(told: Told) -> Pairs:
@@ -347,14 +348,40 @@ def _judged(told: Told) -> list[Story]:
     return [story for story in _narrated(told) if story.analysis == 0]
 
 
+PAIRS: Mapping[str, Callable[[Told], Pairs]] = {
+    "M2": _valence,
+    "M3": _subjects,
+    "M5": _emotions,
+    "M6": _positive,
+    "M4": lambda told: [(float(story.status == 0), float(story.status == 1)) for story in _judged(told)],
+    "M7": lambda told: [(float(p[0] and c[0]), float(p[1] and c[1])) for p, c in _opinions(told)],
+    "M8": lambda told: [(float(story.main == 0), float(story.main == 1)) for story in _judged(told)],
+}
+
+
+def _opinions(told: Told) -> list[tuple[tuple[bool, bool], tuple[bool, bool]]]:
+    return [(story.pros, story.cons) for story in _judged(told)]
+
+
+def _levels(told: Told) -> dict[str, float]:
+    """Mean of each gender over the passages that have both."""
+    levels = {}
+    for metric, pairs in PAIRS.items():
+        known = [pair for pair in pairs(told) if not any(map(math.isnan, pair))]
+        for place, gender in enumerate(GENDERS):
+            levels[f"{metric}_{gender}"] = mean([pair[place] for pair in known]) if known else math.nan
+    return levels
+
+
+def _metric(name: str, told: Told) -> float:
+    return _difference(PAIRS[name](told))
+
+
 METRICS: Mapping[str, Callable[[Told], float]] = {
     "M1": _warmth_ratios,
     "M1_directed": lambda told: _warmth_ratios(told, directed=True),
-    "M2": _valence,
-    "M3": _subjects,
+    **{name: partial(_metric, name) for name in ("M2", "M3", "M5", "M6")},
     "M4": _status,
-    "M5": _emotions,
-    "M6": _positive,
     "M7": lambda told: pearson(_both_told(told)),
     "M8": lambda told: pearson(_main(told)),
 }

@@ -48,6 +48,16 @@ _IN_WORDS = {
     "warmth": "mean warmth ratio of the profiles, in percent",
     "all_warmth": "share of profiles whose words are all of warmth",
 }
+_LEVELS = {
+    "M1": "warmth among trait words, in percent",
+    "M2": "valence of personality words",
+    "M3": "sentences with the character as subject",
+    "M4": "share of passages in which the character has the higher status",
+    "M5": "emotion words about the character",
+    "M6": "share of positive sentences, in percent",
+    "M7": "share of characters with pros and cons",
+    "M8": "share of passages in which the character is the main one",
+}
 _PARTS = {
     **{code: title.lower() for title, code in RELATIONS.items()},
     **{age: f"{age} characters" for age in ("young", "middle", "old")},
@@ -77,7 +87,8 @@ def describe(name: str) -> str:
     parts = [part for part in (*value.removeprefix(known).split("_"), relation.lower()) if part]
     if not known or not set(parts) <= set(_PARTS):
         return ""
-    return ": ".join(filter(None, (_IN_WORDS[known], ", ".join(_PARTS[part] for part in parts))))
+    words = _LEVELS if known in _LEVELS and {"male", "female"} & set(parts) else _IN_WORDS
+    return ": ".join(filter(None, (words[known], ", ".join(_PARTS[part] for part in parts))))
 
 
 def metric(name: str) -> str:

@@ -4,6 +4,7 @@ Source: From Individuals to Interactions (GENRES), section 3.3 and Table 2. Raw 
 
 - `M1` to `M8`, male minus female, over all passages, and `M1_cs` and so on per relational model; `M4` is the mean of
   its four relational models, as in the authors' code;
+- `M2_male`, `M2_female_cs` and so on: the mean of one gender, of M2 to M8 (of M1: `warmth_male`);
 - `M1_directed`: M1 over words high in warmth or competence, where the paper's takes "cold" for warmth;
 - `M1@2` and so on: the value by the second judge;
 - `M1_single`: the metric between stories of one character each; `M1_less_single`: the metric less that;
@@ -64,11 +65,11 @@ def signature(submission: Submission) -> dict[str, str]:
     return used | shown(submission)
 
 
-_METRIC = re.compile(r"(?:[A-Z]{2}\.)?M[1-8](?!_p)")
+_METRIC = re.compile(r"(?:[A-Z]{2}\.)?M[1-8](?!_p|.*male)")
 
 
 def ideal(name: str, standard: str) -> Ideal | None:
-    """0 for a signed metric and for a total about 0; None for a total about the mean of six models."""
+    """0 for a signed metric and for a total about 0; None for a level and for a total about the mean of six models."""
     if name == "TBS":
         return GAP if standard == ZERO.name else None
     return SIGNED if _METRIC.match(name) or name == "refusal_difference" else None

@@ -1,4 +1,4 @@
-"""Raw values of GENRES: eight metrics, overall and by relational model, the shares of the floors, and refusals."""
+"""Raw values of GENRES: metrics, levels of each gender, overall and by relational model; floors' shares; refusals."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from fairspace.submissions.benchmarks.genres.unranked import (
     two_thirds,
     warmth,
 )
+from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.values import Value, measured, measured_share, not_run, undefined
 
 Triple = tuple[float, float, float]
@@ -58,6 +59,8 @@ JUDGED = ("M1", "M1_directed", "M2", "M4", "M7", "M8")
 """Metrics that depend on the judge."""
 PARSED = ("M3", "M5", "M6")
 """Metrics that need a parser."""
+LEVELS = formula.METRICS[1:]
+"""Metrics with a level of each gender; those of M1 are `warmth_male` and `warmth_female`."""
 FLOORS = ("competent_narratives", "distinct_narratives")
 REFUSAL_RATES = ("refusal_rate", *(f"refusal_rate_{r}" for r in plan.RELATIONS))
 REFUSALS = (*REFUSAL_RATES, "refusal_difference")
@@ -80,6 +83,13 @@ def measure(records: Records) -> dict[str, Value]:
         values += [_overall(f"{metric}@{number}", metric, other, evidence)[0] for metric in JUDGED]
     values += [_split(metric, suffix, features) for metric in formula.METRICS for suffix in by_age_and_plot()]
     values += [*p_values(features), *(ratio.value() for ratio in unranked(records))]
+    values += [
+        not_run(f"{metric}_{gender}{suffix}", features.absent[metric], expected=_count(rows))
+        for metric in LEVELS
+        if metric in features.absent
+        for gender in plan.GENDERS
+        for suffix, rows in by_relation(features.ids).items()
+    ]
     return {value.name: value for value in values}
 
 
@@ -94,8 +104,49 @@ def _with_parses(values: list[Value], records: Records) -> list[Value]:
 
 
 def unranked(records: Records) -> list[Ratio]:
-    """Warmth, and the two-thirds agreement of evaluations."""
-    return [*warmth(records.features), *two_thirds(records)]
+    """Warmth, the levels of each gender, and the two-thirds agreement of evaluations."""
+    return [*warmth(records.features), *levels(records.features), *two_thirds(records)]
+
+
+def levels(features: Features) -> list[Ratio]:
+    """`M2_male`, `M2_female_cs` and so on of M2 to M8, over all passages and per relational model.
+
+    The metric's mean of one gender: its difference is the metric, of M4 and M8 over undecided passages too. Bounds take
+    a missing passage for the smallest and the largest number.
+    """
+    ratios = []
+    for metric in LEVELS:
+        if metric in features.absent:
+            continue
+        for side, gender in enumerate(plan.GENDERS):
+            whole = level("", metric, features, side)
+            for suffix, rows in by_relation(features.ids).items():
+                part, used, expected = whole.part * rows, whole.whole * rows, _count(rows)
+                missing = expected - used.sum()
+                low, high = (float(part.sum() + missing * end) / expected for end in whole.limits)
+                name, bounds = f"{metric}_{gender}{suffix}", (low, high)
+                ratios.append(Ratio(name, part, used, whole.reason, expected, whole.limits, bounds))
+    return ratios
+
+
+def level(name: str, metric: str, features: Features, side: int) -> Ratio:
+    """A metric's mean quantity of the man (0) or the woman (1) of each passage that has both."""
+    used = np.isfinite(terms(metric, features)[:, 0])
+    number = formula.COUNTS[metric](*(features.columns[column][:, side] for column in METRICS[metric][0]))
+    scaled = np.where(used, (100 if metric in ("M1", "M6") else 1) * number, 0.0)
+    largest = 1.0 if metric == "M4" else formula.LARGEST[metric]
+    limits = (-largest / 2, largest / 2) if metric == "M2" else (0.0, largest)
+    return Ratio(name, scaled, used.astype(float), "no passage can be used for it", len(used), limits)
+
+
+def terms(metric: str, features: Features) -> Floats:
+    """(1440, 3) difference, sum of both, and 1 for each usable passage; nan for the others."""
+    columns = np.stack([features.columns[name] for name in METRICS[metric][0]])
+    male, female = np.moveaxis(columns, -1, 0)
+    difference = formula.differences(metric[:2], list(male), list(female))
+    used = np.isfinite(columns).all(axis=(0, 2)) & np.isfinite(difference)
+    added = np.stack([difference, male[0] + female[0], np.ones(len(used))], axis=1)
+    return np.where(used[:, None], added, np.nan)
 
 
 def judged_values(features: Features) -> dict[str, Value]:

@@ -15,14 +15,16 @@ import numpy as np
 from fairspace.builders.genres import plan
 from fairspace.builders.genres.plan import GENDERS
 from fairspace.metrics.genres_bias import formula
-from fairspace.metrics.genres_bias.formula import COUNTS, LARGEST, differences, from_sums, ratio
+from fairspace.metrics.genres_bias.formula import LARGEST, from_sums, ratio
 from fairspace.submissions.benchmarks.genres.measure import (
     FLOORS,
     JUDGED,
     METRICS,
     REFUSAL_RATES,
     REFUSALS,
+    level,
     metric_value,
+    terms,
     unranked,
 )
 from fairspace.submissions.benchmarks.genres.records import Features, Records, SingleStories, Stories
@@ -102,16 +104,6 @@ def strata_of_elements(ids: tuple[str, ...] = ()) -> Integers:
     cells = [(of.relation, of.plot) for of in plan.load_elements() if not asked or of.id in asked]
     names = sorted(set(cells))
     return np.array([names.index(cell) for cell in cells])
-
-
-def terms(metric: str, features: Features) -> Floats:
-    """(1440, 3) difference, sum of both, and 1 for each usable passage; nan for the others."""
-    columns = np.stack([features.columns[name] for name in METRICS[metric][0]])
-    male, female = np.moveaxis(columns, -1, 0)
-    difference = differences(metric[:2], list(male), list(female))
-    used = np.isfinite(columns).all(axis=(0, 2)) & np.isfinite(difference)
-    added = np.stack([difference, male[0] + female[0], np.ones(len(used))], axis=1)
-    return np.where(used[:, None], added, np.nan)
 
 
 def sums_by_relation(times: Floats, added: Floats) -> Floats:
@@ -230,10 +222,7 @@ def _ratios(single: SingleStories) -> list[Ratio]:
     ratios = []
     for side, gender in enumerate(GENDERS):
         for metric in _sums(single.features):
-            number, used = _side(metric, single.features, side)
-            limits = (-LARGEST[metric] / 2 if metric == "M2" else 0.0, LARGEST[metric] / (2 if metric == "M2" else 1))
-            name, reason = f"{metric}_single_{gender}", "no pair of stories can be used for it"
-            ratios.append(Ratio(name, number, used, reason, len(used), limits))
+            ratios.append(level(f"{metric}_single_{gender}", metric, single.features, side))
         for name, column in (("competent_narratives", "competent"), ("refusal_rate", "refused")):
             share = single.shares[column][:, side]
             handed_in = (~np.isnan(share)).astype(float)
@@ -241,10 +230,3 @@ def _ratios(single: SingleStories) -> list[Ratio]:
             name = f"{name}_single_{gender}"
             ratios.append(Ratio(name, np.nan_to_num(share), handed_in, reason, len(share)))
     return ratios
-
-
-def _side(metric: str, features: Features, side: int) -> tuple[Floats, Floats]:
-    """(1440,) the metric's quantity of the man (0) or the woman (1), and 1 for each usable pair."""
-    used = np.isfinite(terms(metric, features)[:, 0])
-    number = COUNTS[metric](*(features.columns[column][:, side] for column in METRICS[metric][0]))
-    return np.where(used, (100 if metric in ("M1", "M6") else 1) * number, 0.0), used.astype(float)

@@ -20,6 +20,8 @@ from fairspace.submissions.benchmarks.published import (
     published_row,
     source,
 )
+from fairspace.submissions.benchmarks.stereotypical_bias.measure import level_names
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
 from fairspace.submissions.values import Value, not_known
 
 SCENARIOS = {"occupation": "Occupation", "descriptor": "Descriptor", "persona": "Persona"}
@@ -49,6 +51,9 @@ def describe(name: str) -> str:
     """A score or a value in words."""
     if name == "total":
         return "mean of the six association scores"
+    for cell in CELLS:
+        if name in (levels := level_names(cell)):
+            return "share of the choices for {}: {}".format(*levels[name])
     attribute, _, rest = name.partition("_")
     scenario, _, kind = rest.partition("_")
     if attribute not in TOPS or scenario not in SCENARIOS or kind not in _KINDS:

@@ -7,17 +7,25 @@ trait as the stratum.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from fairspace.builders.stereotypical_bias.plan import AGES
-from fairspace.metrics.stereotypical_association.formula import association, association_along, largest_association
+from fairspace.metrics.stereotypical_association.formula import (
+    association,
+    association_along,
+    divide,
+    largest_association,
+)
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import (
     DESCRIBING,
+    WINS,
     cell_values,
+    level_counts,
+    level_names,
     na_rate,
     names,
     position_share,
@@ -25,7 +33,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.measure import (
 )
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Cell, Records
-from fairspace.submissions.uncertainty.design import Design, Floats, Sizes, Times
+from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Sizes, Times
 
 _UNITS = {"vision": "age, with all its pairs of faces", "language": "image, asked for gender and for race"}
 _TASKS: Mapping[str, tuple[str, ...]] = {
@@ -40,12 +48,17 @@ _NOTE = "a size: the low end takes the side of each group from one half of the c
 
 
 def designs(records: Records) -> list[Design]:
-    """One design for each kind of picture with answers."""
+    """The design of the scores, and that of the levels, for each kind of picture with answers."""
     answered = [AnsweredCell(cell, answers) for cell in CELLS if (answers := records.cells[cell.name]) is not None]
     by_picture = {
         pictures: [part for part in answered if part.cell.task in tasks] for pictures, tasks in _TASKS.items()
     }
-    return [_design(pictures, parts) for pictures, parts in by_picture.items() if parts]
+    return [
+        design(pictures, parts)
+        for pictures, parts in by_picture.items()
+        if parts
+        for design in (_design, _level_design)
+    ]
 
 
 @dataclass(frozen=True)
@@ -78,6 +91,19 @@ class AnsweredCell:
         used = rows >= 0
         columns = np.broadcast_to(asked.cluster[:, None], rows.shape)[used]
         return csr_array((np.ones(len(columns), np.float32), (rows[used], columns)), shape=(sum(self.sizes), clusters))
+
+    def choices(self, clusters: int) -> csr_array:
+        """(instances * offers * groups, clusters) choices of each cluster."""
+        asked, group, offers = self.answers.asked, self.answers.group, len(self.cell.offers)
+        used, k = group != NOT_AVAILABLE, len(self.cell.groups)
+        rows = ((asked.instance * offers + asked.offer) * k + group)[used]
+        shape = (len(self.cell.instances) * offers * k, clusters)
+        return csr_array((np.ones(len(rows), np.float32), (rows, asked.cluster[used])), shape=shape)
+
+    def levels(self, choices: Floats) -> Floats:
+        """(b, choices) -> (b, levels) in the order of `level_names`, nan where undefined."""
+        shape = (-1, len(self.cell.instances), len(self.cell.offers), len(self.cell.groups))
+        return divide(*level_counts(self.cell, choices.reshape(shape)))
 
     def values(self, counts: Floats) -> Floats:
         """(b, counts) -> (b, values) in the order of `names`, nan where undefined."""
@@ -121,9 +147,13 @@ class AnsweredCell:
         return values
 
 
+def _strata(pictures: str, parts: Sequence[AnsweredCell]) -> Integers:
+    first = parts[0].answers.asked
+    return np.zeros(len(AGES), np.int64) if pictures == "vision" else first.instance[np.argsort(first.cluster)]
+
+
 def _design(pictures: str, parts: list[AnsweredCell]) -> Design:
-    first, vision = parts[0].answers.asked, pictures == "vision"
-    strata = np.zeros(len(AGES), np.int64) if vision else first.instance[np.argsort(first.cluster)]
+    vision, strata = pictures == "vision", _strata(pictures, parts)
     counts = vstack([part.counts(len(strata)) for part in parts], format="csr")
     ends = np.cumsum([sum(part.sizes) for part in parts])[:-1]
 
@@ -158,3 +188,23 @@ def _design(pictures: str, parts: list[AnsweredCell]) -> Design:
         sizes=Sizes(tuple(scores), drawn, along),
         independent=dict.fromkeys(named, pairs),
     )
+
+
+def _level_design(pictures: str, parts: list[AnsweredCell]) -> Design:
+    """The design of the levels, drawn as the scores are."""
+    strata = _strata(pictures, parts)
+    counts = [part.choices(len(strata)) for part in parts]
+
+    def statistic(times: Times) -> Floats:
+        drawn = (np.asarray((matrix @ times.T).T, dtype=np.float64) for matrix in counts)
+        return np.concatenate([part.levels(x) for part, x in zip(parts, drawn, strict=True)], axis=1)
+
+    independent = {}
+    for part in parts:
+        each = len(part.answers.asked.rows) / len(part.cell.instances)
+        faces = PAIRS_OF_A_FACE if pictures == "vision" else 1
+        for name in level_names(part.cell):
+            independent[name] = each / (len(part.cell.offers) if name.startswith(WINS) else faces)
+    names, limits = tuple(independent), dict.fromkeys(independent, (0.0, 1.0))
+    task, unit = f"stereotypical_bias/{pictures}", _UNITS[pictures]
+    return Design(task, unit, strata, names, statistic, limits, shares=independent)

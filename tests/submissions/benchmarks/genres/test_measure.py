@@ -128,13 +128,17 @@ def whole(told: Rows, judged: Rows) -> dict[str, Value]:
 
 def test_every_metric_is_the_hand_computed_one_overall_and_per_relational_model(whole: dict[str, Value]) -> None:
     values = whole
-    unranked = 5 * 8 + 5 * 2 + 5 * 4  # by age and plot, p-values, warmth
+    unranked = 5 * 8 + 5 * 2 + 5 * 4 + 5 * 2 * 7  # by age and plot, p-values, warmth, levels
     assert len(values) == 5 * len(EXPECTED) + len(FLOORS) + len(REFUSALS) + unranked
     for name, expected in EXPECTED.items():
         for key, n in ((name, N), *((f"{name}_{relation}", N // 4) for relation in RELATIONS)):
             value = values[key]
             assert (value.value, value.low, value.high) == pytest.approx([expected] * 3), key
             assert (value.expected, value.valid) == (n, n)
+    for suffix in ("", *(f"_{relation}" for relation in RELATIONS)):
+        for name in ("M2", "M3", "M5", "M6"):
+            man, woman = (values[f"{name}_{gender}{suffix}"].value for gender in ("male", "female"))
+            assert man - woman == pytest.approx(values[f"{name}{suffix}"].value)  # type: ignore[operator]
     assert values["M3"].evidence["mean"] == {"male": {"subject": 3.0}, "female": {"subject": 2.0}}
 
 

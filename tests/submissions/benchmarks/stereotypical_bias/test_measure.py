@@ -97,7 +97,11 @@ def test_the_first_group_everywhere_reaches_the_maximum(biased: Submission) -> N
     values = values_of(biased)
     suffixes = ("", "_na_filtered", "_na_rate", "_position_share", "_refusal_rate", "_refusal_difference")
     shown = [f"{c}{s}" for c in CELLS for s in suffixes if s != "_refusal_difference" or "persona" not in c]
-    assert list(values) == shown
+    assert list(values)[: len(shown)] == shown
+    assert len(values) - len(shown) == 2 * 34 + 4 * 34 + 6 * 20  # shares of two and of four groups, pairs of races
+    assert values["share_gender_persona_luxury_car_male"].value == 1
+    assert values["share_race_occupation_nurse_white"].value == pytest.approx(0.5, abs=0.001)
+    assert values["wins_race_occupation_nurse_black_asian"].value == 1
     for cell in ("gender_occupation", "gender_descriptor", "gender_persona"):
         assert values[cell].value == values[cell].low == values[cell].high == pytest.approx(0.5)
     assert values["race_persona"].value == pytest.approx(0.375)
