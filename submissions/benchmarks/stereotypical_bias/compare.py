@@ -6,17 +6,36 @@ Source: section 5.3 (Ensemble), Tables A3, A4 and A10 (similarity) and Tables 3,
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from fairspace.metrics.stereotypical_association.formula import ensemble, prefix_difference, similarity
+from fairspace.submissions.answers.reading import NOT_HANDED_IN
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import as_value, cell_association
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE
-from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Cell, Records, questions, read
+from fairspace.submissions.benchmarks.stereotypical_bias.records import (
+    CELLS,
+    Answers,
+    Booleans,
+    Cell,
+    Integers,
+    Records,
+    questions,
+    read,
+)
+from fairspace.submissions.benchmarks.stereotypical_bias.resample import (
+    difference_designs,
+    score_designs,
+    similarity_designs,
+)
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
+from fairspace.submissions.uncertainty.design import Design
+from fairspace.submissions.uncertainty.resampling import resamples_setting
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
 _ABSENT = "not every submission has answers of this task"
@@ -27,8 +46,8 @@ def prefix_of(submission: Submission) -> str:
     return str(submission.meta.generation.get("prefix") or "plain")
 
 
-def compare(submissions: Sequence[Submission]) -> dict[str, Value]:
-    """The comparisons by name; submissions are numbered from 1 in the order given.
+def compare(submissions: Sequence[Submission], resamples: int | None = None) -> dict[str, Value]:
+    """The comparisons by name, with intervals; submissions are numbered from 1 in the order given.
 
     - `similarity_<cell>_<i>_<j>`: share of identical answers, N/A included, in [0, 1], over the questions that both
       answered; the bounds take the others as different and as identical.
@@ -36,6 +55,9 @@ def compare(submissions: Sequence[Submission]) -> dict[str, Value]:
     - `prefix_difference_<cell>_<i>`, also with `_na_filtered`: S of a run with a prefix minus S of the plain run of the
       same model and revision, over the questions that both answered; below 0 the prefix helped. Runs without a plain
       run are left out.
+
+    Intervals: the clusters of the scores are drawn again, for all submissions alike, `resamples` times
+    (`FAIRSPACE_RESAMPLES` or 1 000 if left out; 0 for none).
 
     Errors: UsageError for fewer than two submissions, one of another benchmark, or several dataset revisions.
     """
@@ -66,7 +88,54 @@ def compare(submissions: Sequence[Submission]) -> dict[str, Value]:
         for cell in CELLS:
             with_prefix, without = (records[at].cells[cell.name] for at in (i - 1, plain))
             values += _differences(i, cell, _questions(cell, records), with_prefix, without, evidence_of_run)
-    return {value.name: value for value in values}
+    times, named = resamples_setting() if resamples is None else resamples, {value.name: value for value in values}
+    for design, (begin, ending, end) in _designs(submissions, records) if times else ():
+        for name, about in uncertainties(design, draw(design, times)).items():
+            value = named.get(f"{begin}{name.removesuffix(ending)}{end}") if name.endswith(ending) else None
+            if value is not None and value.value is not None:
+                named[value.name] = replace(value, uncertainty=about)
+    return named
+
+
+def _designs(
+    submissions: Sequence[Submission], records: Sequence[Records]
+) -> Iterator[tuple[Design, tuple[str, str, str]]]:
+    """Designs, and how a comparison is named after a value of theirs: its beginning, what is cut off, its end."""
+    for (i, one), (j, other) in combinations(enumerate(records, 1), 2):
+        yield from ((design, ("similarity_", "", f"_{i}_{j}")) for design in similarity_designs(*_both(one, other)))
+    agreed = {}
+    for cell in CELLS:
+        answers = [record.cells[cell.name] for record in records]
+        first, present = answers[0], [part for part in answers if part is not None]
+        whole = len(present) == len(answers) and first is not None
+        agreed[cell.name] = replace(first, group=_agreed(present)) if whole and first is not None else None
+    for design in score_designs(Records(agreed)):
+        yield design, ("ensemble_", "_na_filtered", "")
+    for i, run in enumerate(submissions, 1):
+        if (plain := _plain_run(run, submissions)) is not None:
+            both = _both(records[i - 1], records[plain])
+            yield from ((design, ("prefix_difference_", "", f"_{i}")) for design in difference_designs(*both))
+
+
+def _both(one: Records, other: Records) -> tuple[Records, Records]:
+    """Two runs with what both answered."""
+    cells: tuple[dict[str, Answers | None], dict[str, Answers | None]] = ({}, {})
+    for name in one.cells:
+        pair = one.cells[name], other.cells[name]
+        for place, (mine, another) in enumerate((pair, pair[::-1])):
+            cells[place][name] = None if mine is None or another is None else _where(mine, mine.given & another.given)
+    return Records(cells[0]), Records(cells[1])
+
+
+def _where(answers: Answers, rows: Booleans) -> Answers:
+    group, position = (np.where(rows, column, NOT_AVAILABLE) for column in (answers.group, answers.position))
+    return Answers(answers.asked, group, position, np.where(rows, answers.outcome, NOT_HANDED_IN))
+
+
+def _agreed(answers: Sequence[Answers]) -> Integers:
+    """(n,) the group that all choose, or `NOT_AVAILABLE`."""
+    groups = [part.group.astype(str) for part in answers]
+    return ensemble(groups, not_answered=str(NOT_AVAILABLE)).astype(np.int64)
 
 
 def shared(values: Mapping[str, Value]) -> str:
@@ -112,8 +181,7 @@ def _ensemble(cell: Cell, expected: int, answers: Sequence[Answers | None]) -> V
     name, present = f"ensemble_{cell.name}", [part for part in answers if part is not None]
     if len(present) < len(answers) or not present:
         return not_run(name, _ABSENT, expected=expected)
-    groups = [part.group.astype(str) for part in present]
-    agreed = ensemble(groups, not_answered=str(NOT_AVAILABLE)).astype(np.int64)
+    agreed = _agreed(present)
     consensus, evidence = cell_association(cell, present[0].asked, agreed)
     valid = int((agreed != NOT_AVAILABLE).sum())
     return as_value(name, consensus.na_filtered, expected=expected, valid=valid, evidence=evidence)
@@ -127,12 +195,8 @@ def _differences(
         yield from (not_run(name, _ABSENT, expected=expected) for name in names)
         return
     both = run.given & plain.given
-    after, before = (
-        cell_association(
-            cell, answers.asked, np.where(both, answers.group, NOT_AVAILABLE), answers.not_available & both
-        )[0]
-        for answers in (run, plain)
-    )
+    kept = (_where(answers, both) for answers in (run, plain))
+    after, before = (cell_association(cell, each.asked, each.group, each.not_available)[0] for each in kept)
     valid = int(both.sum())
     for name, triples in zip(
         names, ((after.score, before.score), (after.na_filtered, before.na_filtered)), strict=True

@@ -8,7 +8,7 @@ trait as the stratum.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -49,16 +49,51 @@ _NOTE = "a size: the low end takes the side of each group from one half of the c
 
 def designs(records: Records) -> list[Design]:
     """The design of the scores, and that of the levels, for each kind of picture with answers."""
+    return [design(*drawn) for drawn in _by_picture(records) for design in (_design, _level_design)]
+
+
+def score_designs(records: Records) -> list[Design]:
+    """The designs of the scores alone."""
+    return [_design(*drawn) for drawn in _by_picture(records)]
+
+
+def difference_designs(run: Records, plain: Records) -> list[Design]:
+    """The designs of one run's scores less those of another, of the same cells, which are drawn together."""
+    pairs = zip(score_designs(run), score_designs(plain), strict=True)
+    return [replace(_less(run, plain), biased=frozenset(), fair=None, sizes=None, notes={}) for run, plain in pairs]
+
+
+def _less(run: Design, plain: Design) -> Design:
+    limits = {name: (-high, high) for name, (_, high) in run.limits.items()}
+    statistic = lambda times: run.statistic(times) - plain.statistic(times)  # noqa: E731
+    return replace(run, statistic=statistic, limits=limits, intervals=dict.fromkeys(run.names, "normal"))
+
+
+def similarity_designs(one: Records, other: Records) -> list[Design]:
+    """The designs of the share of identical answers in each cell of two runs, which are drawn together."""
+    drawn = []
+    for pictures, parts in _by_picture(one):
+        strata, same, both = _strata(pictures, parts), [], []
+        for part in parts:
+            answers = other.cells[part.cell.name] or part.answers
+            rows, cluster = part.answers.given & answers.given, part.answers.asked.cluster
+            alike = rows & (part.answers.group == answers.group)
+            same.append(np.bincount(cluster[alike], minlength=len(strata)))
+            both.append(np.bincount(cluster[rows], minlength=len(strata)))
+        shares = {part.cell.name: float(part.independent(pictures)) for part in parts}
+        statistic = lambda times, same=same, both=both: divide(  # noqa: E731
+            times @ np.transpose(same), times @ np.transpose(both)
+        )
+        limits = dict.fromkeys(shares, (0.0, 1.0))
+        names, task = tuple(shares), f"stereotypical_bias/{pictures}"
+        drawn.append(Design(task, _UNITS[pictures], strata, names, statistic, limits, shares=shares))
+    return drawn
+
+
+def _by_picture(records: Records) -> list[tuple[str, list[AnsweredCell]]]:
     answered = [AnsweredCell(cell, answers) for cell in CELLS if (answers := records.cells[cell.name]) is not None]
-    by_picture = {
-        pictures: [part for part in answered if part.cell.task in tasks] for pictures, tasks in _TASKS.items()
-    }
-    return [
-        design(pictures, parts)
-        for pictures, parts in by_picture.items()
-        if parts
-        for design in (_design, _level_design)
-    ]
+    kinds = ((pictures, [part for part in answered if part.cell.task in tasks]) for pictures, tasks in _TASKS.items())
+    return [(pictures, parts) for pictures, parts in kinds if parts]
 
 
 @dataclass(frozen=True)
@@ -76,6 +111,11 @@ class AnsweredCell:
         """Numbers of counts, part by part."""
         kinds, places = len(self.cell.shows), self.answers.asked.options.shape[1]
         return len(self.cell.instances) * len(self.cell.groups), 1, places, kinds, kinds
+
+    def independent(self, pictures: str) -> int:
+        """Number of answers that vary by themselves: pairs of different faces, or pictures."""
+        asked, vision = len(self.answers.asked.rows), pictures == "vision"
+        return asked // len(self.cell.instances) // PAIRS_OF_A_FACE if vision else asked
 
     def counts(self, clusters: int) -> csr_array:
         """(counts, clusters) summands of each cluster."""
@@ -153,7 +193,7 @@ def _strata(pictures: str, parts: Sequence[AnsweredCell]) -> Integers:
 
 
 def _design(pictures: str, parts: list[AnsweredCell]) -> Design:
-    vision, strata = pictures == "vision", _strata(pictures, parts)
+    strata = _strata(pictures, parts)
     counts = vstack([part.counts(len(strata)) for part in parts], format="csr")
     ends = np.cumsum([sum(part.sizes) for part in parts])[:-1]
 
@@ -169,8 +209,7 @@ def _design(pictures: str, parts: list[AnsweredCell]) -> Design:
         return np.concatenate([part.along(x, y) for part, x, y in zip(parts, *split, strict=True)], axis=1)
 
     named = [name for part in parts for name in names(part.cell)]
-    asked = [len(part.answers.asked.rows) // (len(part.cell.instances) if vision else 1) for part in parts]
-    pairs = min(asked) // (PAIRS_OF_A_FACE if vision else 1)
+    pairs = min(part.independent(pictures) for part in parts)
     scores = [name for part in parts for name in names(part.cell)[:2]]
     largest = {name: largest_association(len(part.cell.groups)) for part in parts for name in names(part.cell)[:2]}
     biased = frozenset(name for name in named if not name.endswith(DESCRIBING))

@@ -216,7 +216,7 @@ def test_comparison_counts_what_is_missing_both_ways(biased: Submission) -> None
 
 def test_a_prefix_is_measured_over_what_both_runs_answered(biased: Submission) -> None:
     prefixed = submission(coin, prefix="debiasing")
-    whole = compare([biased, prefixed])
+    whole = compare([biased, prefixed], 200)
     random = np.random.default_rng(4)
     plain, run = (
         with_rows(s, rows.filter(pa.array(random.random(rows.num_rows) < 0.5)))
@@ -230,6 +230,12 @@ def test_a_prefix_is_measured_over_what_both_runs_answered(biased: Submission) -
         assert after.low < before.low <= before.high < after.high  # type: ignore[operator]
         assert after.valid == pytest.approx(after.expected / 4, rel=0.05)
     assert shared(whole) == ""
+    for name, value in whole.items():
+        assert value.interval is not None, name
+        assert value.interval[0] <= value.value <= value.interval[1]  # type: ignore[operator]
+    assert whole["prefix_difference_gender_occupation_2"].interval[1] < 0  # type: ignore[index]
+    assert whole["similarity_gender_occupation_1_2"].interval == pytest.approx((0.5, 0.5), abs=0.05)
+    assert compare([biased, prefixed], 0)["similarity_gender_occupation_1_2"].uncertainty is None
     assert shared(parts).startswith("Compared is what both of two submissions answered, 51,188 of 205,240 questions")
 
 
