@@ -77,12 +77,14 @@ class Paper:
 
     `rules`: printed values that are no scores, such as norms; draws of their parts give the intervals of one's own.
     `references`: printed rows that are no model's.
+    `note`: a sentence on what one result cannot make.
     """
 
     parts: Sequence[PaperTable | PaperFigure]
     printed: Callable[[Figure], tuple[str, float]] = lambda figure: (figure.score, 1.0)
     rules: ScoringTable = field(default_factory=lambda: ScoringTable({}))
     references: Sequence[Model] = ()
+    note: str = ""
 
 
 Curves = Mapping[str, Sequence[tuple[float, float]]]

@@ -71,8 +71,9 @@ def models(benchmark: str) -> dict[tuple[str, str], list[Figure]]:
     for figure in cells:
         if figure.table == cells[0].table:
             rows.setdefault((figure.model, figure.cohort), []).append(figure)
-    for (model, _), row in rows.items():
-        row += [figure for figure in cells if figure.table != cells[0].table and figure.model == model]
+    for (model, cohort), row in rows.items():
+        further = (figure for figure in cells if figure.table != cells[0].table and figure.model == model)
+        row += [figure for figure in further if figure.cohort in ("", cohort)]
     return rows
 
 

@@ -70,7 +70,7 @@ def write_paper(results: Sequence[Result], folder: Path) -> list[Path]:
                 files[f"{stem}.png"] = to_png(content)
         shown.append((heading, Markup(content), note))  # noqa: S704 its texts are escaped
     template = Environment(autoescape=True).from_string(_PAGE.read_text(encoding="utf-8"))
-    files["paper.html"] = template.render(title=bench.title, shown=shown).encode()
+    files["paper.html"] = template.render(title=bench.title, shown=shown, note=paper.note).encode()
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         (folder / name).write_bytes(data)
@@ -151,7 +151,7 @@ def _filled(it: PaperTable, models: Sequence[Model], looks: Looks) -> tuple[Tabl
         values = [model.values[name] for name in of_block if name in model.values]
         if not {*of_block} & {*model.texts} and all(value.state == "not_run" for value in values):
             absent |= {model.name: next((value.reason for value in values), "not measured")} if model.own else {}
-        elif block.cohort in ("", model.cohort):
+        elif block.cohort in ("", model.cohort.lower()):
             about = [model.notes[""]] if model.own else []
             row = [*block.heads, marked(model.name, about)]
             line = dict(zip(heads, (*block.heads, harmless(model.name)), strict=True))

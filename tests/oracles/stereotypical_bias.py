@@ -98,7 +98,7 @@ def _cell(asked: Asked, names: tuple[str, ...], attribute: str, groups: Any, sce
     responses: Counter[str] = Counter()
     given = not_available = declined = 0
     for name, item, code in asked:
-        shown = []
+        shown: list[str] = []
         if scenario != "persona":
             race = [GROUPS["race"][item[side]] for side in ("left", "right")]
             shown = race if attribute == "race" else [item["shared"]]

@@ -125,7 +125,8 @@ TOTAL = "TBS"
 
 def rows(standard: str) -> Iterator[Published]:
     """Table 2; under another standard than the paper's, with the total from the printed M1 to M8."""
-    for (_, evaluator), cells in models("genres").items():
+    for (_, evaluator), figures in models("genres").items():
+        cells = [figure for figure in figures if figure.score in (*METRICS, TOTAL)]
         scores = {cell.score: printed(cell) for cell in cells}
         if standard != INAUGURAL.name:
             cohort = STANDARDS[standard].cohorts[evaluator]
@@ -134,7 +135,9 @@ def rows(standard: str) -> Iterator[Published]:
             made_of = f"{standard} over the printed M1 to M8 of {source(cells[0])}"
             scores[TOTAL] = computed(TOTAL, total, made_of, scores[TOTAL])
             cells = [cell for cell in cells if cell.score != TOTAL]
-        yield published_row(cells, scores, TOTAL, labels={"cohort": evaluator}, cohort=EVALUATORS[evaluator])
+        further = {figure.score: printed(figure) for figure in figures if figure.score not in (*METRICS, TOTAL)}
+        about = {"labels": {"cohort": evaluator}, "cohort": EVALUATORS[evaluator], "values": further}
+        yield published_row(cells, scores, TOTAL, **about)
 
 
 _TOLD = {

@@ -148,7 +148,9 @@ BENCHMARK = Benchmark(
     ),
     signature=signature,
     reporting=Reporting(
-        headline=(*formula.METRICS, "TBS"), sentences=Lazy("fairspace.submissions.benchmarks.genres.about:sentences")
+        headline=(*formula.METRICS, "TBS"),
+        sentences=Lazy("fairspace.submissions.benchmarks.genres.about:sentences"),
+        paper=Lazy("fairspace.submissions.benchmarks.genres.paper:paper"),
     ),
     scoring=Scoring(
         scoring,

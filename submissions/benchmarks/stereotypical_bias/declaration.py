@@ -178,6 +178,7 @@ BENCHMARK = Benchmark(
     reporting=Reporting(
         headline=(*(cell.name for cell in CELLS), "total"),
         sentences=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.about:sentences"),
+        paper=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.paper:paper"),
     ),
     designs=designs,
     variants=variants,
