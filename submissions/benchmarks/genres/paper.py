@@ -29,7 +29,7 @@ def paper(values: Mapping[str, Value], scored: Scored, standard: str) -> Paper:
     """The paper's tables and figures."""
     rules = ScoringTable({name: Rule(name, {metric: 1.0}) for metric, name in _TWICE.items()})
     parts = [*read_parts(Path(__file__).with_suffix(".toml")), *_figures(values)]
-    return Paper(parts, _name, rules, _NOT_MADE)
+    return Paper(parts, _name, rules, note=_NOT_MADE)
 
 
 def _name(figure: Figure) -> tuple[str, float]:
