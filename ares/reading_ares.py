@@ -16,10 +16,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from io import BytesIO
 from pathlib import Path, PurePath
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
-from PIL import Image, ImageFile, UnidentifiedImageError
+from PIL import Image, ImageFile, TiffImagePlugin, UnidentifiedImageError
 
 from .fates_ares import NOTES, Fate, Limits, UnreadableError, check_size, refused
 from .pixels_ares import decoded, eight_bits
@@ -75,12 +75,16 @@ def read_image(source: Any, limits: Limits, least: int) -> tuple[Image.Image | N
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence Pillow's warnings, and have it refuse truncated files; may be entered by several threads at once."""
+    """Silence Pillow's warnings, and have it refuse truncated files and directories whose values overlap.
+
+    May be entered by several threads at once.
+    """
     global _inside
     with _lock:
         _inside += 1
         if _inside == 1:
             _before.append((warnings.catch_warnings(), ImageFile.LOAD_TRUNCATED_IMAGES))
+            TiffImagePlugin.ImageFileDirectory_v2.load = _load_directory  # type: ignore[method-assign]
             _before[-1][0].__enter__()
             warnings.filterwarnings("ignore", module=r"PIL\b")
             ImageFile.LOAD_TRUNCATED_IMAGES = False
@@ -92,6 +96,31 @@ def quiet() -> Iterator[None]:
             if not _inside:
                 filters, ImageFile.LOAD_TRUNCATED_IMAGES = _before.pop()
                 filters.__exit__(None, None, None)
+                TiffImagePlugin.ImageFileDirectory_v2.load = _LOAD  # type: ignore[method-assign]
+
+
+_LOAD = TiffImagePlugin.ImageFileDirectory_v2.load
+
+
+def _load_directory(self: TiffImagePlugin.ImageFileDirectory_v2, fp: IO[bytes]) -> None:
+    """Read a TIFF or EXIF directory: 65,535 tags that name the same megabyte would become 64 GB."""
+    _LOAD(self, _Rationed(fp))  # type: ignore[arg-type]
+
+
+class _Rationed:
+    """A stream that gives twice its length in all."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        here = stream.tell()
+        self._left, self._read = 2 * stream.seek(0, os.SEEK_END), stream.read
+        self.seek, self.tell = stream.seek, stream.tell
+        self.seek(here)
+
+    def read(self, size: int) -> bytes:
+        self._left -= size
+        if self._left < 0:
+            raise UnreadableError("corrupt", "a directory whose values are larger than the file that holds them")
+        return self._read(size)
 
 
 _lock = threading.Lock()

@@ -282,8 +282,8 @@ class LogState:
     """Baseline -> its newest entry."""
     lost: set[int] = field(default_factory=set)
     """Numbers of lost events; later events that depend on them are ignored."""
-    revoked: dict[str, str] = field(default_factory=dict)
-    """Id of a token, or `user:` and a user's name -> time of revocation of it, or of all tokens until then."""
+    revoked: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Id of a token, or `user:` and a user's name -> number and time of the event that revoked it, or all before."""
     revocations: dict[str, list[str]] = field(default_factory=dict)
     """User -> times of their revocations."""
     mendings: list[str] = field(default_factory=list)
@@ -422,7 +422,7 @@ def _pruned(folded: LogState, event: Event) -> None:
 
 def _revoked(folded: LogState, event: Event) -> None:
     name = event.body["token"] or f"user:{event.body['user']}"
-    folded.revoked[name] = event.time
+    folded.revoked[name] = event.number, event.time
     folded.revocations.setdefault(event.body["by"], []).append(event.time)
 
 

@@ -32,5 +32,5 @@ class Space:
         state = State(storage, signing_key(settings.secret), settings.board_seconds)
         state.refresh()
         jobs = Jobs(state, settings)
-        tokens = Tokens(settings.secret, state.is_revoked)
+        tokens = Tokens(settings.secret, state.is_revoked, lambda: state.number)
         return cls(settings, storage, state, jobs, Intake(state, settings), tokens)

@@ -108,10 +108,14 @@ class State:
         with self._lock:
             return list(self._folded.entries.values())
 
-    def is_revoked(self, token: str, user: str, made: str) -> bool:
-        """Whether a token was revoked: by its id, or with all earlier tokens of its user."""
+    def is_revoked(self, token: str, user: str, made: str, after: int | None = None) -> bool:
+        """Whether a token was revoked: by its id, or with all earlier tokens of its user.
+
+        A token made `after` an event is earlier than those that follow, whatever the clock said; older ones have none.
+        """
         revoked = self._folded.revoked
-        return token in revoked or made <= revoked.get(f"user:{user}", "")
+        number, time = revoked.get(f"user:{user}", (0, ""))
+        return token in revoked or (made <= time if after is None else after < number)
 
     def revocations(self, by: str, since: str) -> int:
         """Number of revocations by a user since a time."""
@@ -260,7 +264,8 @@ class Shown:
     def of(cls, folded: LogState, entries: Sequence[Entry]) -> Shown:
         """Entries with their copied baselines and the reasons why they have no rank."""
         marks = baseline_copies(folded.same, entries)
-        reasons = too_alike(folded.same, entries) | earlier_attempts(folded.attempts, entries)
+        reasons = too_alike(folded.same, entries) | reposts(folded, entries)
+        reasons |= earlier_attempts(folded.attempts, entries)
         return cls(entries, marks, reasons | copies(folded.same, entries) | marks)
 
 
@@ -305,8 +310,8 @@ def baseline_copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]
 def copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:
     """Entry -> why it has no rank: it has the answers of another row on the board.
 
-    Of rows with the same answers the first one keeps its rank, or the verified one. If its account submits the answers
-    again under the same model name, that is the same row, and the newest keeps the rank.
+    Of rows with the same answers the first released one keeps its rank, or the verified one. If its account submits
+    the answers again under the same model name, that is the same row, and the newest keeps the rank.
     """
     groups: dict[str, list[Entry]] = {}
     for logged in shown:
@@ -315,7 +320,8 @@ def copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:
     reasons: dict[str, str] = {}
     for members in groups.values():
         verified = [logged for logged in members if logged.verified]
-        kept = verified[0] if verified else [logged for logged in members if _who(logged) == _who(members[0])][-1]
+        ranked = [logged for logged in members if logged.released] or members
+        kept = verified[0] if verified else [logged for logged in ranked if _who(logged) == _who(ranked[0])][-1]
         others = (logged.entry for logged in members if logged is not kept)
         reasons |= dict.fromkeys(others, f"the same answers as row {kept.entry}")
     return reasons
@@ -339,6 +345,16 @@ def too_alike(same: SameAnswers, shown: Sequence[Entry]) -> dict[str, str]:
                 f"(kappa {alike.kappa:.2f})"
             )
     return reasons
+
+
+def reposts(folded: LogState, shown: Sequence[Entry]) -> dict[str, str]:
+    """Entry -> why a maintainer must look: it has the answers of a withdrawn row of another account or model."""
+    firsts = {logged.entry: folded.entries[folded.same.first.get(logged.entry, logged.entry)] for logged in shown}
+    return {
+        logged.entry: f"the answers of row {first.entry}, which was withdrawn"
+        for logged in shown
+        if (first := firsts[logged.entry]).withdrawn and not _is_vouched(logged) and _who(first) != _who(logged)
+    }
 
 
 def _is_vouched(logged: Entry) -> bool:

@@ -42,11 +42,15 @@ def find(model: str, marker: str) -> Weights:
     such a folder or repository, or without connection.
     """
     folder = Path(model).expanduser()
-    if (folder / marker).is_file():
+    try:
+        is_file, is_folder = (folder / marker).is_file(), folder.is_dir()
+    except OSError as error:  # a name longer than files may have
+        raise absent(model, marker) from error
+    if is_file:
         return Weights(
             str(folder), None, f"{folder.resolve().name} (sha256 {folder_hash(folder)[:16]})", folder / marker
         )
-    if folder.is_dir() or model.startswith((".", "/", "~")):
+    if is_folder or model.startswith((".", "/", "~")):
         raise BuildError("TOOL_MISSING", model, f"no {marker}", "a folder that `save_pretrained` wrote", "name another")
     identifier, _, revision = model.partition("@")
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url, try_to_load_from_cache

@@ -241,6 +241,8 @@ class ImageReader:
         """Bytes and file suffix. BuildError SOURCE_IMAGE if they are missing, no image, or have another hash."""
         from PIL import Image
 
+        from fairspace.ares.reading_ares import quiet
+
         if stored.file != self._file or stored.row < self._next:
             self._file, self._rows = stored.file, rows(stored.file, ("image",), _BATCH)
         row: dict[str, Any] = next(row for place, row in self._rows if place == stored.row)
@@ -253,7 +255,7 @@ class ImageReader:
             expected = f"sha256 {stored.sha256}, as the row says"
             raise _bad("SOURCE_IMAGE", where, f"bytes with sha256 {digest}", expected)
         try:
-            with Image.open(BytesIO(data)) as image:
+            with quiet(), Image.open(BytesIO(data)) as image:
                 return data, _SUFFIXES[image.format or ""]
         except KeyError as error:
             what = f"an image in the format {error}"

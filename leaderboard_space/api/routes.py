@@ -43,6 +43,8 @@ def _cached(request: Request, make: Make, version: int) -> Response:
     about = f"{VERSION}\0{version}\0{request.url.path}\0{request.url.query}"
     tag = f'W/"{hashlib.sha256(about.encode()).hexdigest()[:24]}"'
     headers = {"ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}", "X-Content-Type-Options": "nosniff"}
+    if space.settings.site():  # a public board, which notebooks in browsers may read
+        headers["Access-Control-Allow-Origin"] = "*"
     sent = {part.strip() for part in request.headers.get("if-none-match", "").split(",")}
     if tag in sent:
         return Response(status_code=304, headers=headers)

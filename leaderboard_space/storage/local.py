@@ -26,6 +26,8 @@ from fairspace.leaderboard_space.storage.log import Log
 
 LOG = "events.jsonl"
 COUNT = "events.count"
+_PAUSE = 0.01
+"""Seconds until a log that another process writes is asked for again."""
 _ROOM = 1 << 16
 """Bytes that an append of events alone may need."""
 
@@ -35,7 +37,8 @@ class LocalStorage:
 
     def __init__(self, root: Path | str) -> None:
         self.root = Path(root)
-        self._lock = threading.RLock()
+        self._writing, self._lock = threading.Lock(), threading.Lock()
+        """Held by the thread that appends, however slow the disk is, and while the index is used; in this order."""
         mend = (
             "stop every process that uses the store; put the log back from a backup, "
             f"or run `fairspace store {self.root} --mend`, which keeps every sound event; then start again"
@@ -63,9 +66,7 @@ class LocalStorage:
             make_folder(self.root)
             for path, content in (files or {}).items():
                 staged[path] = write_part(self.root / PARTS, content)
-            with self._lock, self._opened("a+b", fcntl.LOCK_EX) as log:
-                self._log.catch_up(log)
-                self._check_count()
+            with self._opened_to_write() as log:
                 self._put_torn_end_aside(log)
                 self._tidy()
                 for path, part in staged.items():
@@ -86,9 +87,7 @@ class LocalStorage:
     def remove(self, paths: Sequence[str], draft: Draft, number: int) -> bool:
         """See `Storage.remove`. After a kill in between, files are gone without the event; the call can be repeated."""
         try:
-            with self._lock, self._opened("a+b", fcntl.LOCK_EX) as log:
-                self._log.catch_up(log)
-                self._check_count()
+            with self._opened_to_write() as log:
                 if len(self._log) != number:
                     return False
                 self._put_torn_end_aside(log)
@@ -100,16 +99,15 @@ class LocalStorage:
             raise write_error(str(self.root), error) from error
 
     def events(self, after: int = 0) -> Iterator[Event]:
-        """See `Storage.events`."""
+        """See `Storage.events`. While this process appends, they are those of before: no newer one is durable yet."""
         while True:
-            with self._lock:
-                if not len(self._log) and not (self.root / LOG).is_file():
+            if not len(self._log) and not (self.root / LOG).is_file():
+                self._check_count()
+                return
+            with self._opened_to_read() as (log, is_newest):
+                read = self._log.read(log, after) if is_newest or after < len(self._log) else []
+                if is_newest and not read:
                     self._check_count()
-                    return
-                with self._opened("rb", fcntl.LOCK_SH) as log:
-                    read = self._log.read(log, after)
-                    if not read:
-                        self._check_count()
             if not read:
                 return
             yield from read
@@ -117,11 +115,10 @@ class LocalStorage:
 
     def find(self, key: str) -> Event | None:
         """See `Storage.find`."""
-        with self._lock:
-            if key not in self._log:
-                return None
-            with self._opened("rb", fcntl.LOCK_SH) as log:
-                return self._log.find(log, key)
+        if key not in self._log:
+            return None
+        with self._opened_to_read() as (log, _):
+            return self._log.find(log, key)
 
     def read(self, path: str) -> bytes:
         """See `Storage.read`."""
@@ -142,15 +139,35 @@ class LocalStorage:
         """See `Storage.close`; there is nothing to finish."""
 
     @contextmanager
-    def _opened(self, mode: str, lock: int) -> Iterator[IO[bytes]]:
+    def _opened_to_write(self) -> Iterator[IO[bytes]]:
+        """The log, locked against every other writer and caught up with."""
+        with self._writing, self._opened("a+b") as log:
+            fcntl.flock(log, fcntl.LOCK_EX)
+            with self._lock:
+                self._check(log)
+                self._log.catch_up(log)
+                self._check_count()
+            yield log
+
+    @contextmanager
+    def _opened_to_read(self) -> Iterator[tuple[IO[bytes], bool]]:
+        """The log and its index, and whether new lines may be read: not while another thread appends them."""
+        with self._opened("rb") as log:
+            while not (is_newest := _shared(log)) and not self._writing.locked():
+                time.sleep(_PAUSE)
+            with self._lock:
+                self._check(log)
+                yield log, is_newest
+
+    def _opened(self, mode: str) -> IO[bytes]:
         if len(self._log) and not (self.root / LOG).is_file():
             raise self._log.damaged("the log is gone")
-        with (self.root / LOG).open(mode) as log:
-            fcntl.flock(log, lock)
-            if not _lies_at(log, self.root / LOG):
-                raise self._log.damaged("it was replaced while it was in use")
-            self._log.check(log)
-            yield log
+        return (self.root / LOG).open(mode)
+
+    def _check(self, log: IO[bytes]) -> None:
+        if not _lies_at(log, self.root / LOG):
+            raise self._log.damaged("it was replaced while it was in use")
+        self._log.check(log)
 
     def _is_free(self, path: str) -> bool:
         """Whether no event refers to a file at this path, if there is one; a submission's name tells its content."""
@@ -183,8 +200,9 @@ class LocalStorage:
         except OSError:
             os.ftruncate(log.fileno(), self._log.end)
             raise
-        for line in lines:
-            self._log.note(line)
+        with self._lock:
+            for line in lines:
+                self._log.note(line)
         with suppress(OSError):  # the events are on the disk, and a smaller number is no fault
             write_count(self.root, len(self._log))
 
@@ -217,6 +235,14 @@ def write_count(root: Path, count: int) -> None:
     part = root / PARTS / COUNT
     part.write_bytes(f"{count}\n".encode())
     part.replace(root / COUNT)
+
+
+def _shared(log: IO[bytes]) -> bool:
+    """Lock a log for reading; False while a writer has it."""
+    with suppress(BlockingIOError):
+        fcntl.flock(log, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 def _lies_at(file: IO[bytes], path: Path) -> bool:

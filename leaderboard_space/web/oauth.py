@@ -20,6 +20,8 @@ from fairspace.leaderboard_space.web.refusals import refuse
 _STATE = "_state_huggingface_"
 _BEGUN = 3
 """Unfinished sign-ins of a browser, all stored in its cookie."""
+_ORGANISATIONS = 2400
+"""Most characters of a user's organisations in the cookie: browsers drop one of more than 4,096."""
 _LOCAL_TARGET = re.compile(r"/(?![/\\\\])[A-Za-z0-9_./?&=%+:,~-]{0,500}")
 
 
@@ -77,6 +79,8 @@ def _session_of(request: Request) -> dict[str, object]:
         for organisation in answer.user_info.orgs or ()
         if organisation.preferred_username
     ]
+    while sum(map(len, organisations)) + 4 * len(organisations) > _ORGANISATIONS:
+        organisations.pop()
     until = int(answer.access_token_expires_at.timestamp())
     return {"user": {"name": answer.user_info.preferred_username, "organisations": organisations, "until": until}}
 

@@ -29,23 +29,33 @@ ID = 16
 
 @dataclass(frozen=True)
 class Token:
-    """Content of a token. Its id serves for revocation and reveals nothing of it; `time` is as `Event.time`."""
+    """Content of a token. Its id serves for revocation and reveals nothing of it; `time` is as `Event.time`.
+
+    `after`: number of the last event when it was made; None in tokens of earlier versions.
+    """
 
     id: str
     user: User
     time: str
+    after: int | None
 
 
 class Tokens:
     """Makes and reads tokens, signed with `secret`; '' draws one, so that they end with this process.
 
-    `is_revoked` takes a token's id, its user's name and its time. UsageError for a short secret.
+    `is_revoked` takes a token's id, its user's name, its time and `after`; `number` gives the number of the last event.
+    UsageError for a short secret.
     """
 
-    def __init__(self, secret: str = "", is_revoked: Callable[[str, str, str], bool] = lambda *about: False) -> None:
+    def __init__(
+        self,
+        secret: str = "",
+        is_revoked: Callable[[str, str, str, int | None], bool] = lambda *about: False,
+        number: Callable[[], int] = lambda: 0,
+    ) -> None:
         if secret and len(secret) < SHORTEST:
             raise UsageError(f"FAIRSPACE_SECRET has {len(secret)} characters; it needs at least {SHORTEST}.")
-        self._is_revoked = is_revoked
+        self._is_revoked, self._number = is_revoked, number
         self._serializer = URLSafeTimedSerializer(
             secret or secrets.token_urlsafe(48),
             salt="fairspace token",
@@ -54,12 +64,13 @@ class Tokens:
 
     def make(self, user: User) -> str:
         """A new token of that user."""
-        return MARK + str(self._serializer.dumps([user.name, list(user.organisations), secrets.token_hex(8)]))
+        about = [user.name, list(user.organisations), secrets.token_hex(8), self._number()]
+        return MARK + str(self._serializer.dumps(about))
 
     def user(self, token: str) -> User:
         """The user of a token. SpaceError TOKEN_REVOKED; others as `read`."""
         read = self.read(token)
-        if self._is_revoked(read.id, read.user.name, read.time):
+        if self._is_revoked(read.id, read.user.name, read.time, read.after):
             problem, expected = f"the token {read.id}, which was revoked", "one that was not"
             raise SpaceError("TOKEN_REVOKED", "the token", problem, expected, "create a new one on /submit")
         return read.user
@@ -67,14 +78,14 @@ class Tokens:
     def read(self, token: str) -> Token:
         """The content of a token. SpaceError TOKEN_INVALID if it was not made here, or is older than `DAYS`."""
         try:
-            (name, organisations, *_), made = self._serializer.loads(
+            (name, organisations, *more), made = self._serializer.loads(
                 token.removeprefix(MARK), max_age=DAYS * 86400, return_timestamp=True
             )
         except BadSignature:
             problem, expected = "a token of another Space, or an expired one", f"one of the last {DAYS} days"
             raise SpaceError("TOKEN_INVALID", "the token", problem, expected, "create a new one on /submit") from None
         time = made.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        return Token(token_id(token), User(name, tuple(organisations)), time)
+        return Token(token_id(token), User(name, tuple(organisations)), time, more[1] if more[1:] else None)
 
 
 def token_id(token: str) -> str:

@@ -34,6 +34,8 @@ _DEEPFACE_RACES = {
 }
 _GENDERS = {"Female": "female", "Male": "male", "Woman": "female", "Man": "male"}
 _NAME = re.compile(r"([0-9a-f]{64})(_face\d+)?")
+_LARGEST = 1_000_000
+"""Pixels of a side, and years, are below."""
 AGAIN = "hand over the detector's own output, of images that are named by their sha256"
 
 
@@ -44,7 +46,7 @@ def read_detections(layout: str, file: str, version: str = "not stated") -> Open
         for sha256, face in LAYOUTS[layout](Path(file).name, Path(file).read_text(encoding="utf-8-sig")):
             of_image = faces.setdefault(sha256, [])
             of_image += [face] if face is not None else []
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BuildError("SOURCE_MISSING", file, str(error), "a file in UTF-8", AGAIN) from error
     if not faces:
         raise BuildError("SOURCE_LAYOUT", file, "no face", "one at least", AGAIN)
@@ -71,13 +73,13 @@ def _fairface(name: str, text: str) -> Iterator[tuple[str, SeenFace | None]]:
             "age": _label(BUCKETS, row["age"], where),
             "race": _label(FACT_OR_FAIR_RACES, row["race"], where),
         }
-        yield _image(row["face_name_align"], where), SeenFace((0, 0, 0, 0), labels)
+        yield _image(row["face_name_align"] or "", where), SeenFace((0, 0, 0, 0), labels)
 
 
 def _deepface(name: str, text: str) -> Iterator[tuple[str, SeenFace | None]]:
     try:
         images = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BuildError("SOURCE_LAYOUT", name, f"no JSON: {error}", "an object: file -> analyses", AGAIN) from error
     if not isinstance(images, dict):
         raise BuildError("SOURCE_LAYOUT", name, type(images).__name__, "an object: file -> analyses", AGAIN)
@@ -91,11 +93,13 @@ def _deepface(name: str, text: str) -> Iterator[tuple[str, SeenFace | None]]:
                 raise BuildError("SOURCE_LAYOUT", where, "an analysis without labels", expected, AGAIN)
             if each.get("face_confidence") == 0:
                 continue
-            x, y, width, height = (int(each.get("region", {}).get(side) or 0) for side in "xywh")
-            age = each.get("age")
+            region = each.get("region")
+            sides = region if isinstance(region, dict) else {}
+            x, y, width, height = (_number(sides.get(side), where) or 0 for side in "xywh")
+            age = _number(each.get("age"), where)
             labels = {
                 "gender": _label(_GENDERS, each.get("dominant_gender"), where),
-                "age": age_group(int(age)) if isinstance(age, int | float) else "",
+                "age": "" if age is None else age_group(age),
                 "race": _label(_DEEPFACE_RACES, each.get("dominant_race"), where),
             }
             yield sha256, SeenFace((x, y, x + width, y + height), labels)
@@ -107,6 +111,13 @@ def _image(file: str, where: str) -> str:
     if named is None:
         raise BuildError("SOURCE_VALUE", where, f"the file {file[-80:]!r}", "<sha256 of the image>.png", AGAIN)
     return named[1]
+
+
+def _number(value: object, where: str) -> int | None:
+    """A number without its fraction; None for none. BuildError SOURCE_VALUE."""
+    if value is not None and not (isinstance(value, int | float) and abs(value) < _LARGEST):
+        raise BuildError("SOURCE_VALUE", where, repr(value)[:80], f"a number below {_LARGEST:,}", AGAIN)
+    return None if value is None else int(value)
 
 
 def _label(labels: Mapping[str, str], word: object, where: str) -> str:

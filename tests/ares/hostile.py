@@ -70,6 +70,23 @@ def with_alpha() -> bytes:
     return encoded(image, "PNG")
 
 
+def directory(tags: int, size: int) -> bytes:
+    """A TIFF or EXIF block whose tags all name the same bytes."""
+    begin = 8 + 2 + 12 * tags + 4
+    entries = b"".join(struct.pack("<HHLL", 1000 + tag, 7, size, begin) for tag in range(tags))
+    return b"II*\0" + struct.pack("<LH", 8, tags) + entries + bytes(4 + size)
+
+
+def with_exif(form: str, block: bytes) -> bytes:
+    """An image with a block; EXIF of a JPEG without JFIF is read for its density."""
+    if form != "JPEG":
+        return encoded(portrait(), form, exif=block)
+    parts = [b"Exif\0\0" + block[start : start + 65_000] for start in range(0, len(block), 65_000)]
+    head = b"".join(b"\xff\xe1" + struct.pack(">H", len(part) + 2) + part for part in parts)
+    data = encoded(portrait(), form)
+    return data[:2] + head + data[20:]
+
+
 _GIF_BOMB = b"GIF89a" + struct.pack("<HH3xcHHHHx", 65535, 65535, b",", 0, 0, 65535, 65535) + b"\x08\x01\x00\x00;"
 
 UNREADABLE: dict[str, tuple[Callable[[], bytes], str]] = {
@@ -85,6 +102,12 @@ UNREADABLE: dict[str, tuple[Callable[[], bytes], str]] = {
     "bomb": (lambda: png_header(60_000, 60_000), "too_many_pixels"),
     "small bomb": (lambda: png_header(8_193, 8_193), "too_many_pixels"),
     "GIF bomb": (lambda: _GIF_BOMB, "too_many_pixels"),
+    "tags of one block": (lambda: directory(1000, 1 << 20), "corrupt"),
+    "tags of one block in a JPEG": (lambda: with_exif("JPEG", directory(1000, 1 << 20)), "corrupt"),
+    "drawing": (
+        lambda: b"<svg xmlns='http://www.w3.org/2000/svg'><image href='http://127.0.0.1/'/></svg>",
+        "not_an_image",
+    ),
     "point": (lambda: encoded(Image.new("RGB", (1, 1)), "PNG"), "too_small"),
     "numbers of 32 bits": (lambda: encoded(Image.new("I", (SIZE, SIZE), 10**6), "TIFF"), "unknown_pixels"),
     "negative floats": (lambda: encoded(Image.new("F", (SIZE, SIZE), -3.0), "TIFF"), "unknown_pixels"),

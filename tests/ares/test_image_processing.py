@@ -1,4 +1,5 @@
 import os
+import tracemalloc
 import warnings
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from PIL import Image, ImageFile
 from fairspace.ares.fates_ares import NOTES, REASONS, Limits
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.reading_ares import quiet, read_image
-from tests.ares.hostile import READABLE, SIZE, UNREADABLE, encoded, exif, portrait
+from tests.ares.hostile import READABLE, SIZE, UNREADABLE, directory, encoded, exif, portrait, with_exif
 
 EXACT = ("PNG", "BMP", "TIFF", "WEBP", "turned", "16 bits of colour", "animated PNG", "animated WEBP", "pages")
 
@@ -156,6 +157,17 @@ def test_broken_exif_data_do_not_cost_the_image(processor: AresImageProcessor) -
     data = encoded(portrait(), "JPEG", exif=b"Exif\0\0II*\0\xff\xff\xff\xff" + bytes(20))
     (fate,) = processor(data)["fates"]
     assert fate.status == "ok"
+
+
+@pytest.mark.parametrize("form", ["PNG", "WEBP"])
+def test_exif_data_whose_tags_share_their_bytes_are_left_aside(form: str, processor: AresImageProcessor) -> None:
+    data = with_exif(form, directory(1000, 1 << 20))
+    tracemalloc.start()
+    (fate,) = processor(data)["fates"]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (fate.status, fate.notes) == ("ok", ("exif_broken",))
+    assert peak < 50 << 20, "a megabyte is no gigabyte"
 
 
 def test_no_damage_to_any_format_raises(processor: AresImageProcessor) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -81,6 +82,23 @@ def test_all_tokens_of_a_user_are_revoked_and_new_ones_are_valid(space: Opened) 
     again = State(LocalStorage(space.space.settings.store))
     again.refresh()
     assert again.is_revoked(token_id(lost), "ann", tokens.read(lost).time), "after a restart, too"
+
+
+@pytest.mark.parametrize("hours", [-5, 5])
+def test_a_clock_that_jumps_revives_no_token_and_hinders_no_new_one(
+    space: Opened, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    tokens, now = space.space.tokens, time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 3600 * hours)
+    lost = tokens.make(ANN)
+    monkeypatch.setattr(time, "time", lambda: now)
+    revoke_all(space.space.state, "ann", "ann")
+    monkeypatch.setattr(time, "time", lambda: now + 3600 * hours)
+    kept = tokens.make(ANN)
+    monkeypatch.setattr(time, "time", lambda: now + 6 * 3600)
+    assert tokens.user(kept) == ANN
+    with pytest.raises(SpaceError, match="TOKEN_REVOKED"):
+        tokens.user(lost)
 
 
 def test_what_is_no_token_is_refused_and_nobody_fills_the_log(space: Opened, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,12 +106,13 @@ def _read(path: Path, limits: Limits, faults: Collector) -> Iterator[Line]:
             while data := stream.readline(limits.row_bytes + 1):
                 number, size = number + 1, size + len(data)
                 place = f"line {number}"
-                for code, count, most in (
-                    ("ROW_TOO_LONG", len(data), limits.row_bytes),
-                    ("TOO_LARGE", size, limits.member_bytes),
+                for code, count, most, unit in (
+                    ("ROW_TOO_LONG", len(data), limits.row_bytes, "bytes"),
+                    ("TOO_LARGE", size, limits.member_bytes, "bytes"),
+                    ("TOO_MANY_ROWS", number, limits.faulty_rows, "lines"),
                 ):
                     if count > most:
-                        faults.add(code, path.name, "more bytes", expected=f"at most {most:,} bytes", place=place)
+                        faults.add(code, path.name, f"more {unit}", expected=f"at most {most:,} {unit}", place=place)
                         return
                 try:
                     row = parse(decode(data), limits.depth)

@@ -108,6 +108,8 @@ def _header(file: Path, archive: zipfile.ZipFile) -> EvalLog:
     with zipfile.ZipFile(small, "w") as packed:
         for name in filter(_HEADER.fullmatch, dict.fromkeys(archive.namelist())):
             packed.writestr(name, _read(file, archive, name))
+            if small.tell() > MEMBER_BYTES:
+                raise invalid(file, "a larger header", f"at most {MEMBER_BYTES:,} bytes in all")
     small.seek(0)
     try:
         return read_eval_log(small, header_only=True, format="eval")

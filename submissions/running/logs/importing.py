@@ -134,12 +134,11 @@ def stage_of(file: Path, header: EvalLog, about: Described, answers: Iterable[An
         "limit": about.limit,
         "stratified": about.stratified,
         "software": dict(spec.packages),
-        "git": git and Git.model_validate(git),
         "started": _utc(file, started),
         "ended": _utc(file, header.stats.completed_at or started),
     }
     try:
-        return Stage.model_validate(options)
+        return Stage.model_validate({**options, "git": git and Git.model_validate(git)})
     except ValidationError as error:
         raise invalid(file, first(error), "a header as Inspect writes it") from error
 
@@ -234,7 +233,7 @@ def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
     Errors: RunError LOG_INVALID; LOG_CONFLICT if two samples answer the same item differently.
     """
     with open_log(file) as log:
-        described = _described(file, log.header)
+        described, room = _described(file, log.header), LIMITS.member_bytes
         answers: dict[Key, Answer] = {}
         prompts: dict[str, str] = {}
         for sample in log.samples:
@@ -249,7 +248,11 @@ def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
             prompts[name] = _hash(file, name, about.get(PROMPTS))
             if isinstance(about.get(SCHEMAS), bool):
                 described = described.model_copy(update={SCHEMA: about[SCHEMAS]})
-            join(answers, _answers(file, name, about[ANSWERS]), file)
+            found = _answers(file, name, about[ANSWERS])
+            room -= sum(len(answer.response or "") for answer in found)
+            if room < 0:
+                raise invalid(file, "more characters in all answers", f"at most {LIMITS.member_bytes:,}")
+            join(answers, found, file)
         expected = frozenset(map(str, log.header.eval.dataset.sample_ids or prompts))
         stage = stage_of(file, log.header, described, answers.values(), add_hashes(prompts.values()))
     return LogAnswers(file, described, stage, answers, prompts, expected)

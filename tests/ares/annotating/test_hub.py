@@ -46,3 +46,41 @@ def test_a_dataset_on_the_hub_is_labelled_by_a_model_on_the_hub(tiny_ares: Path,
     assert len(rows(tmp_path / "out")) == 16
     assert rows(tmp_path / "out") == rows(tmp_path / "local")
     assert rows(tmp_path / "out", "routes") == rows(tmp_path / "local", "routes")
+
+
+ELSEWHERE = "elsewhere.example"
+NAMES: tuple[str, ...] = (
+    "../x",
+    "a/../b",
+    "owner/..%2fx",
+    "owner/name?x=1",
+    "owner/name#f",
+    "owner\\name",
+    "owner/name\r\nHost: x",
+)
+NAMES += (f"http://{ELSEWHERE}/owner/name", f"//{ELSEWHERE}/x", "hf://models/o/n", "file:///etc/passwd", "a" * 300)
+REVISIONS = ("../../../x", "main?x", "%2e%2e%2f", f"http://{ELSEWHERE}", "refs/../x", f"user:key@{ELSEWHERE}/x")
+ASK = """
+from fairspace.ares.annotating.source import fetched
+from fairspace.builders.errors import BuildError
+from fairspace.builders.models.weights import find
+for name in {names!r}:
+    for ask in (lambda: fetched(name, "dataset", ["*"], "SOURCE_MISSING", "x", "y"), lambda: find(name, "config.json")):
+        try:
+            print("found", ask())
+        except BuildError:
+            pass
+"""
+
+
+@pytest.mark.process
+def test_no_name_sends_a_request_elsewhere(tmp_path: Path) -> None:
+    names = [*NAMES, *(f"owner/name@{revision}" for revision in REVISIONS)]
+    with Hub.start(tmp_path / "hub") as hub:
+        code = ASK.format(names=names)
+        told = hub.run(code, tmp_path / "user", OWNER, HTTP_PROXY=hub.address)  # which would tell of others
+        asked = [str(request["path"]) for request in hub.log()]
+    assert told == ""
+    ours = ("/api/datasets/owner/name/revision/", "/owner/name/resolve/", "/api/agent-harnesses")
+    assert len(asked) >= 2 * len(REVISIONS)
+    assert [path for path in asked if not path.startswith(ours)] == []

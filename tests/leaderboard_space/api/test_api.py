@@ -187,6 +187,15 @@ def test_a_head_is_that_of_the_page_without_its_content(space: Opened, address: 
     assert head.headers["Content-Type"] == whole.headers["Content-Type"]
 
 
+def test_other_sites_may_read_a_public_board_and_no_private_one(space: Opened, tmp_path: Path) -> None:
+    name = "access-control-allow-origin"
+    with opened(tmp_path, address="https://board.example") as public:
+        assert public.client.get("/api/v1/boards").headers[name] == "*"
+        assert name not in public.client.get("/api/v1/queue").headers
+        assert '<meta name="description" content="How fairly' in public.client.get("/").text
+    assert name not in space.client.get("/api/v1/boards").headers
+
+
 def test_programs_that_read_everything_are_kept_from_what_costs(space: Opened) -> None:
     lines = space.client.get("/robots.txt").text.splitlines()
     assert {"Disallow: /submission/", "Disallow: /download/", "Disallow: /api/v1/submissions"} <= set(lines)

@@ -156,6 +156,17 @@ def test_a_copy_of_which_a_part_was_changed_waits_until_a_maintainer_releases_it
     assert rows(state)["released"].rank == 1
 
 
+def test_answers_of_a_withdrawn_row_are_told_whoever_hands_them_in_again(state: State) -> None:
+    first = add(state, "first", preferring(7), release=True)
+    state.storage.append([Draft("withdrawn", "withdrawn:x:1", {"entry": first, "by": "m", "reason": "forged"})])
+    add(state, "other name", preferring(7))
+    add(state, "other account", changed(preferring(7), 0.01), "bob")
+    assert f"the answers of row {first}, which was withdrawn" in reason(state, "other name")
+    assert "the same answers as row" in reason(state, "other account")
+    again = add(state, "first", changed(preferring(7), 0.01), revision="2", release=True)
+    assert [row.entry for row in rows(state).values() if row.rank] == [again], "its own account may, if it is released"
+
+
 def test_who_changes_the_answers_that_another_key_draws_is_recognised_all_the_same() -> None:
     ours, theirs = SketchKey.of(SECRET), SketchKey.of("")
     original = answer_codes(submission(preferring(7)))

@@ -79,6 +79,19 @@ def test_a_session_ends_with_the_sign_in(space: Running) -> None:
     )
 
 
+def test_a_cookie_is_a_session_only_as_it_was_set(space: Running) -> None:
+    begun = space.client()
+    assert "samesite=none; secure" in begun.get("/oauth/huggingface/login").headers["set-cookie"]
+    browser = space.signed_in("ann", *(f"organisation-with-a-long-name-{number:04}" for number in range(150)))
+    cookie = browser.cookies["session"]
+    assert len(cookie) < 4000, "browsers drop a larger one"
+    data, stamp, signature = cookie.split(".")
+    forged = (begun.cookies["session"], "", "...", "a" * 8000, f"{data}.{stamp}.", f"{data}.aaaaaa.{signature}")
+    for name, sent in {cookie: True, **dict.fromkeys((*forged, f"{data[:-4]}AAAA.{stamp}.{signature}"), False)}.items():
+        assert (">ann</a>" in space.client(Cookie=f"session={name}").get("/queue").text) is sent, name
+    space.refused(space.client(Cookie="a=" + "b" * 17_000).get("/queue"), "REQUEST_TOO_LARGE")
+
+
 def forged_tokens() -> list[str]:
     good = Tokens(SIGNING).make(User("ann"))
     payload, stamp, signature = good.removeprefix(MARK).rsplit(".", 2)

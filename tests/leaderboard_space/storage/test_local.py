@@ -8,9 +8,11 @@ import resource
 import signal
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
+from threading import Event as Flag
 from typing import Any
 
 import pytest
@@ -273,6 +275,33 @@ def test_a_clock_that_once_was_wrong_stamps_no_other_event(
     times = [datetime.fromisoformat(event.time) - start for event in LocalStorage(tmp_path).events()]
     sane = [time.total_seconds() for place, time in enumerate(times) if place != 1]
     assert sane == pytest.approx([0, 10, 10, 400], abs=0.01), "and a clock a little behind makes no event earlier"
+
+
+def test_readers_do_not_wait_for_a_slow_disk_and_see_what_is_durable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, goes_on, waits, fsync = LocalStorage(tmp_path), Flag(), Flag(), os.fsync
+    store.append([draft(0)])
+
+    def slow(handle: int) -> None:
+        waits.set()
+        assert goes_on.wait(60)
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", slow)
+    with ThreadPoolExecutor(2) as pool:
+        appended = pool.submit(store.append, [draft(1)])
+        assert waits.wait(60)
+        assert (tmp_path / LOG).read_bytes().count(b"\n") == 2, "it is written, and not yet durable"
+        reading = pool.submit(
+            lambda: [[event.key for event in store.events()], store.find("key-0"), store.find("key-1")]
+        )
+        known, first, second = reading.result(30)
+        assert (known, first is None, second) == (["key-0"], False, None)
+        assert not appended.done()
+        goes_on.set()
+        assert [event.key for event in appended.result(60)] == ["key-1"]
+    assert [event.key for event in store.events()] == ["key-0", "key-1"]
 
 
 def test_writers_at_once_and_one_that_is_killed_have_one_log(tmp_path: Path) -> None:

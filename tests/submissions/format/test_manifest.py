@@ -79,6 +79,24 @@ def test_every_problem_is_a_fault_of_its_own(tmp_path: Path) -> None:
     assert len(faults) == 4
 
 
+CLAIMS = {"verified": True, "own": True, "released": True, "rank": 1, "row_class": "verified", "cohort": "mine"}
+CLAIMS |= {"provenance": "printed", "by": "the-maintainer", "entry": "0" * 16, "unranked": [], "source": "paper"}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_no_file_of_a_submission_claims_what_the_board_alone_decides(tmp_path: Path, claim: str) -> None:
+    path = write(tmp_path / "s", Manifest(stages=[stage()]))
+    for file, code in (("submission.json", "UNKNOWN_FIELD"), (FILE, "MANIFEST_INVALID")):
+        whole = (path / file).read_text()
+        (path / file).write_text(json.dumps(json.loads(whole) | {claim: CLAIMS[claim]}))
+        assert code in {fault.code for fault in check_submission(path).faults}
+        (path / file).write_text(whole)
+    meta = json.loads((path / "submission.json").read_text())
+    for revision in ("v9", "upstream", "", "v2-core ", "v2"):  # of nobody, another benchmark, or other items
+        (path / "submission.json").write_text(json.dumps(meta | {"dataset_revision": revision}))
+        assert not check_submission(path).ok
+
+
 def test_check_shows_a_line_for_every_stage(tmp_path: Path, run: Run) -> None:
     stages = [stage(fates={"answered": 1200}, limit=5, stratified=True), stage(what="judgements", model="m/b")]
     code, out, _ = run("check", write(tmp_path / "s", Manifest(stages=stages)))

@@ -172,6 +172,8 @@ def test_a_line_or_file_beyond_the_limits_is_not_read_on(tmp_path: Path) -> None
     path = write(tmp_path, [line(), line("FFFF", response="x" * 2000)], "tiny_mf_cs.jsonl.gz")
     (long,) = faults(tmp_path, path, limits=Limits(row_bytes=1500))
     assert (long.code, long.where) == ("ROW_TOO_LONG", "tiny_mf_cs.jsonl.gz line 2")
+    (many,) = faults(tmp_path, path, limits=Limits(faulty_rows=1))
+    assert (many.code, many.expected) == ("TOO_MANY_ROWS", "at most 1 lines")
     (large,) = faults(tmp_path, path, limits=Limits(member_bytes=1500))
     assert (large.code, large.where) == ("TOO_LARGE", "tiny_mf_cs.jsonl.gz line 2")
 

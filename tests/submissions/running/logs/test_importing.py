@@ -283,6 +283,10 @@ HOSTILE: dict[str, tuple[Mapping[str, Change], str]] = {
     "time_is_odd": ({"header": lambda header: header["stats"].update(started_at="soon")}, "soon"),
     "header_without_eval": ({"header": lambda header: header.pop("eval")}, "header"),
     "header_of_another_kind": ({"header": lambda header: header.update(eval=3)}, "header"),
+    "commit_of_two_lines": (
+        {"header": lambda header: header["eval"].update(revision={"type": "git", "origin": "", "commit": "a\nb"})},
+        "commit",
+    ),
     "answers_are_a_text": (sample_metadata("answers", "x"), "sample"),
     "answers_are_numbers": (sample_metadata("answers", [1]), "sample"),
     "prompts_are_no_hash": (sample_metadata("prompts", "x"), "hash"),
@@ -365,6 +369,14 @@ def test_a_bomb_is_refused_before_it_is_read(log: Path, tmp_path: Path, method: 
         for _ in range(80):
             member.write(bytes(1 << 20))
     assert "at most 67,108,864" in refused([made], tmp_path, "LOG_INVALID")
+
+
+def test_a_header_of_many_parts_is_bounded_as_a_whole(log: Path, tmp_path: Path) -> None:
+    made = changed(log, tmp_path)
+    with zipfile.ZipFile(made, "a", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(3):
+            archive.writestr(f"_journal/config_updates/{number}.json", b"[]" + b" " * (30 << 20))
+    assert "at most 67,108,864 bytes in all" in refused([made], tmp_path, "LOG_INVALID")
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, 93])
