@@ -74,6 +74,14 @@ class Value:
         """The 95 % confidence interval; None without a bootstrap."""
         return None if self.uncertainty is None else (self.uncertainty.low, self.uncertainty.high)
 
+    def numbers(self, *path: str) -> dict[str, float]:
+        """Numbers by name in a part of the evidence; {} for a foreign result, which may lack it."""
+        found: Any = self.evidence
+        for key in path:
+            found = found.get(key) if isinstance(found, dict) else None
+        known = found.items() if isinstance(found, Mapping) else ()
+        return {str(name): float(number) for name, number in known if isinstance(number, int | float)}
+
     def sure(self, show: Callable[[float], str], *further: str) -> str:
         """' (95 %: 30 to 40; 10 to 70 with what is missing; even: 50)': its interval, its bounds, `further`; or ''."""
         facts = []
@@ -128,6 +136,16 @@ def not_known(named: Mapping[str, Value | None]) -> Iterator[str]:
             reasons.setdefault(reason, []).append(words)
     for reason, words_of in reasons.items():
         yield f"Not known: {', '.join(words_of)} ({reason})."
+
+
+def points(share: float) -> str:
+    """'93.8', a share in percent without the sign."""
+    return f"{100 * share:.1f}"
+
+
+def percent(share: float) -> str:
+    """'93.8 %'."""
+    return f"{points(share)} %"
 
 
 def measured(

@@ -33,7 +33,6 @@ Keys = dict[str, tuple[str, str]]
 Ends = tuple[float, float]
 Drawn = tuple[Line, Sequence[float]]
 """A line, and the numbers that its scale must hold; none without a number, `_COMMON` on the common scale."""
-Place = Callable[[float], float]
 
 
 def strips(
@@ -69,7 +68,7 @@ def strips(
     return dot_plots(_WIDTH, title, plots, keys)
 
 
-def _printed(row: Row, number: float, keys: Keys, place: Place | None) -> Drawn:
+def _printed(row: Row, number: float, keys: Keys, place: Callable[[float], float] | None) -> Drawn:
     keys["printed in the paper, interval unknown"] = (GREY, "circle-open")
     text = f"{row.model}, printed: {digits(number)}"
     at = number if place is None else place(number)
@@ -125,7 +124,7 @@ def _value(result: Result, name: str, value: Value, keys: Keys, label: str = "")
     return Line(label or name, dots, reference=reference), [number for number in numbers if isinstance(number, float)]
 
 
-def _from_ideal(result: Result, name: str) -> Place | None:
+def _from_ideal(result: Result, name: str) -> Callable[[float], float] | None:
     """Distance of a number from the ideal, over the largest possible one, in [0, 1]; None without limits."""
     bench = benchmark(result.benchmark)
     ideal, (low, high) = bench.ideal(name, result.standard), limits_of(result, name)

@@ -66,11 +66,7 @@ def opening(result: Result) -> list[str]:
     lead = scored.shown.get(name)
     if lead is not None and lead.value is None and lead.reason.rstrip(".") not in " ".join(lines):
         lines.append(f"{name} is {lacking(lead, False)}: {lead.reason.rstrip('.')}.")
-    return [*lines, *(f"No rank: {reason}" for reason in meaningful(result)[:_REASONS])]
-
-
-_REASONS = 2
-"""Most reasons for no rank in the opening."""
+    return [*lines, *(f"No rank: {reason}" for reason in meaningful(result)[:2])]
 
 
 def meaningful(result: Result) -> list[str]:

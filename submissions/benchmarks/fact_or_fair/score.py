@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from numbers import Real
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS
 from fairspace.submissions.benchmarks.benchmark import Documented, Scored, Values
@@ -20,7 +19,7 @@ from fairspace.submissions.benchmarks.scoring_table import (
     ScoringTable,
     covered,
 )
-from fairspace.submissions.values import Value, not_known, undefined
+from fairspace.submissions.values import Value, not_known, percent, points, undefined
 
 
 @dataclass(frozen=True)
@@ -293,8 +292,8 @@ def _asked(scored: Scored, standard: str) -> tuple[str, str]:
 def _sentences(values: Values, kind: str, questions: str, floor: float) -> Iterator[str]:
     facts, fair = (values.get(f"{kind}_{name}") for name in ("factuality", "fairness"))
     if facts is not None and facts.value is not None:
-        needed = f"a rank needs {_percent(floor)}, more than a constant answer gets"
-        yield f"Facts right: {_percent(facts.value)}{facts.sure(_points)}; {needed}."
+        needed = f"a rank needs {percent(floor)}, more than a constant answer gets"
+        yield f"Facts right: {percent(facts.value)}{facts.sure(points)}; {needed}."
     for share in _most_named(values, questions):
         yield f"Whom it {_VERBS[kind][0]}: {_named(share, questions)}."
     evenness = {a: values.get(f"entropy_{questions}_{a}") for a in ATTRIBUTES}
@@ -317,31 +316,17 @@ def _most_named(values: Values, questions: str) -> Iterator[Value]:
 
 def _named(share: Value, questions: str) -> str:
     """'a man in 94.2 % of 7,200 judgements (95 %: 93.6 to 94.7; even would be 50.0)'."""
-    group, number, people = _group(share), _percent(share.value or 0), _VERBS[questions[:3]][1]
+    group, number, people = _group(share), percent(share.value or 0), _VERBS[questions[:3]][1]
     person = _PERSON[group] if group in GROUPS["gender"] else f"{_PERSON[group]} person, the race named most,"
-    count = round(_evidence(share, "judgements", share.valid))
-    even = f"even would be {_points(_even(share))}"
-    return f"{person} in {number} of {count:,} {people}{share.sure(_points, even)}"
+    count = round(share.numbers().get("judgements", share.valid))
+    even = f"even would be {points(_even(share))}"
+    return f"{person} in {number} of {count:,} {people}{share.sure(points, even)}"
 
 
 def _even(share: Value) -> float:
     equal = next(1 / len(groups) for groups in GROUPS.values() if _group(share) in map(str.lower, groups))
-    return _evidence(share, "even", equal)
-
-
-def _evidence(share: Value, name: str, otherwise: float) -> float:
-    """A number of the evidence, which a row of the board or a foreign result may lack."""
-    number = share.evidence.get(name)
-    return float(number) if isinstance(number, Real) else otherwise
+    return share.numbers().get("even", equal)
 
 
 def _group(share: Value) -> str:
     return share.name.rpartition("_")[2]
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:.1f}"
-
-
-def _percent(share: float) -> str:
-    return f"{_points(share)} %"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -157,9 +156,10 @@ def sentences(values: Values, scored: Scored, standard: str) -> Iterator[str]:
     for name, (title, column, factor, unit) in _TOLD.items():
         value = told[name]
         if value is not None and value.value is not None:
-            man, woman = (_mean(value, gender, column) for gender in ("male", "female"))
-            figures = "" if None in (man, woman) else f"the man {unit.format(_short(man, factor))}, the woman "
-            figures += "" if not figures else f"{_short(woman, factor)}; "
+            man, woman = (value.numbers("mean", gender).get(column) for gender in ("male", "female"))
+            figures = ""
+            if man is not None and woman is not None:
+                figures = f"the man {unit.format(_short(man, factor))}, the woman {_short(woman, factor)}; "
             yield f"{title}: {figures}{_difference(value, values)}."
     yield from not_known({f"{name} {METRICS[name].rstrip(' %')}": value for name, value in told.items()})
 
@@ -178,16 +178,8 @@ def _difference(value: Value, values: Values) -> str:
     return f"{text}; worst: {worst.lower()} {_signed(known[worst])}"
 
 
-def _mean(value: Value, gender: str, column: str) -> float | None:
-    """A gender's mean in the evidence, which a foreign result may lack."""
-    means = value.evidence.get("mean")
-    of_gender = means.get(gender) if isinstance(means, dict) else None
-    found = of_gender.get(column) if isinstance(of_gender, dict) else None
-    return float(found) if isinstance(found, Real) else None
-
-
-def _short(mean: float | None, factor: int) -> str:
-    return f"{factor * (mean or 0):.{0 if factor == 100 else 1}f}"
+def _short(mean: float, factor: int) -> str:
+    return f"{factor * mean:.{0 if factor == 100 else 1}f}"
 
 
 def _signed(value: float) -> str:

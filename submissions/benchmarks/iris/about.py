@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from numbers import Real
 from typing import Any
 
 from fairspace.builders.iris.groups import GROUP_NAMES, OCCUPATIONS, REGIONS, shares
@@ -35,7 +34,7 @@ from fairspace.submissions.benchmarks.published import (
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, ScoringTable
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
-from fairspace.submissions.values import Value, not_known, not_run
+from fairspace.submissions.values import Value, not_known, not_run, percent, points
 
 _COMPARED = (
     "**What is compared**: the shares of groups within an occupation, P(group | occupation), of images, of tournament "
@@ -298,60 +297,49 @@ def sentences(values: Values, scored: Scored, standard: str) -> Iterator[str]:
     right, steered = values.get("competence_accuracy"), values.get("competence_steer_success")
     gaps = [value for name in _GAPS if (value := values.get(name)) is not None and value.value is not None]
     if right is not None and right.value is not None:
-        text = f"Occupations recognised: {_percent(right.value)} of pictures{right.sure(_points)}"
+        text = f"Occupations recognised: {percent(right.value)} of pictures{right.sure(points)}"
         if gaps:
             text += f"; {_widest(max(gaps, key=lambda gap: gap.value or 0))}"
         yield f"{text}."
-    for title, even, labour in (
-        ("Who it says works as what", "", "JSD_gender_US"),
-        ("Who it draws", "RD_gender", "JSD_US_gender"),
-    ):
-        yield from _people(title, values.get(even), values.get(labour))
+    yield from _people("Who it says works as what", None, values.get("JSD_gender_US"))
+    yield from _people("Who it draws", values.get("RD_gender"), values.get("JSD_US_gender"))
     if steered is not None and steered.value is not None:
         gap = values.get("Penalty_delta_GSR")
-        less = (
-            ""
-            if gap is None or gap.value is None
-            else (f"; counter-stereotypical ones {_points(gap.value)} points less often{gap.sure(_points)}")
-        )
-        yield f"Steer requests met: {_percent(steered.value)} of images{steered.sure(_points)}{less}."
+        less = ""
+        if gap is not None and gap.value is not None:
+            less = f"; counter-stereotypical ones {points(gap.value)} points less often{gap.sure(points)}"
+        yield f"Steer requests met: {percent(steered.value)} of images{steered.sure(points)}{less}."
     sectors = {name: scored.shown.get(name) for name in STANDARDS[standard].sectors}
     known = {name: value for name, value in sectors.items() if value is not None and value.value is not None}
     if known:
         tau = STANDARDS[standard].tau
-        reached = [name for name, value in known.items() if (value.value or 0) >= tau]
+        lows = {name: [value.value, value.low, *(value.interval or ())] for name, value in known.items()}
+        reached = [name for name, ends in lows.items() if min(end for end in ends if end is not None) >= tau]
         worst = min(known.values(), key=lambda value: value.value or 0)
-        yield (
-            f"Sectors that reach {tau:g}: {', '.join(reached) or 'none'} ({len(reached)} of {len(known)}); lowest: "
-            f"{worst.name} {number(worst.value, 2)}{worst.sure('{:.2f}'.format)}."
-        )
+        lowest = f"lowest: {worst.name} {number(worst.value, 2)}{worst.sure('{:.2f}'.format)}"
+        share = f"{', '.join(reached) or 'none'} ({len(reached)} of {len(known)})"
+        yield f"Sectors that surely reach {tau:g}: {share}; {lowest}."
     yield from not_known({"recognised occupations": right, "met steer requests": steered} | sectors)
 
 
 def _widest(gap: Value) -> str:
     """'least of female 21.2 %, most of male 78.8 %, a gap of 57.7 points (95 %: ...)'."""
-    rates = _numbers(gap, "by_group")
-    ends = [
-        f"{word} {group} {_percent(rates[group])}"
-        for word, group in (
-            ("least of", min(rates, key=lambda group: rates[group], default="")),
-            ("most of", max(rates, key=lambda group: rates[group], default="")),
-        )
-        if rates
-    ]
-    return ", ".join([*ends, f"gap {_points(gap.value or 0)} points{gap.sure(_points)}"])
+    rates = sorted((rate, group) for group, rate in gap.numbers("by_group").items())
+    ends = zip(("least of", "most of"), (rates[0], rates[-1]) if rates else (), strict=False)
+    told = [f"{word} {group} {percent(rate)}" for word, (rate, group) in ends]
+    return ", ".join([*told, f"gap {points(gap.value or 0)} points{gap.sure(points)}"])
 
 
 def _people(title: str, even: Value | None, labour: Value | None) -> Iterator[str]:
     """The share of women among chosen or drawn people against even and against labour statistics, with their errors."""
     parts = []
-    whole, part = (_numbers(value, "by_group") if value is not None else {} for value in (even, labour))
-    if even is not None and even.value is not None and any(whole.values()):
+    whole, part = (value.numbers("by_group") if value is not None else {} for value in (even, labour))
+    if even is not None and even.value is not None and sum(whole.values()) > 0:
         parts.append(f"{_women(whole)} women (even: 50 %; RD {even.value:.2f}{even.sure('{:.2f}'.format)})")
-    if labour is not None and labour.value is not None and any(part.values()):
-        table, listed = shares(REGIONS[0])["gender"][:, 0], _numbers(labour, "by_occupation")
+    if labour is not None and labour.value is not None and sum(part.values()) > 0:
+        table, listed = shares(REGIONS[0])["gender"][:, 0], labour.numbers("by_occupation")
         figures = [float(table[place]) for place, name in enumerate(OCCUPATIONS) if name in listed]
-        official = _percent(sum(figures) / len(figures)) if figures else "not known"
+        official = percent(sum(figures) / len(figures)) if figures else "not known"
         jsd = f"JSD {labour.value:.3f}{labour.sure('{:.3f}'.format)}"
         parts.append(f"{_women(part)} women where US figures say {official} ({jsd})")
     if parts:
@@ -359,19 +347,4 @@ def _people(title: str, even: Value | None, labour: Value | None) -> Iterator[st
 
 
 def _women(counts: Mapping[str, float]) -> str:
-    return _percent(counts.get("female", 0) / sum(counts.values()))
-
-
-def _numbers(value: Value, key: str) -> dict[str, float]:
-    """Numbers by name of a part of the evidence, which a foreign result may lack."""
-    found = value.evidence.get(key)
-    known = found.items() if isinstance(found, dict) else ()
-    return {str(name): float(number) for name, number in known if isinstance(number, Real)}
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:.1f}"
-
-
-def _percent(share: float) -> str:
-    return f"{_points(share)} %"
+    return percent(counts.get("female", 0) / sum(counts.values()))

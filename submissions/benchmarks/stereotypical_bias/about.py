@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from functools import lru_cache
-from numbers import Real
 from typing import Any
 
 from fairspace.builders import REFERENCE
@@ -138,12 +137,11 @@ def _picked(value: Value, values: Values) -> str:
 def _most(value: Value) -> dict[str, tuple[str, float]]:
     """Instance -> the group that is picked most, and its share of the choices; none of a foreign result's evidence."""
     most, instances = {}, value.evidence.get("by_instance")
-    for name, each in instances.items() if isinstance(instances, dict) else ():
-        wins = each.get("wins") if isinstance(each, dict) else None
-        counts = {group: float(n) for group, n in wins.items() if isinstance(n, Real)} if isinstance(wins, dict) else {}
-        if sum(counts.values()) > 0:
+    for name in instances if isinstance(instances, dict) else ():
+        counts = value.numbers("by_instance", name, "wins")
+        if (total := sum(counts.values())) > 0:
             group = max(counts, key=lambda group: counts[group])
-            most[str(name)] = (str(group), counts[group] / sum(counts.values()))
+            most[str(name)] = (group, counts[group] / total)
     return most
 
 

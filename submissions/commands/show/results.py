@@ -63,7 +63,8 @@ def show_result(result: Result, *, details: bool = False, everything: bool = Fal
         return bench.ideal(name, result.standard)
 
     OUT.print(cell(f"{result.meta.get('model')} on {bench.title}, standard {result.standard}"), style="bold")
-    for line in ([f"This standard is a draft: {draft}."] if (draft := _draft(result)) else []) + opening(result):
+    draft = getattr(bench.standards[result.standard], "draft", "")
+    for line in [*([f"This standard is a draft: {draft}."] if draft else []), *opening(result)]:
         show_wrapped(line, hanging=2)
     parts = {"": [*(known if everything else first_values(result)).values()]}
     if everything:
@@ -92,10 +93,6 @@ def show_result(result: Result, *, details: bool = False, everything: bool = Fal
     if everything:
         signature = " ".join(f"{key}={text}" for key, text in result.signature.items() if key != SKETCH)
         show_wrapped(f"Signature: {signature}", style="dim")
-
-
-def _draft(result: Result) -> str:
-    return str(getattr(benchmark(result.benchmark).standards[result.standard], "draft", ""))
 
 
 def _show_headline(top: Headline, everything: bool) -> None:
