@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from fairspace.builders.registry import Paper, Printed
 
-
-def _side(metric: str) -> Callable[[Mapping[str, str], str], str]:
-    """`M3_male_cs`, `delta_M3_cs` and so on; the last row is the average."""
-
-    def score(row: Mapping[str, str], column: str) -> str:
-        relation = "" if row["relationship"] == "Avg" else f"_{row['relationship'].lower()}"
-        return f"delta_{metric}{relation}" if column == "delta" else f"{metric}_{column}{relation}"
-
-    return score
-
-
-def _levels(table: int, metric: str, kind: str) -> Printed:
-    """A table without a judge; its rows stand beside those of the judge of the main text."""
-    return Printed(
-        f"genres_table{table}_{kind}",
-        f"Table {table}",
-        _side(metric),
-        ("relationship",),
-        cohort_of=lambda model: "mistral",
-    )
-
+_LEVELS = ("3_subjects", "12_subjects", "4_sentiment", "13_sentiment")
+"""Tables without a judge; their rows stand beside those of the judge of the main text."""
 
 PAPER = Paper(
     "GENRES (From Individuals to Interactions)",
     (
         Printed("genres_table2_bias", "Table 2", lambda row, column: column.removesuffix("_pct"), cohort="evaluator"),
         Printed("genres_table2_p", "Table 2", lambda row, column: column, cohort="evaluator"),
-        _levels(3, "M3", "subjects"),
-        _levels(12, "M3", "subjects"),
-        _levels(4, "M6", "sentiment"),
-        _levels(13, "M6", "sentiment"),
+        *(
+            Printed(
+                f"genres_table{of}", f"Table {of.split('_')[0]}", lambda _, name: name, cohort_of=lambda _: "mistral"
+            )
+            for of in _LEVELS
+        ),
     ),
     citation="""\
 @article{xu2025genres,

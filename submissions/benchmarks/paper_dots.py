@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
 
 from fairspace.submissions.benchmarks.paper import Model, PaperFigure
 from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, dot_plots
@@ -21,6 +24,17 @@ def value_of(model: Model, name: str) -> Value | None:
     return value if value is not None and value.value is not None else None
 
 
+def read_dots(file: Path, read: Callable[[Model, str], Value | None]) -> Iterator[PaperFigure]:
+    """The figures `dots` of a `paper.toml`: fields of `dot_figure`; the ends in `lines` replace `*` in `plots`."""
+    for found in tomllib.loads(file.read_text(encoding="utf-8"))["dots"]:
+        lines, plots = found.pop("lines"), found.pop("plots")
+        of_lines = {
+            heading: {line: [name.replace("*", end) for name in names] for line, end in lines.items()}
+            for heading, names in plots.items()
+        }
+        yield dot_figure(plots=of_lines, read=read, **found)
+
+
 def _digits(value: float) -> str:
     return number(value, 3 if abs(value) < 1 else 2)
 
@@ -33,8 +47,8 @@ def dot_figure(
     title: str,
     *,
     ends: tuple[float, float] | None = None,
-    levels: Mapping[float, str] | None = None,
-    references: Mapping[str, tuple[float, str]] | None = None,
+    levels: Mapping[float, str] = {},
+    references: Mapping[str, tuple[float, str]] = {},
     columns: int = 1,
     read: Callable[[Model, str], Value | None] = value_of,
 ) -> PaperFigure:
@@ -47,40 +61,26 @@ def dot_figure(
     def draw(models: Sequence[Model]) -> Svg:
         own = [model for model in models if model.own]
         names = {name for lines in plots.values() for each in lines.values() for name in each}
-        reach = [
-            end
-            for model in own
-            for name in names
-            if (value := read(model, name)) is not None and value.value is not None
-            for end in (value.value, *(value.interval or ()))
-        ]
-        axis = ends or span(reach, zero=True)
+        known = [value for model in own for name in names if (value := read(model, name)) is not None]
+        axis = ends or span([end for v in known for end in (v.value or 0.0, *(v.interval or ()))], zero=True)
 
         def dot(model: Model, name: str, place: int) -> Dot | None:
             value = read(model, name)
             if value is None or value.value is None:
                 return None
+            ends = "" if value.interval is None else " ({} to {})".format(*map(_digits, value.interval))
             shown = _digits(value.value)
-            text = f"{model.name}, {series[place]}: {shown}"
-            if value.interval:
-                text += f", 95 % interval {_digits(value.interval[0])} to {_digits(value.interval[1])}"
+            text = f"{model.name}, {series[place]}: {shown}{ends}"
             return Dot(value.value, text, shown, "", *_LOOKS[place], value.interval)
 
-        def line(model: Model, name: str, names: Sequence[str]) -> Line:
-            dots = [dot(model, each, place) for place, each in enumerate(names)]
-            return Line(name, dots, reference=(references or {}).get(name))
-
-        drawn = [
-            DotPlot(
-                [line(model, name, each) for name, each in lines.items()],
-                axis,
-                title,
-                levels or {},
-                ": ".join(filter(None, (model.name if len(own) > 1 else "", heading))),
-            )
-            for model in own
-            for heading, lines in plots.items()
-        ]
+        drawn = []
+        for model, (heading, of_lines) in product(own, plots.items()):
+            lines = [
+                Line(line, [dot(model, each, at) for at, each in enumerate(names)], reference=references.get(line))
+                for line, names in of_lines.items()
+            ]
+            above = ": ".join(filter(None, (model.name if len(own) > 1 else "", heading)))
+            drawn.append(DotPlot(lines, axis, title, levels, above))
         keys = {name: _LOOKS[place] for place, name in enumerate(series)} if len(series) > 1 else {}
         if references:
             keys["official statistics"] = (INK, "tick")
