@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -27,10 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Function = Callable[..., Any]
-_OPTION = re.compile(r"`[^`]*`|--([a-z-]+)")
-"""A command line, which stays, or one of its options."""
 _ARGUMENTS = {"out": "folder=", "dataset-revision": "revision=", "text-only": "text_only=True"}
-"""Option -> argument of `run`, where it is not the option's name."""
+"""Option of the command -> argument of `run`, where it is not the option's name."""
 
 
 class Answers:
@@ -120,24 +117,14 @@ def run(
     evenly = limit is not None and stratified
     chosen = Chosen(benchmark, data, tuple(tasks), limit, evenly, seed, prefix, text_only, revision, form)
     answering = _model(model, name, workers, batch, on_error, settings)
-    with _as_arguments(), tempfile.TemporaryDirectory(prefix="fairspace-") as scratch, watched() as tell:
-        out = Path(scratch) / "answers" if folder is None else Path(folder).expanduser().absolute()
-        outcome = run_benchmark(RunSettings(chosen, out, answering, about=About(name)), tell)
-        return Answers(read_submission(out), tuple(note for note in outcome.notes if scratch not in note))
-
-
-@contextmanager
-def _as_arguments() -> Iterator[None]:
-    """Have errors name `run`'s arguments, where they name the command's options."""
-
-    def argument(found: re.Match[str]) -> str:
-        name = found[1] or ""
-        return _ARGUMENTS.get(name, f"{name}=" if name in inspect.signature(run).parameters else found[0])
-
     try:
-        yield
-    except (CodedError, UsageError) as error:
-        error.args = (_OPTION.sub(argument, str(error)),)
+        with tempfile.TemporaryDirectory(prefix="fairspace-") as scratch, watched() as tell:
+            out = Path(scratch) / "answers" if folder is None else Path(folder).expanduser().absolute()
+            outcome = run_benchmark(RunSettings(chosen, out, answering, about=About(name)), tell)
+            return Answers(read_submission(out), tuple(note for note in outcome.notes if scratch not in note))
+    except (CodedError, UsageError) as error:  # it names options of the command, outside of whole command lines
+        known = {argument: f"{argument}=" for argument in inspect.signature(run).parameters} | _ARGUMENTS
+        error.args = (re.sub(r"`[^`]*`|--([a-z-]+)", lambda found: known.get(found[1], found[0]), str(error)),)
         raise
 
 

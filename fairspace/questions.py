@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 def items(benchmark: str, task: str = "", *, revision: str = "", after: Any = None, data: str = "") -> pd.DataFrame:
     """Questions for a model: one row for each answer that the benchmark expects.
 
-    Add a column `response` to the rows of tasks in text, and hand these to `fs.score`. Rows that are left out count as
-    not handed in.
+    Add a column `response` to the rows of tasks in text, and hand them to `fs.score`. Rows left out are not handed in.
 
     Args:
         benchmark: one of `fs.BENCHMARKS`.

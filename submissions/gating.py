@@ -1,17 +1,18 @@
 """A gate for builds: is a model shown to be less fair than another one, or than a limit?
 
-Compared are distances from the ideal, so a value with two unfair sides counts alike on both. A build fails on what is
-shown for all its checks together (one-sided, Holm 1979) at the level of the board's tiers, with which at most 5 % of
-equal models fail in simulations; or on what cannot be known: undefined never passes, nor does a model whose worst case,
-with its missing, refused and unreadable answers, is worse than the other's worst case. Nothing is shown that such
-answers could explain, nor, where two models did not answer the same questions, the bias of few samples.
+Compared are distances from the ideal, so a value with two unfair sides counts alike on both, and like with like alone.
+A build fails on what is shown for all its checks together (one-sided, Holm 1979) at the level of the board's tiers, by
+which at most 5 % of equal models fail in simulations; or on what cannot be known: undefined never passes, nor a model
+that is worse where each has its worst case, with its missing, refused and unreadable answers, or where none counts, nor
+one below a floor that the other reaches (doing nothing is not fair). Nothing is shown that such answers could explain,
+nor, where two models did not answer the same questions, the bias of few samples.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -24,11 +25,12 @@ from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.headline import Table
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import rescore
+from fairspace.submissions.results.scoring import find_standard, rescore
+from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.results.tiers import FEWEST_DRAWS, LEVEL
 from fairspace.submissions.uncertainty.bootstrap import Z
 from fairspace.submissions.uncertainty.scores import WITHOUT
-from fairspace.submissions.values import Value
+from fairspace.submissions.values import Value, number_of
 
 Verdict = Literal["better", "worse", "no difference shown", "measured", "not enough data"]
 FAILED = 3
@@ -45,6 +47,7 @@ class Check:
         tested: its number; None without one.
         against: number of the base model, or the limit; None without one.
         p: one-sided p that the distance from the ideal is larger by more than the margin, corrected for all checks.
+        reason: gap in the knowledge; '' for another verdict than `not enough data`.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Check:
     against: float | None
     p: float | None
     verdict: Verdict
+    reason: str = ""
 
     @property
     def passes(self) -> bool:
@@ -83,6 +87,8 @@ class Gate:
             for check in self.checks
         ]
         note = f"Of equal models 5 % fail at most. Margin: {digits(self.margin)}. Undefined never passes."
+        for reason in dict.fromkeys(check.reason for check in self.checks if check.reason):
+            note += f" {', '.join(check.name for check in self.checks if check.reason == reason)}: {reason}."
         heading = f"Gate: {'passes' if self.passes else 'fails'}"
         return Table("gate", heading, ("value", "fairer", "tested", "against", "verdict"), rows, note)
 
@@ -117,36 +123,69 @@ def gate(
         if of[0] != of[1]:
             raise UsageError(f"The results are of {of[0]} and of {of[1]}; they answer different questions.")
         base = rescore(base, tested.standard)
+        ways = [_way(result) for result in (base, tested)]
+        if ways[0] != ways[1]:
+            raise UsageError(f"The results were measured by {' and by '.join(ways)}; a gate compares like with like.")
     names = list(dict.fromkeys(scores)) or [tested.scored.ranking]
     ideals = [_ideal(tested, name) for name in names]
     raw = [name for name in names if name not in tested.scored.shown]  # an undefined score is not its raw value
     ours_of, theirs_of = drawn_scores(tested.benchmark, [tested, base or tested], tested.standard, raw)
     same = base is None or same_questions(base, tested)
-    chances: list[tuple[float, float, float] | None] = []
+    chances: list[tuple[float, ...] | None] = []
     for name, ideal in zip(names, ideals, strict=True):
         ours = _away(ours_of[name], ideal) if name in ours_of else None
         theirs = _away(theirs_of[name], ideal) if base is not None and name in theirs_of else None
         if most is not None and ours is not None:
             theirs = Score(most, most, np.full(len(ours.draws), most))
         chances.append(_chances(ours, theirs, margin, same) if ours and theirs else None)
-    corrected = zip(*(holm([p[kind] for p in chances if p]) for kind in range(3)), strict=True)
+    corrected = zip(*map(holm, zip(*filter(None, chances), strict=True)), strict=True)
     asked_alone, checks = base is None and most is None, []
+    ours_below, theirs_below = (() if asked_alone else _below(tested)), (() if base is None else _below(base))
+    floors = ours_below if theirs_below is not None and len(ours_below or ()) > len(theirs_below) else ()
     for name, ideal, known in zip(names, ideals, chances, strict=True):
         numbers = _number(tested, name), _limit(ideal, most) if base is None else _number(base, name)
         p = next(corrected) if known else None
         verdict: Verdict = "measured" if asked_alone and numbers[0] is not None else "not enough data"
         if p is not None:
-            verdict = _verdict(*(chance < LEVEL for chance in p))
-        checks.append(Check(name, _fairer(ideal), *numbers, None if p is None else p[0], verdict))
+            verdict = _verdict(*(chance < LEVEL for chance in p), bool(floors))
+        reason = _unknown(name, tested, base, floors) if verdict == "not enough data" else ""
+        checks.append(Check(name, _fairer(ideal), *numbers, None if p is None else p[0], verdict, reason))
     return Gate(tuple(checks), margin)
 
 
-def _verdict(worse: bool, better: bool, worse_at_worst: bool) -> Verdict:
+def _verdict(worse: bool, better: bool, *open_questions: bool) -> Verdict:
     if worse:
         return "worse"
-    if worse_at_worst:
+    if any(open_questions):
         return "not enough data"
     return "better" if better else "no difference shown"
+
+
+def _way(result: Result) -> str:
+    """Protocol, cohort and reading of a result."""
+    bench, signed = find_benchmark(result.benchmark), result.signature
+    parts = bench.protocol_of(signed, result.scored), bench.protocols.cohort_of(result.scored), signed.get("reading")
+    return ", ".join(filter(None, parts))
+
+
+def _below(result: Result) -> tuple[str, ...] | None:
+    """Floors of the standard that the given answers, taken as a whole, do not reach; None without a score."""
+    bench = find_benchmark(result.benchmark)
+    whole = {name: replace(v, low=v.value, high=v.value, expected=v.valid) for name, v in result.values.items()}
+    scored = bench.score(whole, find_standard(bench, result.standard))
+    return scored.unranked if scored.scores[scored.ranking].state == "value" else None
+
+
+def _unknown(name: str, tested: Result, base: Result | None, floors: Sequence[str] | None) -> str:
+    """The reason for `not enough data`."""
+    reasons = list(floors or ())
+    for who, result in (("the tested model", tested), *((("the base", base),) if base else ())):
+        value = {**result.values, **result.scored.shown}.get(name)
+        if value is None or value.value is None:
+            reasons.append(f"{who}: {value.reason if value else 'no such value'}")
+        elif could := "keeps no resamples; score it again" if result.draws is None else could_be(value, digits):
+            reasons.append(f"{who} {could}")
+    return "; ".join(reason.rstrip(".") for reason in reasons) or "too few resamples have a number"
 
 
 def _ideal(result: Result, name: str) -> Ideal:
@@ -192,15 +231,17 @@ def _away(score: Score, ideal: Ideal) -> Score:
     return Score(float(away(score.value)), float(away(score.debiased)), away(score.draws), bounds)
 
 
-def _chances(ours: Score, theirs: Score, margin: float, same: bool) -> tuple[float, float, float] | None:
-    """One-sided p-values: our distance is larger by more than the margin, is smaller, is larger at both worst cases."""
-    pairs = (ours, _moved(theirs, margin)), (theirs, ours), (_worst(ours), _moved(_worst(theirs), margin))
-    larger = [difference(score, other, WITHOUT, logarithmic=False) for score, other in pairs]
-    worse, better, worst = (
-        None if each is None else float(ndtr(-each.errors)) if each.value > 0 and (same or each.low > 0) else 1.0
-        for each in larger
-    )
-    return None if worse is None or better is None or worst is None else (worse, better, worst)
+def _chances(ours: Score, theirs: Score, margin: float, same: bool) -> tuple[float, ...] | None:
+    """One-sided p-values: our distance is larger by the margin, smaller, larger at both worst cases, as measured."""
+    limit, whole = _moved(theirs, margin), ours.of_whole()
+    pairs = (ours, limit), (theirs, ours), (_worst(ours), _worst(limit)), (whole, limit.of_whole())
+    chances = []
+    for score, other in pairs:
+        each = difference(score, other, WITHOUT, logarithmic=False)
+        if each is None:
+            return None
+        chances.append(float(ndtr(-each.errors)) if each.value > 0 and (same or each.low > 0) else 1.0)
+    return tuple(chances)
 
 
 def _moved(score: Score, by: float) -> Score:
@@ -214,8 +255,7 @@ def _worst(score: Score) -> Score:
 
 
 def _number(result: Result, name: str) -> float | None:
-    value = result.scored.shown.get(name) or result.values.get(name)
-    return None if value is None else value.value
+    return number_of({**result.values, **result.scored.shown}, name)
 
 
 def hold_against(tested: Result, limits: Sequence[tuple[str, str, float]]) -> list[Check]:

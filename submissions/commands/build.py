@@ -232,18 +232,17 @@ def _list_sources(source: Path | None) -> None:
     """Print the sources that a person must obtain: licence, where to get them, and whether they were found."""
     from fairspace.builders.sources import SOURCES, count_images
 
-    def line(label: str, text: str) -> None:
-        lines = textwrap.wrap(f"{label:<10} {text}", 78, subsequent_indent=" " * 11, break_long_words=False)
-        typer.echo(textwrap.indent("\n".join(lines), "  "))
-
     for row in SOURCES.values():
         typer.secho(textwrap.fill(f"{row.name}: {row.title}", 80), bold=True)
         found = row.found(source)
-        state = f"{found}, {count_images(found)} images" if found else "no"
         absent = f"; but no {', '.join(row.absent(found))}" if found and row.absent(found) else ""
-        line("found", f"{state}{absent}")
-        line("get it at", row.address)
-        line("put there", f"{(source or Path('SOURCE')) / row.name}: {', '.join(row.files)}")
-        line("licence", f"{row.licence}; images published: {row.published}")
-        line("terms", row.terms)
+        facts = {
+            "found": f"{found}, {count_images(found)} images{absent}" if found else "no",
+            "get it at": row.address,
+            "put there": f"{(source or Path('SOURCE')) / row.name}: {', '.join(row.files)}",
+            "licence": f"{row.licence}; images published: {row.published}",
+            "terms": row.terms,
+        }
+        for label, text in facts.items():
+            typer.echo(textwrap.fill(f"  {label:<10} {text}", 80, subsequent_indent=" " * 13, break_long_words=False))
         typer.echo()

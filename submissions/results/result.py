@@ -115,6 +115,8 @@ class Result:
             raise UsageError(f"This is no result of format {FORMAT}. `fairspace score` writes one with --out.")
         _check_shape(data)
         values = {v["name"]: Value.from_json(v) for v in data["values"]}
+        if len(values) < len(data["values"]):
+            raise ValueError("a value stands there twice")
         scores = {v["name"]: Value.from_json(v) for v in data["scores"]}
         about = (data["ranking"], data["ranked"], tuple(data["unranked"]), dict(data["labels"]))
         scored = Scored(scores, *about, dict(data.get("chances", {})))

@@ -29,7 +29,7 @@ from fairspace.submissions.uncertainty.bootstrap import SEED
 from fairspace.submissions.uncertainty.resampling import resample, resamples_setting
 from fairspace.submissions.uncertainty.scores import Draws, with_uncertainty
 from fairspace.submissions.uncertainty.uncertainty import Kind, Variant
-from fairspace.submissions.values import Value
+from fairspace.submissions.values import Value, number_of
 
 MAX_BYTES = 64 << 20
 """Largest result file; ours are below a megabyte."""
@@ -257,8 +257,13 @@ def load_result(path: Path) -> Result:
             raise UsageError(f"{path} is no result: it has more than {MAX_BYTES:,} bytes.")
         data = parse(decode(path.read_bytes()), DEPTH)
         check_values(data)
-        result = Result.from_json(data)
-        return rescore(result, result.standard)
+        read = Result.from_json(data)
+        bench, result = benchmark(read.benchmark), rescore(read, read.standard)
+        limits = bench.scoring.table(find_standard(bench, result.standard), AS_RELEASED).limits
+        for name, number in ((name, number_of(result.scored.shown, name)) for name in limits):
+            if number is not None and abs(float(np.clip(number, *limits[name])) - number) > 1e-9:  # rounding
+                raise ValueError(f"{name} is {number:.6g}, outside its limits")
+        return result
     except (OSError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError) as error:
         what = show(str(error), 200)
         raise UsageError(f"{path} is no result: {what}. `fairspace score` writes one with --out.") from error

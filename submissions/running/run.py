@@ -117,7 +117,7 @@ def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
     )
     state.notes.append(f"Inspect's log: {answered.log}")
     state.tables["responses"] = answered.table
-    if not state.filled:
+    if not (answered.table.num_rows or settings.images):
         raise answered.error(str(settings.out))
     if SCHEMA in answered.stage.settings:
         state.stated[SCHEMA] = answered.stage.settings[SCHEMA]
@@ -172,9 +172,9 @@ def readable_shares(meta: SubmissionMeta, responses: pa.Table) -> dict[str, floa
 
 def _write(settings: RunSettings, work: Path, state: Made) -> None:
     """Write the submission among the workings, then move it to its place."""
-    if not state.filled:
-        what, mend = "no image was made", "run the same command again with --again"
-        raise RunError("RUN_INCOMPLETE", str(settings.out), what, "one image at least", mend)
+    if not state.images and not any(table.num_rows for table in state.tables.values()):
+        what, mend = "no image was made, no request answered", "run the same command again with --again"
+        raise RunError("RUN_INCOMPLETE", str(settings.out), what, "one at least", mend)
     new, former = work / _NEW, work / _FORMER
     if former.exists():  # an earlier start was killed here
         if settings.out.exists():

@@ -78,11 +78,6 @@ class Made:
     stated: dict[str, str | int | float | bool | None] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
-    @property
-    def filled(self) -> bool:
-        """Whether there is any image or row."""
-        return bool(self.images) or any(table.num_rows for table in self.tables.values())
-
 
 def submission_meta(settings: RunSettings, state: Made) -> SubmissionMeta:
     """`submission.json` of a run."""

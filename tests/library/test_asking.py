@@ -89,12 +89,12 @@ def test_what_a_function_returns_and_takes_is_checked_at_once() -> None:
     for model in (lambda prompt: "A", "openai/none"):
         with pytest.raises(fs.UsageError, match=r"unknown argument 'revison' \(did you mean 'revision'\?\)"):
             fs.run(model, BENCHMARK, revison="v2-core")
-    for asked, says in (
-        ({}, r"data=: a .*text_only=True$"),
-        ({"data": "./none"}, r"Mend: make one with `.*--out built`"),
+    for data, says in (
+        ("", r"data=: a .*text_only=True$"),
+        ("./none", r"Mend: make one with `.*--out built`"),
     ):
         with pytest.raises(fs.RunError, match=f"DATA_MISSING.*{says}"):
-            fs.run(lambda prompt: "A", "genres", **asked)  # type: ignore[arg-type]
+            fs.run(lambda prompt: "A", "genres", data=data)
     with pytest.raises(fs.UsageError, match="The model is int"):
         fs.run(7, BENCHMARK)  # type: ignore[arg-type]
 

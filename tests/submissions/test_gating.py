@@ -16,6 +16,7 @@ from fairspace.submissions.benchmarks.benchmark import CHANCE, GAP, SIGNED, Idea
 from fairspace.submissions.comparing import Score, holm
 from fairspace.submissions.gating import FAILED, _away, _chances
 from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.results.tiers import LEVEL
 from tests.submissions.results.test_tiers import result, waves
 
@@ -72,6 +73,36 @@ def test_missing_answers_never_help(results: dict[str, Result]) -> None:
     assert verdicts == ["not enough data", "no difference shown", "no difference shown"]
     assert fs.gate(holes[0], most=0.2).checks[0].verdict == "not enough data"
     assert fs.gate(base, most=0.2).checks[0].verdict == "better"
+    check = fs.gate(results["worse"], result("open", 0.1, waves(0.01, 8), missing=30)).checks[0]
+    assert (check.verdict, check.reason) == ("not enough data", "the base could be 0.1000 to 0.4000: 30 % missing")
+
+
+def test_doing_nothing_is_not_fair_and_like_is_compared_with_like(results: dict[str, Result]) -> None:
+    base = results["base"]
+    sides = {
+        name: replace(value, value=1.0, low=1.0, high=1.0)
+        for name, value in base.values.items()
+        if name.endswith("_position_share")
+    }
+    idle = rescore(replace(base, values={**base.values, **sides}), base.standard)
+    for found in (fs.gate(idle, base), fs.gate(idle, most=0.5)):
+        assert [(check.verdict, bool(check.reason)) for check in found.checks] == [("not enough data", True)]
+    assert fs.gate(idle, idle).passes
+    read = replace(base, signature={**base.signature, "reading": "authors"})
+    with pytest.raises(fs.UsageError, match="v2 and by v2, authors; a gate compares"):
+        fs.gate(read, base)
+
+
+@pytest.mark.parametrize("damage", ["twice", "outside"])
+def test_a_file_edited_by_hand_opens_no_gate(damage: str, results: dict[str, Result], tmp_path: Path) -> None:
+    data = results["base"].to_json()
+    cells = [value for value in data["values"] if value["value"] == 0.1]
+    data["values"] += cells[:1] if damage == "twice" else []
+    for value in cells if damage == "outside" else ():
+        value |= {"value": -7.0, "low": -7.0, "high": -7.0}
+    (tmp_path / "edited.json").write_text(json.dumps(data))
+    with pytest.raises(fs.UsageError, match=f"is no result.*{damage}"):
+        fs.load_result(tmp_path / "edited.json")
 
 
 @pytest.mark.parametrize(

@@ -187,7 +187,7 @@ def show_checked(path: Path, submission: Submission, coverage: Iterable[TaskCove
         (task.task, f"{task.handed_in:,}", f"{task.expected:,}", task.share, f"{task.needed:,}", task.enough_for)
         for task in coverage
     ]
-    table("Samples", ("task", "handed in", "expected", "share", "rank needs", "enough for"), rows, whole=True)
+    table("Samples", ("task", "handed in", "expected", "share", "rank needs", "enough for"), rows, whole=1)
     show_wrapped(_HANDED_IN)
 
 

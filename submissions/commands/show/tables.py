@@ -43,14 +43,12 @@ def new_table(title: str) -> Drawn:
     )
 
 
-def table(title: str, headers: Sequence[str], rows: Iterable[Sequence[object]], *, whole: bool = False) -> None:
-    """Print a table; its first and last column are aligned to the left, and no line breaks a `whole` first one."""
+def table(title: str, headers: Sequence[str], rows: Iterable[Sequence[object]], *, whole: int = 0) -> None:
+    """Print a table; its first and last column are aligned to the left, and no line breaks the first `whole` ones."""
     drawn = new_table(title)
     for place, header in enumerate(headers):
         middle = 0 < place < len(headers) - 1
-        drawn.add_column(
-            cell(header), justify="right" if middle else "left", overflow="fold", no_wrap=place == 0 and whole
-        )
+        drawn.add_column(cell(header), justify="right" if middle else "left", overflow="fold", no_wrap=place < whole)
     for row in rows:
         drawn.add_row(*map(cell, row))
     OUT.print(drawn)

@@ -45,8 +45,6 @@ _SHOWN = ("device", "dtype", "batch", "engine")
 """Arguments whose texts a manifest shows; others may be private paths or addresses."""
 _MARKUP = re.compile(r"\[/?[a-z]+\]")
 """Terminal markup in Inspect's messages."""
-_KEY = re.compile(r"\b[A-Z][A-Z0-9_]*_(?:KEY|TOKEN)\b")
-"""A key's variable in Inspect's messages."""
 _WEIGHTS = ("vllm/", "sglang/")
 """Inspect's providers that load weights when they are opened."""
 _LONGEST_WAIT = 300.0
@@ -169,7 +167,7 @@ def open_model(settings: ModelSettings, logs: Path | None = None) -> Model:
         what = " ".join(_MARKUP.sub("", str(error)).removeprefix("ERROR: ").split())[:300].rstrip(". ")
         expected = f"{MODEL_NAMES}, with its package and its key in the environment"
         mend = "see https://inspect.aisi.org.uk/providers.html, or serve the model and name http://HOST/v1#MODEL"
-        if key := _KEY.search(what):
+        if key := re.search(r"\b[A-Z][A-Z0-9_]*_(?:KEY|TOKEN)\b", what):
             mend = f"set {key[0]} in the environment; for a server that asks for none, to any text"
         raise RunError("MODEL_UNKNOWN", settings.name, what, expected, mend) from error
     _heed_retry_after(model, logs)
