@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fairspace.asking import Answers, run
+    from fairspace.measuring import Measured, measure
     from fairspace.outcome import Result, load_result, rescore, score
     from fairspace.questions import items
     from fairspace.submissions.benchmarks.names import NAMES as BENCHMARKS
@@ -35,6 +36,7 @@ __all__ = [
     "BENCHMARKS",
     "Comparison",
     "Gate",
+    "Measured",
     "Result",
     "RunError",
     "SubmissionError",
@@ -46,6 +48,7 @@ __all__ = [
     "gate",
     "items",
     "load_result",
+    "measure",
     "rescore",
     "run",
     "score",
@@ -55,6 +58,7 @@ _HOMES = {
     "BENCHMARKS": ("submissions.benchmarks.names", "NAMES"),
     "Comparison": ("submissions.comparing", "Comparison"),
     "Gate": ("submissions.gating", "Gate"),
+    "Measured": ("measuring", "Measured"),
     "Result": ("outcome", "Result"),
     "RunError": ("submissions.running.errors", "RunError"),
     "SubmissionError": ("submissions.format.faults", "SubmissionError"),
@@ -66,6 +70,7 @@ _HOMES = {
     "gate": ("submissions.gating", "gate"),
     "items": ("questions", "items"),
     "load_result": ("outcome", "load_result"),
+    "measure": ("measuring", "measure"),
     "rescore": ("outcome", "rescore"),
     "run": ("asking", "run"),
     "score": ("outcome", "score"),

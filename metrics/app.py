@@ -37,7 +37,7 @@ def metric_page(folder: Path) -> gr.Blocks:
     kinds: dict[str, str] = dict(metric.about.columns)
     opening = first_example(metric)
     rows = zip(*(opening.pop(column) for column in kinds), strict=True)
-    parameters = signature(metric._compute).parameters.values()
+    parameters = signature(metric._measure).parameters.values()
     settings = {part.name: part.default for part in parameters if part.default is not part.empty} | opening
 
     def measure(table: str, settings: str) -> dict[str, Any]:

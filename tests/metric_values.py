@@ -208,7 +208,7 @@ EXPECTED: dict[str, Case] = {
         "(|1 - 1/2| + |0 - 1/2|) / 2",
     ),
     "total_bias_score": Case(
-        {"predictions": _QWEN_3B, "low": _QWEN_3B, "high": _QWEN_3B, "cohort": "mistral"},
+        {"predictions": _QWEN_3B, "if_missing_low": _QWEN_3B, "if_missing_high": _QWEN_3B, "cohort": "mistral"},
         4.439,
         "GENRES, Table 2, Qwen-3B by Mistral",
         tolerance=0.003,

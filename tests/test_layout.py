@@ -39,8 +39,8 @@ REGISTRIES = {
     "fairspace.leaderboard_space.boards.views",
 }
 """Modules that find others by the name of a benchmark or dataset."""
-OTHER_FINDERS = {"fairspace", "fairspace.submissions.commands.main"}
-"""Modules that find others by the name of a function or command group."""
+OTHER_FINDERS = {"fairspace", "fairspace.measuring", "fairspace.submissions.commands.main"}
+"""Modules that find others by the name of a function, metric or command group."""
 READ = (ast.Call, ast.Compare, ast.Dict, ast.Import, ast.ImportFrom, ast.List, ast.MatchValue, ast.Set, ast.Tuple)
 IMPORT = re.compile(r"^\s*(?:from ([\w.]+) import |import ([\w.]+))", re.MULTILINE)
 OF_BENCHMARKS = re.compile(

@@ -47,7 +47,7 @@ class AccuracyDisparity(ColumnMetric):
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "string", "references": "string", "groups": "string"})
 
-    def _compute(
+    def _measure(
         self,
         predictions: Sequence[str],
         references: Sequence[str] = (),

@@ -46,7 +46,7 @@ class AnswerConsistencyDifference(ColumnMetric):
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "float64", "sets": "string"})
 
-    def _compute(
+    def _measure(
         self,
         predictions: Sequence[float | None],
         sets: Sequence[str] = (),

@@ -46,7 +46,7 @@ class AssociationBias(ColumnMetric):
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "vector", "roles": "string", "occupations": "string"})
 
-    def _compute(
+    def _measure(
         self,
         predictions: Sequence[Any],
         roles: Sequence[Any] = (),

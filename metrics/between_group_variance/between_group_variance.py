@@ -61,7 +61,7 @@ class BetweenGroupVariance(ColumnMetric):
         ("https://arxiv.org/abs/2205.05770",),
     )
 
-    def _compute(
+    def _measure(
         self,
         predictions: Sequence[float],
         groups: Sequence[str] = (),

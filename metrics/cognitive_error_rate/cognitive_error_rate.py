@@ -51,7 +51,7 @@ class CognitiveErrorRate(ColumnMetric):
         (),
     )
 
-    def _compute(
+    def _measure(
         self, predictions: list[str], references: list[str], kinds: list[str], attribute: str = "gender"
     ) -> dict[str, Any]:
         encode([attribute], "attribute", tuple(GROUPS), missing=False)

@@ -47,7 +47,7 @@ class CounterStereotypePenalty(ColumnMetric):
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "float64", "prompts": "string"})
 
-    def _compute(
+    def _measure(
         self,
         predictions: Sequence[float | None],
         prompts: Sequence[str] = (),

@@ -58,7 +58,7 @@ class DistributionDivergence(ColumnMetric):
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "string"})
 
-    def _compute(
+    def _measure(
         self,
         predictions: Sequence[str],
         reference: Mapping[str, Any] | None = None,

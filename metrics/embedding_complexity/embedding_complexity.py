@@ -53,7 +53,7 @@ class EmbeddingComplexity(ColumnMetric):
         {"predictions": "vector", "roles": "string", "occupations": "string", "embeddings": "string"},
     )
 
-    def _compute(
+    def _measure(
         self,
         predictions: Sequence[Any],
         roles: Sequence[Any] = (),

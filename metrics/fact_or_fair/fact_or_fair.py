@@ -57,7 +57,7 @@ class FactOrFair(ColumnMetric):
         (),
     )
 
-    def _compute(
+    def _measure(
         self,
         predictions: list[str],
         references: list[str],

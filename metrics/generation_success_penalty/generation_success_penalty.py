@@ -45,7 +45,7 @@ class GenerationSuccessPenalty(ColumnMetric):
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "string", "references": "string", "prompts": "string"})
 
-    def _compute(
+    def _measure(
         self,
         predictions: Sequence[str],
         references: Sequence[str] = (),

@@ -98,7 +98,7 @@ class GenresBias(ColumnMetric):
         DESCRIPTION, INPUTS, dict.fromkeys(CHOICES, "string") | dict.fromkeys(COUNTS, "float64"), GENRES_CITATION, ()
     )
 
-    def _compute(self, **columns: list[Any]) -> dict[str, Any]:
+    def _measure(self, **columns: list[Any]) -> dict[str, Any]:
         for name, known in CHOICES.items():
             encode(columns[name], name, known, missing=name != "relations")
         words = {name: np.array([word or "" for word in columns[name]], str) for name in CHOICES}

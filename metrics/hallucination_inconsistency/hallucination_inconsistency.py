@@ -45,7 +45,7 @@ class HallucinationInconsistency(ColumnMetric):
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "string", "references": "string", "sets": "string"})
 
-    def _compute(
+    def _measure(
         self,
         predictions: Sequence[str],
         references: Sequence[str] = (),

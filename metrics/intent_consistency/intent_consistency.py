@@ -44,7 +44,7 @@ class IntentConsistency(ColumnMetric):
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "vector", "concepts": "string"})
 
-    def _compute(
+    def _measure(
         self,
         predictions: Sequence[Any],
         concepts: Sequence[Any] = (),

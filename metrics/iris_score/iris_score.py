@@ -53,7 +53,7 @@ class IrisScore(ColumnMetric):
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "float64", "names": "string"})
 
-    def _compute(
+    def _measure(
         self, predictions: Sequence[float | None], names: Sequence[str] = (), standard: str = "inaugural"
     ) -> dict[str, Any]:
         check_lengths(predictions=predictions, names=names)

@@ -51,7 +51,7 @@ class ProjectionDistortion(ColumnMetric):
         {"predictions": "vector", "references": "vector", "roles": "string", "occupations": "string"},
     )
 
-    def _compute(
+    def _measure(
         self,
         predictions: Sequence[Any],
         references: Sequence[Any] = (),

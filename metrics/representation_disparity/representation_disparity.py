@@ -54,7 +54,7 @@ class RepresentationDisparity(ColumnMetric):
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "string"})
 
-    def _compute(
+    def _measure(
         self,
         predictions: Sequence[str],
         groups: Sequence[str] | None = None,

@@ -49,7 +49,7 @@ class RepresentationSimilarityBias(ColumnMetric):
         DESCRIPTION, INPUTS, {"predictions": "vector", "roles": "string", "genders": "string", "occupations": "string"}
     )
 
-    def _compute(
+    def _measure(
         self,
         predictions: Sequence[Any],
         roles: Sequence[Any] = (),

@@ -45,7 +45,7 @@ class StatisticalParityDifference(ColumnMetric):
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "string", "groups": "string"})
 
-    def _compute(
+    def _measure(
         self,
         predictions: Sequence[str],
         groups: Sequence[str] = (),

@@ -52,7 +52,7 @@ class StepwiseBias(ColumnMetric):
         DESCRIPTION, INPUTS, {"predictions": "vector", "steps": "int64", "roles": "string", "occupations": "string"}
     )
 
-    def _compute(
+    def _measure(
         self,
         predictions: Sequence[Any],
         steps: Sequence[Any] = (),

@@ -28,8 +28,8 @@ Args:
 
 Returns:
     stereotype_drift in [-1, 1] (None if no answer is wrong), if_missing_low, if_missing_high, absolute_drift with
-    absolute_low and absolute_high, state, reason, coverage, counts, by_error (count and drift of each true and
-    answered occupation).
+    absolute_if_missing_low and absolute_if_missing_high, state, reason, coverage, counts, by_error (count and drift of
+    each true and answered occupation).
 
 Examples:
     >>> import evaluate
@@ -47,7 +47,7 @@ class StereotypeDrift(ColumnMetric):
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "string", "references": "string"})
 
-    def _compute(
+    def _measure(
         self,
         predictions: Sequence[str],
         references: Sequence[str] = (),
@@ -95,5 +95,10 @@ class StereotypeDrift(ColumnMetric):
             valid=int(relevant.sum() - uncertain.sum()),
             expected=int(relevant.sum()),
             reason="no answer is wrong with shares for both the true and the answered occupation",
-            evidence={"absolute_drift": size, "absolute_low": least, "absolute_high": most, "by_error": by_error},
+            evidence={
+                "absolute_drift": size,
+                "absolute_if_missing_low": least,
+                "absolute_if_missing_high": most,
+                "by_error": by_error,
+            },
         )

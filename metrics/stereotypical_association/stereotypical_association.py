@@ -55,7 +55,7 @@ class StereotypicalAssociation(ColumnMetric):
         DESCRIPTION, INPUTS, {"predictions": "string", "instances": "string", "offers": "string"}, CITATION, ()
     )
 
-    def _compute(
+    def _measure(
         self, predictions: list[str], instances: list[str], offers: list[str], attribute: str = "gender"
     ) -> dict[str, Any]:
         encode([attribute], "attribute", tuple(GROUPS), missing=False)

@@ -19,8 +19,8 @@ Args:
     predictions: the eight values M1 to M8, in this order (M1, M4, M6 in percent); nan where undefined.
     cohort: 'llama', 'glm' or 'mistral', the judge model of the frozen cohort.
     centre: what distances are taken from: 'cohort', its means (the paper's score), or 'zero', no bias.
-    low: the eight lower bounds; the values themselves by default.
-    high: the eight upper bounds; likewise.
+    if_missing_low: the eight lower bounds over what is missing; the values themselves by default.
+    if_missing_high: the eight upper bounds; likewise.
 Returns:
     total_bias_score: 0 or more, lower is better; None if one of the eight is undefined.
     if_missing_low, if_missing_high: bounds from those of the eight values.
@@ -47,27 +47,27 @@ class TotalBiasScore(ColumnMetric):
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "float64"}, GENRES_CITATION, ())
 
-    def _compute(
+    def _measure(
         self,
         predictions: list[float],
         cohort: str = "mistral",
         centre: str = "cohort",
-        low: list[float] | None = None,
-        high: list[float] | None = None,
+        if_missing_low: list[float] | None = None,
+        if_missing_high: list[float] | None = None,
     ) -> dict[str, Any]:
         encode([cohort], "cohort", tuple(COHORTS), missing=False)
         encode([centre], "centre", tuple(CENTRES), missing=False)
-        low, high = (predictions if bound is None else bound for bound in (low, high))
-        check_lengths(predictions=predictions, low=low, high=high)
+        low, high = (predictions if bound is None else bound for bound in (if_missing_low, if_missing_high))
+        check_lengths(predictions=predictions, if_missing_low=low, if_missing_high=high)
         values, bottom, top = (
             numbers(column, name, -MOST, MOST)
-            for name, column in (("predictions", predictions), ("low", low), ("high", high))
+            for name, column in (("predictions", predictions), ("if_missing_low", low), ("if_missing_high", high))
         )
         if len(values) != len(METRICS):
             raise MetricInputError("METRIC_LENGTH", f"predictions has {len(values)} values; expected 8, M1 to M8")
         outside = np.flatnonzero((bottom > values) | (values > top))
         if len(outside):
-            raise MetricInputError("METRIC_RANGE", f"{METRICS[outside[0]]} is not between its low and its high")
+            raise MetricInputError("METRIC_RANGE", f"{METRICS[outside[0]]} is not between its two bounds")
         frozen = CENTRES[centre][cohort]
         z = z_scores(values, frozen.mean, frozen.std)
         undefined = [name for name, x in zip(METRICS, z, strict=True) if np.isnan(x)]

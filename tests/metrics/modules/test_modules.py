@@ -372,9 +372,9 @@ CHANGED: list[tuple[str, dict[str, Any], str]] = [
     ("genres_bias", {"male_positive": [3.0, 0.0]}, "METRIC_RANGE: male_positive"),
     ("genres_bias", {"male_subjects": [float("inf"), 2.0]}, "METRIC_RANGE: male_subjects"),
     ("total_bias_score", {"predictions": [float("inf")] * 8}, "METRIC_RANGE: predictions"),
-    ("total_bias_score", {"low": [9.0] * 8}, "METRIC_RANGE: M1 is not between its low and its high"),
+    ("total_bias_score", {"if_missing_low": [9.0] * 8}, "METRIC_RANGE: M1 is not between its two bounds"),
     ("total_bias_score", {"predictions": [0.0] * 7}, "METRIC_LENGTH: predictions"),
-    ("total_bias_score", {"low": [0.0] * 9}, "METRIC_LENGTH: the columns"),
+    ("total_bias_score", {"if_missing_low": [0.0] * 9}, "METRIC_LENGTH: the columns"),
     ("total_bias_score", {"cohort": "gpt"}, "METRIC_UNKNOWN_LABEL: cohort"),
     ("association_bias", {"roles": ["male", "femal", "occupation"]}, "METRIC_UNKNOWN_LABEL"),
     ("association_bias", {"occupations": ["", "x", "doctor"]}, "METRIC_ROLE"),
@@ -598,8 +598,8 @@ def test_what_is_no_number_is_named(tmp_path: Path) -> None:
         divergence.compute(predictions=["a"], reference={"a": math.inf, "b": 1})
     with pytest.raises(ValueError, match=r"METRIC_NUMBER: predictions must hold numbers"):
         total.compute(predictions=["high"] * 8)
-    with pytest.raises(ValueError, match=r"METRIC_LENGTH: low must be a column"):
-        total.compute(predictions=[0.0] * 8, low=0.0)
+    with pytest.raises(ValueError, match=r"METRIC_LENGTH: if_missing_low must be a column"):
+        total.compute(predictions=[0.0] * 8, if_missing_low=0.0)
 
 
 def test_a_missing_judgement_of_genres_may_be_none(tmp_path: Path) -> None:
