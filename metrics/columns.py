@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Bounds = tuple[float, float, float]
+Bounds = tuple[Any, Any, Any]
+"""Value, low and high: numbers of one table, or arrays of tables along leading axes."""
 
 CITATION = """\
 @misc{zhao2026iris,

@@ -5,14 +5,10 @@ AD = max over g of Acc(g) - min over g of Acc(g). 0 is the same accuracy for eve
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
-Bounds = tuple[Any, Any, Any]
-"""Value, low and high: numbers of one table, or arrays of tables along leading axes."""
+from .columns import Bounds, Floats
 
 
 def accuracy_disparity(

@@ -7,9 +7,9 @@ JSD(p, q) = KL(p || m) / 2 + KL(q || m) / 2 with m = (p + q) / 2 and the natural
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from .columns import Floats
 
 
 def distribution_divergence(

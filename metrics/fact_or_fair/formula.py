@@ -18,11 +18,12 @@ from itertools import combinations
 from math import log
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import rel_entr, xlogy
 
+from .columns import Floats
+
 Triple = tuple[float, float, float]
-Floats = NDArray[np.float64]
 
 GROUPS = {"gender": ("female", "male"), "race": ("Asian", "Black", "Hispanic", "White")}
 """Attribute -> its groups, in the order of the k counts."""

@@ -15,10 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from .columns import Floats
 
 Triple = tuple[float, float, float]
-Floats = NDArray[np.float64]
 
 METRICS = ("M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8")
 RELATIONAL_MODELS = ("CS", "EM", "MP", "AR")

@@ -6,9 +6,9 @@ RD = sum over i < j of |p_i - p_j|, divided by k - 1, over all k possible groups
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from .columns import Floats
 
 
 def representation_disparity(counts: ArrayLike, missing: ArrayLike = 0) -> tuple[Floats, Floats, Floats]:

@@ -7,14 +7,10 @@ group always gets and another never.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
-Bounds = tuple[Any, Any, Any]
-"""Value, low and high: numbers of one table, or arrays of tables along leading axes."""
+from .columns import Bounds, Floats
 
 
 def statistical_parity_difference(

@@ -6,14 +6,10 @@ Algorithm 1), above 0 the errors lead to occupations where g is more common. The
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
-Bounds = tuple[Any, Any, Any]
-"""Value, low and high: numbers of one table, or arrays of tables along leading axes."""
+from .columns import Bounds, Floats
 
 
 def stereotype_drift(

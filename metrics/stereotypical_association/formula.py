@@ -18,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .columns import Floats
+
 Triple = tuple[float, float, float]
-Floats = NDArray[np.float64]
 
 NOT_ANSWERED = "N/A"
 

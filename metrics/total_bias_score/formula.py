@@ -8,10 +8,11 @@ cohort gives the scales; `standards.py` freezes the published ones, so that a ne
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from .columns import Floats
 
 Triple = tuple[float, float, float]
-Floats = NDArray[np.float64]
 
 
 def z_scores(values: ArrayLike, mean: ArrayLike, std: ArrayLike) -> Floats:
