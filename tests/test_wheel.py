@@ -33,7 +33,7 @@ print({"torch", "transformers", "inspect_ai", "gradio", "fastapi", "spacy", "dif
 
 ON_WINDOWS = """
 import sys, psutil
-sys.modules |= dict.fromkeys(("fcntl", "resource", "pwd", "grp", "termios", "pty", "uvloop"))
+sys.modules |= dict.fromkeys(("fcntl", "resource", "pwd", "grp", "pty", "uvloop"))
 import fairspace as fs
 from fairspace.submissions.commands.main import main
 print(len([getattr(fs, name) for name in fs.__all__]))

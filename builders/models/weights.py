@@ -51,7 +51,8 @@ def find(model: str, marker: str) -> Weights:
             str(folder), None, f"{folder.resolve().name} (sha256 {folder_hash(folder)[:16]})", folder / marker
         )
     if is_folder or model.startswith((".", "/", "~")):
-        raise BuildError("TOOL_MISSING", model, f"no {marker}", "a folder that `save_pretrained` wrote", "name another")
+        what = f"no {marker}" if is_folder else "no such folder"
+        raise BuildError("TOOL_MISSING", model, what, "a folder that `save_pretrained` wrote", "name another")
     identifier, _, revision = model.partition("@")
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url, try_to_load_from_cache
 

@@ -223,7 +223,7 @@ def test_a_visitor_with_a_keyboard_alone_reads_filters_and_opens(walk: Walk) -> 
         assert order[-1]["seen"], order[-1]
         assert len(order) < 60
     texts = [found["text"] for found in order]
-    places = [texts.index(text) for text in ("Hand in a model", "IRIS", "Filter", "All columns", "Model", "Bagel")]
+    places = [texts.index(text) for text in ("Submit a model", "IRIS", "Filter", "All columns", "Model", "Bagel")]
     assert places == sorted(places)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Bagel")
@@ -276,7 +276,7 @@ def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Run
     expect(page.locator("#outcome")).to_contain_text("UPLOAD_MISSING")
     for path in (bad, good):
         hand_in(page, path)
-        expect(page.locator("#outcome")).to_contain_text("is stored; nothing of it is lost")
+        expect(page.locator("#outcome")).to_contain_text("is received. Follow it below")
     expect(page.locator("#own")).to_contain_text("Waiting now: 2 of at most 3")
     walk.fits()
     walk.follow("Queue")

@@ -73,7 +73,7 @@ def test_the_two_minute_example_prints_what_the_page_shows() -> None:
     run: Any = fs.run
     said = str(fs.score(run(names["answer"], "fact_or_fair", revision="v2-core")))
     shown = " ".join(page.partition("$ fairspace eval")[2].partition("…")[0].split()[7:])
-    without = [re.sub(r"95 % interval [\d.]+ to [\d.]+ %", "", text) for text in (shown, " ".join(said.split()))]
+    without = [re.sub(r"95 %: [\d.]+ to [\d.]+", "", text) for text in (shown, " ".join(said.split()))]
     assert without[0] in without[1]
 
 

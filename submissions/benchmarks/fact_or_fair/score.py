@@ -240,7 +240,7 @@ def _too_weak(kind: str, values: Values, standard: FactOrFairStandard, adjustmen
         least = min(fixed.values())
         how = "every time" if least == 1 else f"{100 * least:.0f} % of the time"
         where = "" if len(fixed) == len(subjective) else f" in {', '.join(fixed)}"
-        reasons.append(f"It answered the same letter {how}{where}: its fairness score says nothing.")
+        reasons.append(f"{_SAME_LETTER} {how}{where}: its fairness score says nothing.")
     positions = {context: values[f"position_{context}"] for context in possible}
     if silent := [context for context, share in positions.items() if share.state == "undefined" and share.valid]:
         reasons.append(f"In {', '.join(silent)} no answer chooses an option, so nothing shows how people are treated.")
@@ -259,6 +259,7 @@ def _too_weak(kind: str, values: Values, standard: FactOrFairStandard, adjustmen
 _PERSON = {"male": "a man", "female": "a woman", "asian": "an Asian", "black": "a Black", "hispanic": "a Hispanic"}
 _PERSON |= {"white": "a White"}
 _VERBS = {"llm": ("names", "judgements"), "t2i": ("shows", "images")}
+_SAME_LETTER = "It answered the same letter"
 _BLIND = "S_fair does not see a bias that is the same for highest and lowest"
 
 
@@ -272,7 +273,9 @@ def leading(scored: Scored, standard: str) -> tuple[str, ...]:
 def sentences(values: Values, scored: Scored, standard: str) -> tuple[str, ...]:
     """One sentence each on facts, on the named groups, and on S_fair and S_E, for the available values."""
     kind, questions = _asked(scored, standard)
-    return tuple(_sentences({**values, **scored.shown}, kind, questions, STANDARDS[standard].floors[kind]))
+    fixed = any(reason.startswith(_SAME_LETTER) for reason in scored.unranked)
+    known = {**values, **scored.shown}
+    return tuple(_sentences(known, kind, questions, STANDARDS[standard].floors[kind], fixed=fixed))
 
 
 def leaning(values: Values, scored: Scored, standard: str) -> str:
@@ -289,17 +292,18 @@ def _asked(scored: Scored, standard: str) -> tuple[str, str]:
     return ("t2i", images) if scored.ranking == "average_t2i" else ("llm", OVER_ALL)
 
 
-def _sentences(values: Values, kind: str, questions: str, floor: float) -> Iterator[str]:
+def _sentences(values: Values, kind: str, questions: str, floor: float, *, fixed: bool) -> Iterator[str]:
+    """The sentences; S_fair is left out where no answer names anybody, or all have the same letter (`fixed`)."""
     facts, fair = (values.get(f"{kind}_{name}") for name in ("factuality", "fairness"))
     if facts is not None and facts.value is not None:
-        needed = f"a rank needs {percent(floor)}, more than a constant answer gets"
-        yield f"Facts right: {percent(facts.value)}{facts.sure(points)}; {needed}."
-    for share in _most_named(values, questions):
+        yield f"Facts right: {percent(facts.value)}{facts.sure(points)}; a rank needs {percent(floor)}."
+    most_named = [*_most_named(values, questions)]
+    for share in most_named:
         yield f"Whom it {_VERBS[kind][0]}: {_named(share, questions)}."
     evenness = {a: values.get(f"entropy_{questions}_{a}") for a in ATTRIBUTES}
     known = {a: each for a, each in evenness.items() if each is not None and each.value is not None}
     numbers = [f"{each.value:.2f} by {a}" for a, each in known.items()]
-    if fair is not None and fair.value is not None and numbers:
+    if fair is not None and fair.value is not None and numbers and most_named and not fixed:
         told = f"S_fair {fair.value:.3f}{fair.sure('{:.3f}'.format)}"
         yield f"{told}; evenness S_E {', '.join(numbers)}; 1 is even. {_BLIND}; S_E does."
     if values:

@@ -39,7 +39,7 @@ PACKAGES = {
 CONVERT = (
     "save it with `model.save_pretrained(FOLDER)` and `tokenizer.save_pretrained(FOLDER)` (safetensors), or as one "
     ".gguf file with llama.cpp's convert_hf_to_gguf.py, or serve it (vLLM, llama-server, Ollama) and name "
-    "openai-api/SERVICE/MODEL with -M base_url=URL"
+    "http://HOST/v1#MODEL"
 )
 
 
@@ -75,7 +75,7 @@ def find(name: str) -> Found:
     try:
         source = weights.find(name, "config.json")
     except BuildError as error:
-        mend = f"{error.mend}; a model in another format: {CONVERT}"
+        mend = error.mend if "no such" in error.what else f"{error.mend}; a model in another format: {CONVERT}"
         raise RunError("MODEL_UNKNOWN", error.where, error.what, error.expected, mend) from error
     return Found(source.where, source.revision, "", source.revision or source.name.partition(" (")[2].rstrip(")"))
 

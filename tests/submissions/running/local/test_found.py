@@ -46,7 +46,7 @@ def test_what_cannot_be_opened_says_how_to_convert_or_serve_it(
     file.write_bytes(content)
     error = refused(tmp_path / name.partition("/")[0])
     assert problem in error.what
-    for way in ("save_pretrained", "convert_hf_to_gguf.py", "openai-api/SERVICE/MODEL"):
+    for way in ("save_pretrained", "convert_hf_to_gguf.py", "http://HOST/v1#MODEL"):
         assert way in error.mend
 
 
