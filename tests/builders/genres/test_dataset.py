@@ -101,7 +101,7 @@ def test_288_elements_give_1440_pairs_72_per_relational_model_and_half_conflict(
         "pairs": 1440,
         "elements": 288,
         "single": 2880,
-        "published": 162,
+        "published": 378,
     }
     elements, pairs = manifest.find("elements", "test"), manifest.find("pairs", "test")
     assert elements is not None

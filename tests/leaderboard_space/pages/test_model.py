@@ -105,7 +105,7 @@ def test_a_row_says_how_its_values_were_measured_and_whom_it_is_ranked_with(site
     assert "Ranked among rows of the same protocol." in text
     board = page(site, f"/?benchmark={BENCHMARK}&columns=all")
     assert ">Protocol<" in board
-    assert "Rows that were measured otherwise have ranks of their own" in board
+    assert "Other protocols, ranked separately:" in board
 
 
 def test_a_row_that_was_verified_before_there_was_evidence_has_a_page(site: Opened) -> None:
