@@ -27,7 +27,7 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import Ends, instrument_ranges, rescore, variant_scores
-from fairspace.submissions.results.three_numbers import Fact, Show, ThreeNumbers, folded_facts, ideal_of, numbers_in_row
+from fairspace.submissions.results.three_numbers import Show, ThreeNumbers, folded_facts, ideal_of, numbers_in_row
 from fairspace.submissions.uncertainty.uncertainty import KINDS, Kind, Variant
 from fairspace.submissions.values import Value
 
@@ -45,7 +45,7 @@ class Standing:
 
     total: str
     three: ThreeNumbers
-    facts: list[Fact]
+    facts: Mapping[str, str]
     labels: dict[str, str]
 
 
@@ -319,7 +319,7 @@ class ValueLine:
     name: str
     words: str
     three: ThreeNumbers
-    facts: list[Fact]
+    facts: Mapping[str, str]
 
 
 def value_lines(

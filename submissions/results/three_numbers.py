@@ -70,11 +70,6 @@ class ThreeNumbers:
         known = [text for text in (self.chance_text, self.verdict) if text not in ("", NOTHING)]
         return "; ".join(known) or "not known"
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Texts below a value: its missing part, and the verdict."""
-        return tuple(filter(None, (self.missing_text, self.verdict)))
-
 
 def three_numbers(
     value: Value | None,
@@ -289,19 +284,6 @@ _METHODS = {
 }
 
 
-@dataclass(frozen=True)
-class Fact:
-    """One fact about a value, such as its coverage."""
-
-    name: str
-    text: str
-
-    @property
-    def sentence(self) -> str:
-        """Explanation of the fact."""
-        return SENTENCES[self.name]
-
-
 def folded_facts(
     value: Value | None,
     ideal: Ideal | None,
@@ -310,8 +292,8 @@ def folded_facts(
     published: bool = False,
     row: Row | None = None,
     instruments: tuple[float, float] | None = None,
-) -> list[Fact]:
-    """The facts of a value in the order of `SENTENCES`; without a number its counts and its state alone.
+) -> dict[str, str]:
+    """Facts of a value by name, in the order of `SENTENCES`; without a number its counts and its state alone.
 
     `instruments`: its range in the sensitivity analysis, None without any; `row`: the row that it ranks, whose tier and
     chances are facts, too; others as in `three_numbers`.
@@ -334,7 +316,7 @@ def folded_facts(
             texts["chances"] = ", ".join(f"{plain(name)} {probability(share)}" for name, share in row.chances.items())
     if instruments is not None:
         texts["sensitivity analysis"] = f"{show(instruments[0])} to {show(instruments[1])}"
-    return [Fact(name, texts[name]) for name in SENTENCES if name in texts]
+    return {name: texts[name] for name in SENTENCES if name in texts}
 
 
 def probability(chance: float) -> str:
