@@ -309,9 +309,6 @@ def _text(value: float | None) -> str:
     return number(value, 1 if value is not None and abs(value) >= 1000 else DIGITS)
 
 
-NO_OTHERS: Mapping[str, tuple[float, float]] = {}
-
-
 @dataclass(frozen=True)
 class ValueLine:
     """One value of a row: name, short explanation, three numbers, and folded facts."""
@@ -323,7 +320,7 @@ class ValueLine:
 
 
 def value_lines(
-    values: Iterable[Value], row: Row, benchmark: str, instruments: Mapping[str, tuple[float, float]] = NO_OTHERS
+    values: Iterable[Value], row: Row, benchmark: str, instruments: Mapping[str, tuple[float, float]] = {}
 ) -> list[ValueLine]:
     """Lines of a row's values in the unit of the scorer. `instruments`: name -> range in the sensitivity analysis."""
     published = row.provenance == "published"

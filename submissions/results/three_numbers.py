@@ -27,7 +27,6 @@ BIASED = "bias beyond chance"
 NOTHING = "–"
 NOT_AVAILABLE = "not available"
 """Beginning of the reason why printed figures give no number under a standard."""
-NO_VALUES: Mapping[str, Value] = {}
 Show = Callable[[float], str]
 """Format of a number, with the unit and digits of its place."""
 
@@ -78,7 +77,7 @@ def three_numbers(
     *,
     published: bool = False,
     row: Row | None = None,
-    values: Mapping[str, Value] = NO_VALUES,
+    values: Mapping[str, Value] = {},
 ) -> ThreeNumbers:
     """The three numbers of a value.
 
@@ -183,7 +182,7 @@ def ideal_of(row: Row, name: str) -> Ideal | None:
     return None if row.result is None else benchmark(row.result.benchmark).ideal(name, row.result.standard)
 
 
-def is_biased(value: Value, ideal: Ideal | None, values: Mapping[str, Value] = NO_VALUES) -> bool | None:
+def is_biased(value: Value, ideal: Ideal | None, values: Mapping[str, Value] = {}) -> bool | None:
     """Whether a value is less fair than chance explains; None if unknown.
 
     No bias is shown only where a fair model is known or the ideal is a number, and where no witness is biased.
