@@ -317,10 +317,11 @@ class Comparison:
         rows = []
         for line in self.lines:
             between = line.difference
+            ends = (None, None, None) if between is None else (between.value, between.low, between.high)
             row = {"model": line.model, "name": line.name, "first": line.first, "other": line.other}
-            row |= {"difference": between and between.value, "interval_low": between and between.low}
-            row |= {"interval_high": between and between.high, "ratio": bool(between and between.ratio)}
-            rows.append(row | {"p": line.p, "verdict": line.verdict, "missing": line.missing})
+            row |= dict(zip(("difference", "interval_low", "interval_high"), ends, strict=True))
+            row |= {"ratio": bool(between and between.ratio), "p": line.p, "verdict": line.verdict}
+            rows.append(row | {"missing": line.missing})
         numbers = ("first", "other", "difference", "interval_low", "interval_high", "p")
         return pd.DataFrame(rows).astype(dict.fromkeys(numbers, float))
 
