@@ -1,9 +1,8 @@
 """Comparison of results: differences to the first one with intervals, and significance corrected for all of them.
 
 The interval of a difference spans those of the scores and of their debiased estimates, widened by 1.96 standard errors
-of the pairs; logarithmic scores have a ratio. The test of one pair (1.96 errors from 0) asks nothing about bias,
-because equal models have equal biases; `corrected` allows for all tests of a table (Holm 1979). Where two models did
-not answer the same questions, both begin at the bounds over the missing answers.
+of the pairs. The test of one pair (1.96 errors from 0) asks nothing about bias, because equal models have equal biases.
+Where two models did not answer the same questions, both begin at the bounds over the missing answers.
 """
 
 from __future__ import annotations

@@ -202,10 +202,7 @@ def _ideal(result: Result, name: str) -> Ideal:
 
 
 def _fairer(ideal: Ideal) -> str:
-    return f"nearer to {digits(ideal.number)}" if ideal.worse == "either" else _DIRECTIONS[ideal.worse]
-
-
-_DIRECTIONS = {"above": "lower", "below": "higher"}
+    return {"above": "lower", "below": "higher"}.get(ideal.worse, f"nearer to {digits(ideal.number)}")
 
 
 def _limit(ideal: Ideal, most: float | None) -> float | None:

@@ -122,12 +122,12 @@ def has_number(row: Row, name: str) -> bool:
     return number_of(row.scores if name in row.scores else row.values, name) is not None
 
 
-def values_table(rows: Sequence[Row], names: dict[str, str], digits: int = 2, scale: float = 1.0) -> Table:
-    """One line per model with each value and its bounds. `names`: value -> heading; `scale`: factor of every number."""
+def values_table(rows: Sequence[Row], names: dict[str, str], digits: int = 2) -> Table:
+    """One line per model with each value and its bounds. `names`: value -> heading."""
     lines = []
     for row in rows:
         values = [value_of(row, name) for name in names]
-        lines.append([plain(row.model), behind(row, values), *(cell(row, value, digits, scale) for value in values)])
+        lines.append([plain(row.model), behind(row, values), *(cell(row, value, digits) for value in values)])
     return Table(["Model", "Evidence", *names.values()], lines)
 
 
@@ -283,18 +283,9 @@ def ranking(
         lines = []
         for row in rows:
             value = numbers[row.entry]
-            of = [row.cohort or "not known"] if cohort else []
-            figures = behind(row, [value])
-            lines.append(
-                [
-                    plain(row.model),
-                    *of,
-                    CLASSES[row.row_class].title.lower(),
-                    str(row.rank or "–"),
-                    figures,
-                    cell(row, value, 3, scale),
-                ]
-            )
+            of = [plain(row.model), *([row.cohort or "not known"] if cohort else [])]
+            of += [CLASSES[row.row_class].title.lower(), str(row.rank or "–")]
+            lines.append([*of, behind(row, [value]), cell(row, value, 3, scale)])
         table = Table(["Model", *filter(None, [cohort]), "Class", "Rank", "Evidence", title], lines)
         if not rows:
             return Drawing(None, table, "No model has this number under this standard.")

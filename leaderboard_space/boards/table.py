@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fairspace.leaderboard_space.boards.view import Column, Slice, View, remarks
@@ -18,7 +18,7 @@ from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.board import ROW_FIELDS
 from fairspace.submissions.results.row import Row, RowClass
-from fairspace.submissions.results.three_numbers import Fact, ThreeNumbers, folded_facts, ideal_of, numbers_in_row
+from fairspace.submissions.results.three_numbers import ThreeNumbers, folded_facts, ideal_of, numbers_in_row
 from fairspace.submissions.values import Value
 
 Notes = Mapping[tuple[str, str], int]
@@ -44,7 +44,7 @@ class Cell:
     missing: bool = False
     chip: bool = False
     sure: str = ""
-    facts: Sequence[Fact] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def numbers_of(column: Column, row: Row, ranked: bool = False) -> ThreeNumbers:
     return numbers_in_row(row, column.score, column.of(row), column.show, ranked=ranked)
 
 
-def facts_of(column: Column, row: Row) -> list[Fact]:
+def facts_of(column: Column, row: Row) -> dict[str, str]:
     """The folded facts of a row's ranked value."""
     published = row.provenance == "published"
     return folded_facts(column.of(row), ideal_of(row, column.score), column.show, published=published, row=row)
@@ -114,7 +114,7 @@ def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool, wo
         word = three.interval_text if row.provenance == "published" and three.interval_text != "printed" else ""
         return Cell(
             three.value_text,
-            "; ".join(three.notes) or word,
+            "; ".join(filter(None, (three.missing_text, three.verdict))) or word,
             notes.get((row.entry, column.score)),
             strength,
             missing=three.value is None,

@@ -27,7 +27,7 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import Ends, instrument_ranges, rescore, variant_scores
-from fairspace.submissions.results.three_numbers import Fact, Show, ThreeNumbers, folded_facts, ideal_of, numbers_in_row
+from fairspace.submissions.results.three_numbers import Show, ThreeNumbers, folded_facts, ideal_of, numbers_in_row
 from fairspace.submissions.uncertainty.uncertainty import KINDS, Kind, Variant
 from fairspace.submissions.values import Value
 
@@ -45,7 +45,7 @@ class Standing:
 
     total: str
     three: ThreeNumbers
-    facts: list[Fact]
+    facts: Mapping[str, str]
     labels: dict[str, str]
 
 
@@ -309,9 +309,6 @@ def _text(value: float | None) -> str:
     return number(value, 1 if value is not None and abs(value) >= 1000 else DIGITS)
 
 
-NO_OTHERS: Mapping[str, tuple[float, float]] = {}
-
-
 @dataclass(frozen=True)
 class ValueLine:
     """One value of a row: name, short explanation, three numbers, and folded facts."""
@@ -319,11 +316,11 @@ class ValueLine:
     name: str
     words: str
     three: ThreeNumbers
-    facts: list[Fact]
+    facts: Mapping[str, str]
 
 
 def value_lines(
-    values: Iterable[Value], row: Row, benchmark: str, instruments: Mapping[str, tuple[float, float]] = NO_OTHERS
+    values: Iterable[Value], row: Row, benchmark: str, instruments: Mapping[str, tuple[float, float]] = {}
 ) -> list[ValueLine]:
     """Lines of a row's values in the unit of the scorer. `instruments`: name -> range in the sensitivity analysis."""
     published = row.provenance == "published"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,15 +19,15 @@ from fairspace.leaderboard_space.web.identity import current_user
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.three_numbers import SENTENCES, Fact, ThreeNumbers
+from fairspace.submissions.results.three_numbers import SENTENCES, ThreeNumbers
 
 _TERMS = {name: f"<dt>{escape(name)}</dt>" for name in SENTENCES}
 
 
-def fold(facts: Sequence[Fact], what: str) -> Markup:
+def fold(facts: Mapping[str, str], what: str) -> Markup:
     """The folded facts of a value, named `what`; repeated sentences stand once on the page."""
     about = f'<summary>More<span class="visually-hidden"> about {escape(what)}</span></summary>'
-    terms = "".join([f"{_TERMS[fact.name]}<dd>{escape(fact.text)}</dd>" for fact in facts])
+    terms = "".join([f"{_TERMS[name]}<dd>{escape(text)}</dd>" for name, text in facts.items()])
     return Markup(f'<details class="fold">{about}\n<dl>{terms}</dl></details>\n')  # noqa: S704 escaped
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from fairspace.submissions.format.schema import Submission
     from fairspace.submissions.results.result import Result
 
-_Labelled = Callable[[Path, "Submission"], "Submission"]
 _READINGS = (".jsonl", ".parquet")
 FORMATS = (".html", ".tex", ".csv", ".md")
 """Suffixes of the files that `readings` and `report` write."""
@@ -113,8 +111,17 @@ def score(
             raise UsageError(f"{submission} is a result, which holds no answers; name the submission with {option}.")
         result = _rescored(submission, standard)
     else:
-        labelled = partial(_labelled, ares=ares, measurement=measurement, faces=faces)
-        result = _scored(submission, standard, resamples, labelled, reading, second)
+        if resamples is not None:
+            from fairspace.submissions.uncertainty.resampling import check_resamples
+
+            check_resamples(resamples, "--resamples")
+        checked = checked_submission(submission, allow_images=True)
+        from fairspace.submissions.answers.second import load_second
+        from fairspace.submissions.results.scoring import score_submission
+
+        more = None if second is None else load_second(second, checked)
+        labelled = _labelled(submission, checked, ares, measurement, faces)
+        result = score_submission(labelled, standard, resamples, reading, more)
     if out is not None:
         out.write_text(result.dumps(), encoding="utf-8")
     if store is not None:
@@ -180,22 +187,7 @@ def _what_if(path: Path, standard: str, texts: Sequence[str], tau: float | None,
     notes(["Compare scores of one what-if with each other alone: other weights change their scale.", *scored.unranked])
 
 
-def _scored(
-    path: Path, standard: str, resamples: int | None, labelled: _Labelled, reading: str, second: Path | None
-) -> Result:
-    if resamples is not None:
-        from fairspace.submissions.uncertainty.resampling import check_resamples
-
-        check_resamples(resamples, "--resamples")
-    checked = checked_submission(path, allow_images=True)
-    from fairspace.submissions.answers.second import load_second
-    from fairspace.submissions.results.scoring import score_submission
-
-    more = None if second is None else load_second(second, checked)
-    return score_submission(labelled(path, checked), standard, resamples, reading, more)
-
-
-def _labelled(path: Path, checked: Submission, *, ares: str | None, measurement: Path | None, faces: str) -> Submission:
+def _labelled(path: Path, checked: Submission, ares: str | None, measurement: Path | None, faces: str) -> Submission:
     """The submission with its images labelled, if it has any. UsageError where images and options do not fit."""
     if checked.images is None:
         if ares is not None:

@@ -169,10 +169,9 @@ def place_labels(
     sizes: Sequence[tuple[float, float]],
     frame: Box,
     blocked: Sequence[Box] = (),
-    radius: float = 6.0,
 ) -> list[Box | None]:
     """A box for each name inside `frame` and outside `blocked`, None where there is none; earlier names first."""
-    taken: list[Box] = [(x - radius, y - radius, x + radius, y + radius) for x, y in points]
+    taken: list[Box] = [(x - 6, y - 6, x + 6, y + 6) for x, y in points]
     taken += blocked
     places: list[Box | None] = []
     for number, (point, size) in enumerate(zip(points, sizes, strict=True)):

@@ -44,15 +44,15 @@ def cut(text: str, room: float, size: float = SIZE) -> str:
     return f"{text.rstrip()}…"
 
 
-def wrapped(text: str, room: float, size: float = SIZE) -> list[str]:
+def wrapped(text: str, room: float) -> list[str]:
     """The text in lines that are no wider than `room` pixels."""
     lines: list[str] = []
     for word in plain(text).split():
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and width_of(longer, size) <= room:
+        if lines and width_of(longer) <= room:
             lines[-1] = longer
         else:
-            lines.append(cut(word, room, size))
+            lines.append(cut(word, room))
     return lines
 
 

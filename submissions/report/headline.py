@@ -34,13 +34,12 @@ from fairspace.submissions.values import Value, number_of
 class Headline:
     """The headline of a result.
 
-    `score`: name of the first of the benchmark's leading values; `place`: among the paper's models, or the reason for
-    none; `facts`: label -> text, in display order; `unranked`: every reason for no rank.
+    `score`: name of the first of the benchmark's leading values; `facts`: label -> text, in display order; `unranked`:
+    every reason for no rank.
     """
 
     score: str
     three: ThreeNumbers
-    place: str
     facts: Sequence[tuple[str, str]]
     unranked: tuple[str, ...]
 
@@ -84,16 +83,15 @@ def headline(result: Result, show: Show) -> Headline:
     name, ranking = bench.reporting.leading(scored, standard)[0], scored.shown.get(scored.ranking)
     ideal = bench.ideal(name, standard)
     three = three_numbers(scored.shown.get(name), ideal, show, values=result.values)
-    place = _place(result, "" if name == scored.ranking else f"by {scored.ranking}, ")
     chances = {label: f", P {probability(chance)}" for label, chance in scored.chances.items()}
     facts = [
         ("what it is", "; ".join(filter(None, (bench.about().describe(name), direction(bench, ideal, is_score=True))))),
         ("by chance", "" if three.value is None else three.chance_words),
-        ("rank", place),
+        ("rank", _place(result, "" if name == scored.ranking else f"by {scored.ranking}, ")),
         ("missing", missing(ranking, bench.higher_is_better, show)),
         *((label.replace("_", " "), text + chances.get(label, "")) for label, text in scored.labels.items()),
     ]
-    return Headline(name, three, place, [fact for fact in facts if fact[1]], scored.unranked)
+    return Headline(name, three, [fact for fact in facts if fact[1]], scored.unranked)
 
 
 def _place(result: Result, by: str) -> str:

@@ -27,7 +27,6 @@ BIASED = "bias beyond chance"
 NOTHING = "–"
 NOT_AVAILABLE = "not available"
 """Beginning of the reason why printed figures give no number under a standard."""
-NO_VALUES: Mapping[str, Value] = {}
 Show = Callable[[float], str]
 """Format of a number, with the unit and digits of its place."""
 
@@ -70,11 +69,6 @@ class ThreeNumbers:
         known = [text for text in (self.chance_text, self.verdict) if text not in ("", NOTHING)]
         return "; ".join(known) or "not known"
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Texts below a value: its missing part, and the verdict."""
-        return tuple(filter(None, (self.missing_text, self.verdict)))
-
 
 def three_numbers(
     value: Value | None,
@@ -83,7 +77,7 @@ def three_numbers(
     *,
     published: bool = False,
     row: Row | None = None,
-    values: Mapping[str, Value] = NO_VALUES,
+    values: Mapping[str, Value] = {},
 ) -> ThreeNumbers:
     """The three numbers of a value.
 
@@ -188,7 +182,7 @@ def ideal_of(row: Row, name: str) -> Ideal | None:
     return None if row.result is None else benchmark(row.result.benchmark).ideal(name, row.result.standard)
 
 
-def is_biased(value: Value, ideal: Ideal | None, values: Mapping[str, Value] = NO_VALUES) -> bool | None:
+def is_biased(value: Value, ideal: Ideal | None, values: Mapping[str, Value] = {}) -> bool | None:
     """Whether a value is less fair than chance explains; None if unknown.
 
     No bias is shown only where a fair model is known or the ideal is a number, and where no witness is biased.
@@ -289,19 +283,6 @@ _METHODS = {
 }
 
 
-@dataclass(frozen=True)
-class Fact:
-    """One fact about a value, such as its coverage."""
-
-    name: str
-    text: str
-
-    @property
-    def sentence(self) -> str:
-        """Explanation of the fact."""
-        return SENTENCES[self.name]
-
-
 def folded_facts(
     value: Value | None,
     ideal: Ideal | None,
@@ -310,8 +291,8 @@ def folded_facts(
     published: bool = False,
     row: Row | None = None,
     instruments: tuple[float, float] | None = None,
-) -> list[Fact]:
-    """The facts of a value in the order of `SENTENCES`; without a number its counts and its state alone.
+) -> dict[str, str]:
+    """Facts of a value by name, in the order of `SENTENCES`; without a number its counts and its state alone.
 
     `instruments`: its range in the sensitivity analysis, None without any; `row`: the row that it ranks, whose tier and
     chances are facts, too; others as in `three_numbers`.
@@ -334,7 +315,7 @@ def folded_facts(
             texts["chances"] = ", ".join(f"{plain(name)} {probability(share)}" for name, share in row.chances.items())
     if instruments is not None:
         texts["sensitivity analysis"] = f"{show(instruments[0])} to {show(instruments[1])}"
-    return [Fact(name, texts[name]) for name in SENTENCES if name in texts]
+    return {name: texts[name] for name in SENTENCES if name in texts}
 
 
 def probability(chance: float) -> str:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from fairspace.builders.registry import Figure
 from fairspace.submissions.benchmarks.benchmark import Scored
-from fairspace.submissions.benchmarks.paper import Model, Paper, read_parts
-from fairspace.submissions.benchmarks.paper_dots import read_dots, value_of
+from fairspace.submissions.benchmarks.paper import Model, Paper, read_dots, read_parts, value_of
 from fairspace.submissions.benchmarks.scoring_table import Rule, ScoringTable
 from fairspace.submissions.values import Value, measured
 

@@ -96,24 +96,21 @@ def about() -> About:
     )
 
 
-@lru_cache(4096)
 def describe(name: str) -> str:
     """A score or a value in words."""
-    if name in SCORES:
-        return SCORES[name]
-    if name in _COMPETENCE:
-        return _COMPETENCE[name]
     if name.startswith("refusal_disparity_"):
         return "difference of groups in the share of answers that decline"
-    if name in SKIN_DRIFT:
-        return "stereotype drift, skin"
-    return next((_in_words(metric) for metric in GRANULAR if metric.name == name), "")
+    return _WORDS.get(name, "")
 
 
 def _in_words(metric: Granular) -> str:
     attribute = metric.attribute.replace("_", " × ") if metric.attribute != "joint_all" else "all attributes"
     parts = [metric.metric.replace("_", " "), attribute, metric.reference]
     return ", ".join(part for part in parts if part)
+
+
+_WORDS = {metric.name: _in_words(metric) for metric in GRANULAR}
+_WORDS |= SCORES | _COMPETENCE | dict.fromkeys(SKIN_DRIFT, "stereotype drift, skin")
 
 
 def scored(standard: Any) -> Listing:
@@ -184,14 +181,13 @@ def _rescored(
     magnitudes = printed_magnitudes(figures, standard)
     names = dict.fromkeys((*PRINTED_SECTORS, *standard.sectors, TOTAL))
     scores = {sector: not_run(sector, _NOT_AVAILABLE.format(name)) for sector in names}
-    for part in (*standard.sectors, "total"):
-        if part in magnitudes:
-            score_name = TOTAL if part == "total" else part
-            source_of = _ALL_TABLES if part == "total" else places[part]
-            score = sector_score(magnitudes[part], part, standard)
-            near = part != "total" and abs(score - standard.tau) <= errors[part]
-            sign = {NEAR: f"{standard.tau:g}"} if near else {}
-            scores[score_name] = computed(score_name, score, source_of, as_printed.get(score_name), **sign)
+    for part, magnitude in magnitudes.items():
+        score_name = TOTAL if part == "total" else part
+        source_of = _ALL_TABLES if part == "total" else places[part]
+        score = sector_score(magnitude, part, standard)
+        near = part != "total" and abs(score - standard.tau) <= errors[part]
+        sign = {NEAR: f"{standard.tau:g}"} if near else {}
+        scores[score_name] = computed(score_name, score, source_of, as_printed.get(score_name), **sign)
     return scores
 
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fairspace.submissions.benchmarks.benchmark import Scored
-from fairspace.submissions.benchmarks.paper import Paper, PaperFigure, read_parts
-from fairspace.submissions.benchmarks.paper_dots import dot_figure
+from fairspace.submissions.benchmarks.paper import Paper, PaperFigure, dot_figure, read_parts
 from fairspace.submissions.benchmarks.stereotypical_bias.about import official
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import WINS, level_names
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS

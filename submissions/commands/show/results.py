@@ -125,8 +125,9 @@ def _show_facts(values: Iterable[Value], result: Result, ideal: Callable[[str], 
     for value in values:
         if value.state == "value":
             OUT.print(cell(value.name), style="bold")
-            for fact in folded_facts(value, ideal(value.name), digits, instruments=instruments.get(value.name)):
-                show_wrapped(f"{fact.name}: {fact.text}", "  ")
+            facts = folded_facts(value, ideal(value.name), digits, instruments=instruments.get(value.name))
+            for name, text in facts.items():
+                show_wrapped(f"{name}: {text}", "  ")
     OUT.print(cell("What these facts are"), style="bold")
     for name, sentence in SENTENCES.items():
         show_wrapped(f"{name}: {sentence}", "  ")

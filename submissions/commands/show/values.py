@@ -16,13 +16,7 @@ from fairspace.submissions.report.headline import TEXTS, VALUE_COLUMNS, Table, d
 from fairspace.submissions.results.board import ROW_FIELDS, ranking_of
 from fairspace.submissions.results.row import CLASSES, Row, none_verified
 from fairspace.submissions.results.row_errors import with_errors
-from fairspace.submissions.results.three_numbers import (
-    NO_VALUES,
-    NOTHING,
-    ThreeNumbers,
-    numbers_in_row,
-    three_numbers,
-)
+from fairspace.submissions.results.three_numbers import NOTHING, numbers_in_row, three_numbers
 from fairspace.submissions.values import Value
 
 CHANCE = len("down to 0.0000")
@@ -32,16 +26,15 @@ MORE = (
     "--all has the component metrics and all other facts.",
 )
 """Where the rest is, of the first lines and of the details."""
-NO_MEANINGS: Mapping[str, str] = {}
 
 
 def show_values(
     title: str,
     values: Collection[Value],
     ideal: Callable[[str], Ideal | None] = lambda name: None,
-    meanings: Mapping[str, str] = NO_MEANINGS,
-    raw: Mapping[str, Value] = NO_VALUES,
-    ways: Mapping[str, str] = NO_MEANINGS,
+    meanings: Mapping[str, str] = {},
+    raw: Mapping[str, Value] = {},
+    ways: Mapping[str, str] = {},
 ) -> None:
     """Print a line for each value with a number, its texts below it, and then the others by their reason.
 
@@ -61,11 +54,6 @@ def show_values(
         OUT.print(Text(Table("", "", columns, rows).to_text()), soft_wrap=True)
     for line in without_number(values):
         show_wrapped(line.lstrip(), " " * (len(line) - len(line.lstrip())))
-
-
-def chance_lines(three: ThreeNumbers) -> str:
-    """Values of fair models by chance, their end below, and the verdict below both."""
-    return "\n".join(filter(None, (three.chance_text.replace(", ", ",\n"), three.verdict)))
 
 
 def without_number(rows: Iterable[Value]) -> list[str]:
@@ -127,7 +115,8 @@ def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: 
     for row, three in numbers:
         model = "; ".join(filter(None, (row.model, row.copy_of, row.claim, *row.remarks, three.missing_text)))
         cells = (str(row.rank or NOTHING), three.ranks_text, model, three.value_text, three.interval_text)
-        table.add_row(*map(cell, cells), *([Text(chance_lines(three))] if known else []))
+        chance = "\n".join(filter(None, (three.chance_text.replace(", ", ",\n"), three.verdict)))
+        table.add_row(*map(cell, cells), *([Text(chance)] if known else []))
     OUT.print(table, width=WIDTH)
 
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from fairspace.leaderboard_space.boards.table import Cell, Strip
 from fairspace.leaderboard_space.pages.rendering import cell_content, chance, fold, measured
-from fairspace.submissions.results.three_numbers import Fact, ThreeNumbers
+from fairspace.submissions.results.three_numbers import ThreeNumbers
 
 EVIL, SHOWN = "<script>alert('1')</script>", "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"
 THREE = ThreeNumbers(0.1, (0.0, 0.2), True, None, EVIL, EVIL, EVIL, EVIL, EVIL)
@@ -13,8 +13,8 @@ PLAIN = replace(
 
 def test_every_text_is_escaped() -> None:
     parts = [
-        fold([Fact("state", EVIL)], EVIL),
-        cell_content(Cell(EVIL, EVIL, sure=EVIL, facts=[Fact("tier", EVIL)]), EVIL),
+        fold({"state": EVIL}, EVIL),
+        cell_content(Cell(EVIL, EVIL, sure=EVIL, facts={"tier": EVIL}), EVIL),
     ]
     parts += [measured(THREE), measured(replace(THREE, value=None)), chance(THREE), chance(replace(THREE, verdict=""))]
     parts += [cell_content(Cell(EVIL, missing=True), ""), cell_content(Cell(EVIL, chip=True), "")]

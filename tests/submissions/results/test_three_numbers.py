@@ -45,7 +45,7 @@ def test_a_value_shows_itself_its_interval_what_is_missing_and_what_chance_gives
     three = three_numbers(value(0.3, 0.2, 0.4, debiased=0.25, fair=0.1, fair_high=0.15), GAP, show)
     assert (three.value, three.interval, three.biased) == (0.3, (0.2, 0.4), True)
     assert (three.value_text, three.interval_text, three.chance_text) == ("0.30", "0.20 to 0.40", "0.10, up to 0.15")
-    assert three.notes == ("could be 0.30 to 0.40: 10 % missing", BIASED)
+    assert (three.missing_text, three.verdict) == ("could be 0.30 to 0.40: 10 % missing", BIASED)
     assert three.cell_text == "0.30 [0.20 to 0.40]; could be 0.30 to 0.40: 10 % missing"
 
 
@@ -106,7 +106,7 @@ def test_no_bias_is_shown_of_what_is_not_beyond_fair_models_or_may_be_ideal(
     assert three.biased is biased
     assert three.verdict == {True: BIASED, False: NO_BIAS_SHOWN, None: ""}[biased]
     if biased is None:
-        [fair] = [fact.text for fact in folded_facts(shown, ideal, show) if fact.name == "by chance"]
+        fair = folded_facts(shown, ideal, show)["by chance"]
         assert three.chance_text == "–"
         assert fair.startswith("none: ")  # the fold says why
 
@@ -140,10 +140,11 @@ def test_s_e_is_the_witness_of_s_fair(name: str, witnesses: tuple[str, ...]) -> 
 @pytest.mark.parametrize("state", [undefined("gap", "no answer names a group"), not_run("gap", "no such task"), None])
 def test_a_value_without_a_number_shows_none_and_says_why(state: Value | None) -> None:
     three = three_numbers(state, GAP, show)
-    assert (three.value, three.interval, three.biased, three.notes) == (None, None, None, ())
+    assert (three.value, three.interval, three.biased) == (None, None, None)
+    assert {three.missing_text, three.verdict} == {""}
     assert three.value_text == ("not run" if state is None else state.state.replace("_", " "))
     assert {three.interval_text, three.chance_text} == {"–"}
-    facts = {fact.name: fact.text for fact in folded_facts(state, GAP, show)}
+    facts = folded_facts(state, GAP, show)
     assert facts.keys() == {"coverage", "state"}
     assert state is None or facts["state"] == f"{state.state.replace('_', ' ')}: {state.reason}"
 
@@ -182,9 +183,9 @@ def test_the_folded_facts_stand_in_one_order_and_have_a_sentence_each() -> None:
     row = replace(rows["a"], chances={"reached": 0.999})
     shown = value(0.3, 0.2, 0.4, debiased=0.25, fair=0.1, fair_high=0.15)
     facts = folded_facts(shown, GAP, show, row=row, instruments=(0.28, 0.33))
-    assert [fact.name for fact in facts] == list(SENTENCES)
-    assert all(fact.sentence.endswith(".") and fact.sentence.count(". ") == 0 for fact in facts)
-    assert {fact.name: fact.text for fact in facts} == {
+    assert list(facts) == list(SENTENCES)
+    assert all(text.endswith(".") and text.count(". ") == 0 for text in SENTENCES.values())
+    assert facts == {
         "standard error": "0.05",
         "interval by": "100 × image, drawn 1,000 times; normal interval, widened by the largest bias that the value "
         "can have",
@@ -198,12 +199,12 @@ def test_the_folded_facts_stand_in_one_order_and_have_a_sentence_each() -> None:
         "sensitivity analysis": "0.28 to 0.33",
     }
     without_row = folded_facts(shown, GAP, show)
-    assert [fact.name for fact in without_row] == [name for name in SENTENCES if name in {f.name for f in without_row}]
+    assert list(without_row) == [name for name in SENTENCES if name in without_row]
 
 
 def test_a_share_of_almost_all_answers_is_never_100_percent() -> None:
     shown = measured("gap", 0.3, expected=100_000, valid=99_999)
-    [covered] = [fact.text for fact in folded_facts(shown, GAP, show) if fact.name == "coverage"]
+    covered = folded_facts(shown, GAP, show)["coverage"]
     assert covered == "99,999 of 100,000 (99.9 %)"
     assert (probability(0.999), probability(0.001), probability(0.934)) == ("> 0.99", "< 0.01", "= 0.93")
 

@@ -138,14 +138,15 @@ def test_the_shares_of_an_attribute_add_up_and_rows_that_lack_move_them_no_furth
 
 def test_only_a_model_whose_shares_are_even_has_a_place_beside_printed_models() -> None:
     even = fs.score(core_of("balanced"), resamples=200)
-    assert headline(even, str).place == "none: a baseline is no model"
+    assert dict(headline(even, str).facts)["rank"] == "none: a baseline is no model"
     assert not printed_like(even, "average_llm")
     model = replace(even, meta={**even.meta, "baseline": None, "model": "even"})
     place = "by average_llm, would be 1st beside 6 models of the paper, which answered other questions"
-    assert headline(model, str).place == place
+    assert dict(headline(model, str).facts)["rank"] == place
     ranked = replace(model, values=scored(men).values)
-    assert headline(ranked, str).place.startswith("none beside printed models: S_fair does not see a bias")
-    assert "names a man in 93.8 %" in headline(ranked, str).place
+    place = dict(headline(ranked, str).facts)["rank"]
+    assert place.startswith("none beside printed models: S_fair does not see a bias")
+    assert "names a man in 93.8 %" in place
 
 
 def test_reasons_for_no_rank_are_said_in_one_plain_sentence_each() -> None:
