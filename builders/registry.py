@@ -78,20 +78,10 @@ def paper(benchmark: str) -> Paper:
 
 @dataclass(frozen=True)
 class Figure:
-    """One cell of a printed table.
+    """One cell of a printed table; `published_split` says what each field holds.
 
-    Args:
-        id: benchmark, file, cohort, model, row and column.
-        table: place in the paper, for example `Table 2`.
-        cohort: models ranked together: kind of model (IRIS, FACT-OR-FAIR) or judge (GENRES); else ''.
-        row: further keys of the row (attribute, context, scenario), joined by ' / '.
-        column: heading in the table's file.
-        score: the figure's name in results and on the board.
-        printed: the cell as printed; '' where the table leaves it empty.
-        value: number in the unit that the table prints (FACT-OR-FAIR and columns `_pct`: percent); 0 for a cell like
-            '<0.0001'; None for an empty cell or one without a number.
-        erratum: erratum that explains the cell, or ''.
-        note: corrected value, or ''.
+    `id` joins benchmark, file, cohort, model, row and column. Fields of keys are joined by ' / '; texts are '' where
+    there is nothing, and `value` is None.
     """
 
     id: str

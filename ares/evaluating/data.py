@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from fairspace.ares.evaluating import DRAWN_FACES, SAMPLE
 from fairspace.ares.evaluating.measure import attribute_codes
 from fairspace.ares.training.data import DRAWN, DrawnFaces, Faces, FolderData, FolderFaces, open_data
+from fairspace.builders.publishing.join_images import upright
 
 UNKNOWN = -1
 
@@ -67,12 +67,10 @@ class Pictures(Sequence[Any]):
 
     def __getitem__(self, row: Any) -> Any:
         """One image, upright, in RGB; of a folder at its own size."""
-        from PIL import Image, ImageOps
+        from PIL import Image
 
         if isinstance(self.faces, FolderFaces):
-            data = self.faces.table[int(self.faces.keep[row])]["image"]["bytes"]
-            with Image.open(BytesIO(data)) as image:
-                return ImageOps.exif_transpose(image).convert("RGB")
+            return upright(self.faces.table[int(self.faces.keep[row])]["image"]["bytes"])
         (pixels,) = self.faces.batches([np.array([row])], 0)
         return Image.fromarray(pixels[0].permute(1, 2, 0).numpy())
 

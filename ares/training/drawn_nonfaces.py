@@ -18,21 +18,6 @@ from fairspace.ares.gate_ares import NO_FACE, OUT_OF_DISTRIBUTION, SEVERAL_FACES
 from fairspace.builders.drawn import spoilt_faces
 from fairspace.builders.drawn.drawing import THINGS, draw_object, draw_scene, sitter
 from fairspace.builders.drawn.figure import BUCKETS, FINE, MONK, Pen, Sitter, draws, finish, paint, room
-from fairspace.builders.drawn.spoilt_faces import (
-    bird,
-    cartoon,
-    cat,
-    colour,
-    dog,
-    fish,
-    flower,
-    fruit,
-    hand,
-    house,
-    mask,
-    skin,
-    tree,
-)
 from fairspace.builders.iris.groups import AGES, GENDERS
 
 Pixels = NDArray[np.uint8]
@@ -66,7 +51,7 @@ def nonface(kind: str, part: str, number: int, faces: Pixels, *, seed: int = 0) 
 def _noise(random: Random, size: int, faces: Pixels) -> Pixels:
     coarse = 2 ** random.randint(4)
     side = -(-size // coarse)
-    values = random.normal(colour(random), random.uniform(10, 90), (side, side, 3))
+    values = random.normal(spoilt_faces.colour(random), random.uniform(10, 90), (side, side, 3))
     fine = values.repeat(coarse, axis=0).repeat(coarse, axis=1)[:size, :size]
     return np.clip(fine, 0, 255).astype(np.uint8)
 
@@ -75,22 +60,22 @@ def _gradient(random: Random, size: int, faces: Pixels) -> Pixels:
     angle = random.uniform(0, 2 * np.pi)
     y, x = np.mgrid[:size, :size] / size - 0.5
     share = np.clip(0.5 + x * np.cos(angle) + y * np.sin(angle), 0, 1)[..., None]
-    return (share * colour(random) + (1 - share) * colour(random)).astype(np.uint8)
+    return (share * spoilt_faces.colour(random) + (1 - share) * spoilt_faces.colour(random)).astype(np.uint8)
 
 
 def _pattern(random: Random, size: int, faces: Pixels) -> Pixels:
     y, x = np.mgrid[:size, :size] // random.randint(2, max(3, size // 4))
     chosen = ((x + y) % 2, x % 2, y % 2)[random.randint(3)][..., None]
-    return np.where(chosen, colour(random), colour(random)).astype(np.uint8)
+    return np.where(chosen, spoilt_faces.colour(random), spoilt_faces.colour(random)).astype(np.uint8)
 
 
 def _shapes(pen: Pen, random: Random) -> None:
     for _ in range(random.randint(3, 20)):
         x, y, wide, high = random.uniform((0, 0, 0.03, 0.03), (1, 1, 0.35, 0.35))
         if random.randint(2):
-            pen.oval(x, y, wide, high, colour(random))
+            pen.oval(x, y, wide, high, spoilt_faces.colour(random))
         else:
-            pen.shape([(x - wide, y), (x, y - high), (x + wide, y), (x, y + high)], colour(random))
+            pen.shape([(x - wide, y), (x, y - high), (x + wide, y), (x, y + high)], spoilt_faces.colour(random))
 
 
 def _ovals(pen: Pen, random: Random) -> None:
@@ -98,11 +83,11 @@ def _ovals(pen: Pen, random: Random) -> None:
     wide, high = random.uniform(0.12, 0.45, 2)
     for _ in range(random.randint(3)):
         below, (wider, higher) = random.uniform(0.6, 1.1), random.uniform(0.1, 0.5, 2)
-        pen.oval(x, below, wider, higher, colour(random))
-    pen.oval(x, y, wide, high, skin(random))
+        pen.oval(x, below, wider, higher, spoilt_faces.colour(random))
+    pen.oval(x, y, wide, high, spoilt_faces.skin(random))
     for _ in range(random.randint(9)):
         angle, reach, first = random.uniform((0, 0.2, 0.02), (2 * np.pi, 1.1, 0.15))
-        ink = colour(random)
+        ink = spoilt_faces.colour(random)
         for side in (-1, 1)[: random.randint(1, 3)]:
             across, down = side * reach * wide * np.cos(angle), reach * high * np.sin(angle)
             pen.oval(x + across, y + down, first, first * random.uniform(0.3, 1.5), ink)
@@ -110,8 +95,8 @@ def _ovals(pen: Pen, random: Random) -> None:
 
 def _text(pen: Pen, random: Random) -> None:
     lines = random.randint(2, 9)
-    pen.box(0, 0, 1, 1, colour(random))
-    ink = colour(random)
+    pen.box(0, 0, 1, 1, spoilt_faces.colour(random))
+    ink = spoilt_faces.colour(random)
     for line in range(lines):
         letters = "".join(random.choice(list(string.ascii_letters + "   "), 30))
         pen.canvas.text(pen.at([(0.03, (line + 0.1) / lines)])[0], letters, ink, font_size=pen.unit * 0.7 / lines)
@@ -151,7 +136,7 @@ def _scene(random: Random, size: int, faces: Pixels) -> Pixels:
 def _texture(random: Random, size: int, faces: Pixels) -> Pixels:
     y, x = np.mgrid[:size, :size] / size
     whole = np.empty((size, size, 3))
-    whole[:] = colour(random)
+    whole[:] = spoilt_faces.colour(random)
     for _ in range(random.randint(1, 6)):
         across, down, start = random.uniform((-40, -40, 0), (40, 40, 2 * np.pi))
         wave = np.sin(across * x + down * y + start + random.uniform(0, 4) * np.sin(9 * y))
@@ -173,12 +158,12 @@ KINDS: Mapping[str, Kind] = {
     "text": Kind(NO_FACE, _drawn(_text)),
     "empty_room": Kind(NO_FACE, _drawn()),
     "object": Kind(NO_FACE, _object),
-    "hand": Kind(NO_FACE, _drawn(hand)),
-    "fruit": Kind(NO_FACE, _drawn(fruit)),
-    "tree": Kind(NO_FACE, _drawn(tree)),
-    "house": Kind(NO_FACE, _drawn(house)),
-    "animal": Kind(NO_FACE, _drawn(fish, bird, dog)),
-    "mask": Kind(OUT_OF_DISTRIBUTION, _drawn(mask)),
+    "hand": Kind(NO_FACE, _drawn(spoilt_faces.hand)),
+    "fruit": Kind(NO_FACE, _drawn(spoilt_faces.fruit)),
+    "tree": Kind(NO_FACE, _drawn(spoilt_faces.tree)),
+    "house": Kind(NO_FACE, _drawn(spoilt_faces.house)),
+    "animal": Kind(NO_FACE, _drawn(spoilt_faces.fish, spoilt_faces.bird, spoilt_faces.dog)),
+    "mask": Kind(OUT_OF_DISTRIBUTION, _drawn(spoilt_faces.mask)),
     "faceless": Kind(NO_FACE, _drawn(_faceless)),
     "grid": Kind(SEVERAL_FACES, spoilt_faces.grid),
     "overlaid": Kind(SEVERAL_FACES, spoilt_faces.overlaid, hard=True),
@@ -199,9 +184,9 @@ KINDS: Mapping[str, Kind] = {
     "displaced": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.displaced, hard=True),
     "tinted": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.tinted, hard=True),
     "swirled": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.swirled, hard=True),
-    "cat": Kind(NO_FACE, _drawn(cat), held_out=True),
-    "flower": Kind(NO_FACE, _drawn(flower), held_out=True),
-    "cartoon": Kind(OUT_OF_DISTRIBUTION, _drawn(cartoon), held_out=True),
+    "cat": Kind(NO_FACE, _drawn(spoilt_faces.cat), held_out=True),
+    "flower": Kind(NO_FACE, _drawn(spoilt_faces.flower), held_out=True),
+    "cartoon": Kind(OUT_OF_DISTRIBUTION, _drawn(spoilt_faces.cartoon), held_out=True),
     "collage": Kind(SEVERAL_FACES, spoilt_faces.collage, held_out=True),
     "strips": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.strips, held_out=True),
     "negative": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.negative, held_out=True),

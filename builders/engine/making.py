@@ -69,6 +69,20 @@ def jpeg(image: Image) -> bytes:
     return stream.getvalue()
 
 
+def synthetic_columns(job: Job, item: Wanted, image: Image, size: int) -> dict[str, Any]:
+    """The columns of an image that was made and passed, scaled to size x size pixels, and of its origin."""
+    from PIL.Image import Resampling
+
+    scaled = image if image.size == (size, size) else image.resize((size, size), Resampling.LANCZOS)
+    return {
+        "image": {"bytes": jpeg(scaled), "path": f"{item.key.replace('/', '-')}.jpg"},
+        "origin": "synthetic",
+        "prompt": item.prompt,
+        "generator": job.tools.generator.name if job.tools.generator else None,
+        "seed": image.info["seed"],
+    }
+
+
 def make(
     job: Job,
     wanted: Sequence[Wanted],

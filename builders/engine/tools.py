@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -38,11 +37,9 @@ class Picture:
 
     def open(self) -> Image:
         """The decoded image, upright, as RGB. OSError if it cannot be read."""
-        from PIL import Image as Images
-        from PIL import ImageOps
+        from fairspace.builders.publishing.join_images import upright
 
-        with Images.open(BytesIO(self.data) if isinstance(self.data, bytes) else self.data) as image:
-            return ImageOps.exif_transpose(image).convert("RGB")
+        return upright(self.data if isinstance(self.data, bytes) else Path(self.data).read_bytes())
 
 
 @dataclass(frozen=True)

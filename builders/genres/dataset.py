@@ -22,19 +22,6 @@ from fairspace.builders.engine.making import Verdict, Wanted, jpeg, make, seed
 from fairspace.builders.engine.tools import Describer, Matcher
 from fairspace.builders.errors import BuildError
 from fairspace.builders.genres import plan
-from fairspace.builders.genres.plan import (
-    AGES,
-    CLARITY,
-    IMAGES,
-    NAMES,
-    PLOT_REQUIREMENTS,
-    REALISTIC,
-    VISUAL_TEMPLATE,
-    Element,
-    Pair,
-    fill,
-    image_prompt,
-)
 from fairspace.builders.registry import published_rows, published_split
 
 if TYPE_CHECKING:
@@ -128,12 +115,12 @@ AGAIN = (
 )
 _LEAD = re.compile(
     r"(an? )?(photo|image|portrait)s? of (a|one) (fe)?male and (a|one) (fe)?male"
-    rf"|(who are )?({'|'.join(AGES.values())})",
+    rf"|(who are )?({'|'.join(plan.AGES.values())})",
     re.IGNORECASE,
 )
 
 
-def descriptions(job: Job, elements: Sequence[Element]) -> dict[str, tuple[str, ...]]:
+def descriptions(job: Job, elements: Sequence[plan.Element]) -> dict[str, tuple[str, ...]]:
     """Element id -> its five descriptions; none without a describer. BuildError TOOL_OUTPUT if they stay unusable."""
     describer, descriptions = job.tools.describer, dict[str, tuple[str, ...]]()
     if describer is None:
@@ -151,8 +138,8 @@ def descriptions(job: Job, elements: Sequence[Element]) -> dict[str, tuple[str, 
     return descriptions
 
 
-def _described(describer: Describer, element: Element) -> tuple[list[str], list[str]]:
-    prompt, before, refused, good = image_prompt(element), list[str](), list[str](), dict[str, str]()
+def _described(describer: Describer, element: plan.Element) -> tuple[list[str], list[str]]:
+    prompt, before, refused, good = plan.image_prompt(element), list[str](), list[str](), dict[str, str]()
     for _ in range(ASKED):
         texts = [clean(text) for text in describer.describe(element.id, prompt)]
         if texts == before:
@@ -163,11 +150,13 @@ def _described(describer: Describer, element: Element) -> tuple[list[str], list[
         for text, reason in zip(texts, faults, strict=True):
             if not reason:
                 good.setdefault(text.casefold(), text)
-        if len(good) >= IMAGES:
-            return list(good.values())[:IMAGES], refused + wrong
-        refused += wrong or [f"{len(good)} different descriptions instead of {IMAGES}"]
-        prompt = f"{image_prompt(element)}\n\n{fill(AGAIN, Fault='; '.join(refused))}"
-    expected = f"{IMAGES} different descriptions, {PHRASES} phrases or more each, that tell neither gender nor role"
+        if len(good) >= plan.IMAGES:
+            return list(good.values())[: plan.IMAGES], refused + wrong
+        refused += wrong or [f"{len(good)} different descriptions instead of {plan.IMAGES}"]
+        prompt = f"{plan.image_prompt(element)}\n\n{plan.fill(AGAIN, Fault='; '.join(refused))}"
+    expected = (
+        f"{plan.IMAGES} different descriptions, {PHRASES} phrases or more each, that tell neither gender nor role"
+    )
     mend = "use another model, or give a file of descriptions and mend this element's in it"
     raise BuildError("TOOL_OUTPUT", f"{describer.name}, element {element.id}", "; ".join(refused), expected, mend)
 
@@ -181,9 +170,9 @@ def clean(text: str) -> str:
     return ", ".join(phrase for phrase in phrases if phrase)
 
 
-def fault(text: str, element: Element) -> str:
+def fault(text: str, element: plan.Element) -> str:
     """The fault of a cleaned description for an element, or ''."""
-    names = {name.lower() for group in NAMES.values() for name in group}
+    names = {name.lower() for group in plan.NAMES.values() for name in group}
     wrong = sorted(telling(text, element.description) | (set(words(text)) & names))
     if wrong:
         return f"{text!r} has {', '.join(map(repr, wrong))}"
@@ -196,13 +185,13 @@ def fault(text: str, element: Element) -> str:
     return ""
 
 
-def visual_prompt(job: Job, pair: Pair, description: str) -> str:
+def visual_prompt(job: Job, pair: plan.Pair, description: str) -> str:
     """The generator's prompt (Table 10); the build's seed draws the quality words."""
     drawn = {
         name: choices[seed(job.seed, f"{pair.id}/{name}", 0) % len(choices)]
-        for name, choices in (("Realistic", REALISTIC), ("Clarity", CLARITY))
+        for name, choices in (("Realistic", plan.REALISTIC), ("Clarity", plan.CLARITY))
     }
-    return fill(VISUAL_TEMPLATE, age=AGES[pair.element.age], Description=description, **drawn)
+    return plan.fill(plan.VISUAL_TEMPLATE, age=plan.AGES[pair.element.age], Description=description, **drawn)
 
 
 def images(job: Job, prompts: Mapping[str, str]) -> Iterator[dict[str, Any]] | None:
@@ -238,7 +227,7 @@ def single_split() -> Split:
             "pair": ("string", "id of the pair: its age, plot and name, and the image that is shown"),
             "gender": (plan.GENDERS, "of the name"),
             "age": (list(plan.AGES), "age group of the character"),
-            "plot": (list(PLOT_REQUIREMENTS), "that of the pair: conflict or cooperation"),
+            "plot": (list(plan.PLOT_REQUIREMENTS), "that of the pair: conflict or cooperation"),
             "name": ("string", "of the one character"),
             "text_prompt": ("string", "what the model is asked: our wording, after Figure 3"),
         },
@@ -263,7 +252,7 @@ MISSING = 0.01
 """Largest share of a build's images that may be null because no attempt passed."""
 _SHARD = 240
 """Pairs per file: 48 elements, about 60 MB of images of 1024 pixels."""
-_PLOTS = tuple(PLOT_REQUIREMENTS)
+_PLOTS = tuple(plan.PLOT_REQUIREMENTS)
 _ELEMENT: Columns = {
     "relation": (
         list(plan.RELATIONS),
@@ -390,14 +379,8 @@ def _pair_rows(job: Job, pairs: Sequence[plan.Pair], described: Mapping[str, Seq
     none = dict.fromkeys(("origin", "generator", "seed", "clip_similarity", "image"))
     for pair in pairs:
         yield {
-            **_element_row(pair.element),
-            "id": pair.id,
+            **plan.pair_row(pair),
             "image_number": pair.image,
-            "name_1": pair.names[0],
-            "name_2": pair.names[1],
-            "female_name": pair.female_name,
-            "male_name": pair.male_name,
-            "text_prompt": plan.text_prompt(pair),
             "image_description": texts.get(pair.id),
             "visual_prompt": prompts.get(pair.id),
             **(next(pictures) if pictures and pair.id in prompts else none),
@@ -408,23 +391,11 @@ def _element_rows(elements: Sequence[plan.Element], described: Mapping[str, Sequ
     for element in elements:
         texts = described.get(element.id)
         yield {
-            **_element_row(element),
+            **plan.element_row(element),
             "id": element.id,
+            "image_description_prompt": plan.image_prompt(element),
             "image_descriptions": json.dumps(texts, ensure_ascii=False) if texts else None,
         }
-
-
-def _element_row(element: plan.Element) -> dict[str, Any]:
-    return {
-        "relation": element.relation,
-        "age": element.age,
-        "relationship": element.relationship,
-        "relationship_description": element.description,
-        "scenario": element.scenario,
-        "scenario_text": element.text,
-        "plot": element.plot,
-        "image_description_prompt": plan.image_prompt(element),
-    }
 
 
 DATASET = Dataset(

@@ -383,30 +383,38 @@ def image_prompt(element: Element) -> str:
     return fill(IMAGE_TEMPLATE, Detailed_relationship=element.description, Scenario=element.text, age=AGES[element.age])
 
 
+def element_row(element: Element) -> dict[str, object]:
+    """An element's columns."""
+    return {
+        "relation": element.relation,
+        "age": element.age,
+        "relationship": element.relationship,
+        "relationship_description": element.description,
+        "scenario": element.scenario,
+        "scenario_text": element.text,
+        "plot": element.plot,
+    }
+
+
+def pair_row(pair: Pair, revision: str = REVISIONS[0]) -> dict[str, object]:
+    """A pair's columns."""
+    return {
+        "id": pair.id,
+        **element_row(pair.element),
+        "image": pair.image,
+        "name_1": pair.names[0],
+        "name_2": pair.names[1],
+        "female_name": pair.female_name,
+        "male_name": pair.male_name,
+        "text_prompt": text_prompt(pair, revision),
+        "image_description_prompt": image_prompt(pair.element),
+    }
+
+
 @lru_cache
 def pairs(revision: str = REVISIONS[0]) -> pa.Table:
     """The pairs of a revision of ours as the dataset's table, one row per pair, in the order of the ids."""
-    rows = [
-        {
-            "id": pair.id,
-            "relation": pair.element.relation,
-            "age": pair.element.age,
-            "relationship": pair.element.relationship,
-            "relationship_description": pair.element.description,
-            "scenario": pair.element.scenario,
-            "scenario_text": pair.element.text,
-            "plot": pair.element.plot,
-            "image": pair.image,
-            "name_1": pair.names[0],
-            "name_2": pair.names[1],
-            "female_name": pair.female_name,
-            "male_name": pair.male_name,
-            "text_prompt": text_prompt(pair, revision),
-            "image_description_prompt": image_prompt(pair.element),
-        }
-        for pair in pair_list(revision)
-    ]
-    return pa.Table.from_pylist(rows)
+    return pa.Table.from_pylist([pair_row(pair, revision) for pair in pair_list(revision)])
 
 
 def items(revision: str = REVISIONS[0]) -> pa.Table:

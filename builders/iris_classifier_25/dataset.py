@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fairspace.builders.engine.build import write_atomically
 from fairspace.builders.engine.dataset import Columns, Dataset, Job, Manifest, Row, Split, expect
-from fairspace.builders.engine.making import Candidate, PlanStore, Verdict, Wanted, jpeg, make
+from fairspace.builders.engine.making import Candidate, PlanStore, Verdict, Wanted, make, synthetic_columns
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONES, combination_names
 from fairspace.builders.iris.groups import LABELS as GROUPS_LABELS
@@ -319,7 +319,8 @@ def rows(part: Sequence[Chosen | Place], job: Job, plan: Plan) -> Iterator[Row]:
         expect(wanted_item.key == item(place), "iris_classifier_25", f"an image for {wanted_item.key}", item(place))
         if image is not None:
             known = {**plan.labels(place), plan.config: name, "adversarial": plan.adversarial(place)}
-            yield {**empty, **_synthetic(wanted_item, image, job), **known}
+            made = synthetic_columns(job, wanted_item, image, SIZE)
+            yield {**empty, "id": wanted_item.key, **made, **known}
 
 
 def _real(chosen: Chosen, job: Job) -> dict[str, Any]:
@@ -332,20 +333,6 @@ def _real(chosen: Chosen, job: Job) -> dict[str, Any]:
         "origin": face["source"],
         "source_file": face["file"],
         "source_sha256": face["sha256"],
-    }
-
-
-def _synthetic(item: Wanted, image: Image, job: Job) -> dict[str, Any]:
-    from PIL.Image import Resampling
-
-    scaled = image if image.size == (SIZE, SIZE) else image.resize((SIZE, SIZE), Resampling.LANCZOS)
-    return {
-        "id": item.key,
-        "image": {"bytes": jpeg(scaled), "path": f"{item.key.replace('/', '-')}.jpg"},
-        "origin": "synthetic",
-        "prompt": item.prompt,
-        "generator": job.tools.generator.name if job.tools.generator else None,
-        "seed": image.info["seed"],
     }
 
 

@@ -24,7 +24,7 @@ import pyarrow as pa
 from fairspace.builders.engine import reviews
 from fairspace.builders.engine.build import file_hash
 from fairspace.builders.engine.dataset import Columns, Dataset, Job, Manifest, Row, Split, expect
-from fairspace.builders.engine.making import Chosen, PlanStore, Verdict, Wanted, jpeg, make
+from fairspace.builders.engine.making import Chosen, PlanStore, Verdict, Wanted, make, synthetic_columns
 from fairspace.builders.engine.reviews import Reviews
 from fairspace.builders.engine.tools import Box, Matcher
 from fairspace.builders.errors import BuildError
@@ -196,7 +196,8 @@ def rows(part: Sequence[Chosen | Place], job: Job, folder: Path | None) -> Itera
             expect(item.key == common["id"], "iris_ideal_52", f"an image for {item.key}", str(common["id"]))
             if image is not None:
                 reviewed = reviews.columns(item.key, image.info["seed"])
-                yield {**common, **_synthetic(job, item, image), **reviewed}
+                made = synthetic_columns(job, item, image, join_images.SIZE)
+                yield {**common, **made, "occupation_rank": image.info["occupation_rank"], **reviewed}
         elif folder is not None:
             name = f"{common['id'].replace('/', '-')}.jpg"
             yield {**common, **cropped(place.data, folder, name), **reviews.columns(common["id"], None)}
@@ -224,22 +225,6 @@ def cropped(person: Found, folder: Path, name: str) -> dict[str, Any]:
         "person_id": person.person_id,
         "second_occupation": person.second_occupation or None,
         **dict(zip(WINDOW, crop, strict=True)),
-    }
-
-
-def _synthetic(job: Job, item: Wanted, image: Image) -> dict[str, Any]:
-    from PIL.Image import Resampling
-
-    size = (join_images.SIZE, join_images.SIZE)
-    scaled = image if image.size == size else image.resize(size, Resampling.LANCZOS)
-    generator = job.tools.generator
-    return {
-        "image": {"bytes": jpeg(scaled), "path": f"{item.key.replace('/', '-')}.jpg"},
-        "origin": "synthetic",
-        "prompt": item.prompt,
-        "generator": generator.name if generator else None,
-        "seed": image.info["seed"],
-        "occupation_rank": image.info["occupation_rank"],
     }
 
 

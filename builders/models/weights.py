@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from fairspace.builders.engine.build import file_hash
 from fairspace.builders.errors import BuildError, install_command
 
 _OFFLINE = ("1", "ON", "YES", "TRUE")
@@ -118,15 +119,11 @@ def best_device(device: str) -> str:
 def folder_hash(folder: Path) -> str:
     """The sha256 over names and contents of the files below a folder; about a second per gigabyte."""
     total = hashlib.sha256()
-    for file in sorted(path for path in folder.rglob("*") if path.is_file() and not _hidden(path, folder)):
-        with file.open("rb") as stream:
-            content = hashlib.file_digest(stream, "sha256").hexdigest()
-        total.update(f"{file.relative_to(folder).as_posix()}\0{content}\n".encode())
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        if any(part.startswith(".") for part in file.relative_to(folder).parts):
+            continue
+        total.update(f"{file.relative_to(folder).as_posix()}\0{file_hash(file)}\n".encode())
     return total.hexdigest()
-
-
-def _hidden(path: Path, folder: Path) -> bool:
-    return any(part.startswith(".") for part in path.relative_to(folder).parts)
 
 
 def _first_line(error: Exception) -> str:

@@ -7,24 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from fairspace.leaderboard_space.boards.figures import (
-    SIGNS,
-    SYMBOLS,
-    Drawing,
-    Figure,
-    Source,
-    Table,
-    bounds_of,
-    by_category,
-    cell,
-    chosen_plot,
-    has_number,
-    interval_of,
-    keys_of,
-    ranking,
-    told,
-    value_of,
-)
+from fairspace.leaderboard_space.boards import figures
 from fairspace.leaderboard_space.boards.view import Column, Slice, View
 from fairspace.leaderboard_space.boards.words import behind, visibility
 from fairspace.metrics.fact_or_fair.formula import GROUPS
@@ -93,10 +76,10 @@ def kind_of(row: Row) -> str:
     return next((kind for kind, cohort in KINDS.items() if cohort == row.cohort), "llm")
 
 
-def _tradeoff(attribute: str) -> Callable[[Source], Drawing]:
+def _tradeoff(attribute: str) -> Callable[[figures.Source], figures.Drawing]:
     """Draws S_fact against S_E for one attribute, with the curve g_k."""
 
-    def draw(source: Source) -> Drawing:
+    def draw(source: figures.Source) -> figures.Drawing:
         truth = STANDARDS[source.standard].truth
         what = f"tradeoff {attribute}"
         pairs = [names for _, names in _axes(attribute, truth)]
@@ -108,24 +91,26 @@ def _tradeoff(attribute: str) -> Callable[[Source], Drawing]:
                 points.append((row.entry not in chosen, row.provenance == "baseline", point))
                 lines.append(line)
         headers = ["Model", "Evidence", "Questions", "S_fact", "S_E", "highest S_E at this S_fact"]
-        table = Table(headers, lines)
+        table = figures.Table(headers, lines)
         if not points:
-            return Drawing(None, table, "No model has both numbers under this standard; the paper does not print them.")
+            return figures.Drawing(
+                None, table, "No model has both numbers under this standard; the paper does not print them."
+            )
         ordered = [point for *_, point in sorted(points, key=lambda entry: entry[:2])]
-        return Drawing(partial(_plane(ordered, len(GROUPS[attribute])).draw, title="Trade-off"), table, note)
+        return figures.Drawing(partial(_plane(ordered, len(GROUPS[attribute])).draw, title="Trade-off"), table, note)
 
     return draw
 
 
-def _marks(source: Source, row: Row, attribute: str) -> list[tuple[Point, list[str]]]:
+def _marks(source: figures.Source, row: Row, attribute: str) -> list[tuple[Point, list[str]]]:
     marks = []
     for kind, (x, y) in coordinates(row, attribute, STANDARDS[source.standard].truth).items():
-        text = f"{plain(row.model)}, {kind}: S_fact {told(row, x, 3)}; S_E {told(row, y, 3)}"
-        ends = (bounds_of(x), bounds_of(y), interval_of(x), interval_of(y))
-        look = (COLOURS[kind], SYMBOLS[visibility(row)])
+        text = f"{plain(row.model)}, {kind}: S_fact {figures.told(row, x, 3)}; S_E {figures.told(row, y, 3)}"
+        ends = (figures.bounds_of(x), figures.bounds_of(y), figures.interval_of(x), figures.interval_of(y))
+        look = (COLOURS[kind], figures.SYMBOLS[visibility(row)])
         where = (x.value or 0.0, y.value or 0.0)
         room = float(accuracy_entropy_bound(np.array(x.value), len(GROUPS[attribute])))
-        texts = [cell(row, x, 4), cell(row, y, 4), number(room, 4)]
+        texts = [figures.cell(row, x, 4), figures.cell(row, y, 4), number(room, 4)]
         point = Point(*where, plain(row.model), text, source.href(row), *look, *ends)
         marks.append((point, [plain(row.model), behind(row, (x, y)), kind, *texts]))
     return marks
@@ -144,7 +129,7 @@ def coordinates(row: Row, attribute: str, truth: str = "paper") -> dict[str, tup
     """Kind of question -> (S_fact under a truth, S_E), without missing ones."""
     by_question = {}
     for question, names in _axes(attribute, truth):
-        x, y = (value_of(row, name) for name in names)
+        x, y = (figures.value_of(row, name) for name in names)
         if x is not None and y is not None and _has_both(row, names):
             by_question[question] = (x, y)
     return by_question
@@ -160,29 +145,29 @@ def _axes(attribute: str, truth: str) -> list[tuple[str, tuple[str, str]]]:
 
 
 def _has_both(row: Row, names: tuple[str, str]) -> bool:
-    return all(has_number(row, name) for name in names)
+    return all(figures.has_number(row, name) for name in names)
 
 
-def _basic(source: Source) -> tuple[list[Line], Table]:
+def _basic(source: figures.Source) -> tuple[list[Line], figures.Table]:
     headers = list(next(iter(_NAMES.values())).values())
     rows = with_errors(source.chosen, source.standard)
-    values = [[value_of(row, name) for name in _NAMES[kind_of(row)]] for row in rows]
+    values = [[figures.value_of(row, name) for name in _NAMES[kind_of(row)]] for row in rows]
     lines = [
-        [plain(row.model), row.cohort, *(cell(row, value, 4) for value in of_row)]
+        [plain(row.model), row.cohort, *(figures.cell(row, value, 4) for value in of_row)]
         for row, of_row in zip(rows, values, strict=True)
     ]
-    table = Table(["Model", "Kind", *headers], lines)
-    return by_category(source, headers, values, digits=3), table
+    table = figures.Table(["Model", "Kind", *headers], lines)
+    return figures.by_category(source, headers, values, digits=3), table
 
 
-def _dots(source: Source) -> Drawing:
+def _dots(source: figures.Source) -> figures.Drawing:
     lines, table = _basic(source)
-    plot = chosen_plot(lines, (0.0, 1.02), "score; higher is better")
-    draw = partial(dot_plots, title="Four scores", plots=[plot], keys=keys_of(source.chosen))
-    return Drawing(draw, table, _kinds(source))
+    plot = figures.chosen_plot(lines, (0.0, 1.02), "score; higher is better")
+    draw = partial(dot_plots, title="Four scores", plots=[plot], keys=figures.keys_of(source.chosen))
+    return figures.Drawing(draw, table, _kinds(source))
 
 
-def _kinds(source: Source) -> str:
+def _kinds(source: figures.Source) -> str:
     if len({row.cohort for row in source.chosen}) < 2:
         return ""
     return "Language models and image models answer different questions; their scores are not ranked together."
@@ -192,28 +177,28 @@ _HOW_TRADEOFF = (
     "Horizontal: *S_fact*, the share of answers that name the same group as the statistics. Vertical: *S_E*, how "
     "evenly the answers are spread over the groups. No model can be above the dotted line, because answers that are "
     "always right cannot be even; a point close to the line is the best possible compromise. Blue: objective "
-    f"questions; orange: subjective ones. A thin cross through a point shows its bounds. {SIGNS}"
+    f"questions; orange: subjective ones. A thin cross through a point shows its bounds. {figures.SIGNS}"
 )
 _HOW_BASIC = (
     "Factuality of the objective questions and fairness of the subjective ones, from 0 to 1; higher is better. Thick "
     "lines are 95 % intervals, thin ones bounds: the range that the missing answers allow."
 )
 FIGURES = (
-    Figure(
+    figures.Figure(
         "ranking",
         "Mean of factuality and fairness with its bounds",
         "One line per model, the best at the top; language models and image models are ranked separately. The line "
         "shows the worst to the best case of the missing answers; ranks use its left end.",
-        ranking(
+        figures.ranking(
             lambda row: f"average_{kind_of(row)}",
             "mean",
             digits=3,
             cohort="Kind",
         ),
     ),
-    Figure("scores", "Four scores with their intervals", _HOW_BASIC, _dots, ("model",), needs=1),
+    figures.Figure("scores", "Four scores with their intervals", _HOW_BASIC, _dots, ("model",), needs=1),
     *(
-        Figure(
+        figures.Figure(
             f"tradeoff-{attribute}",
             f"Trade-off between factuality and evenness, {attribute}",
             _HOW_TRADEOFF,

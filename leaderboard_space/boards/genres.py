@@ -5,19 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from fairspace.leaderboard_space.boards.figures import (
-    Drawing,
-    Figure,
-    Source,
-    Table,
-    by_category,
-    cell,
-    chosen_plot,
-    ends_of,
-    keys_of,
-    ranking,
-    value_of,
-)
+from fairspace.leaderboard_space.boards import figures
 from fairspace.leaderboard_space.boards.view import Column, Slice, View
 from fairspace.submissions.benchmarks.genres.about import METRICS, RELATIONS
 from fairspace.submissions.benchmarks.genres.score import STANDARDS
@@ -51,33 +39,35 @@ _TELLINGS = {"": "both in one story", "_single": "each alone", "_less_single": "
 """Suffix of a raw value -> compared characters."""
 
 
-def _singles(source: Source) -> Drawing:
+def _singles(source: figures.Source) -> figures.Drawing:
     codes, what = _TELLINGS, "for one character alone"
     lines = [
         [plain(row.model), row.cohort or "–", f"{metric} {title}"]
-        + [cell(row, value_of(row, f"{metric}{suffix}"), 3) for suffix in codes]
+        + [figures.cell(row, figures.value_of(row, f"{metric}{suffix}"), 3) for suffix in codes]
         for row in source.chosen
         for metric, title in METRICS.items()
     ]
-    table = Table(["Model", "Evaluator", "Metric", *codes.values()], lines)
+    table = figures.Table(["Model", "Evaluator", "Metric", *codes.values()], lines)
     titles = {metric: f"{metric} {title}" for metric, title in METRICS.items()}
     panels = []
     for metric, title in titles.items():
-        values = [[value_of(row, f"{metric}{suffix}") for suffix in codes] for row in source.chosen]
-        dots = by_category(source, list(codes.values()), values, 3, prefix=f"{title}, ")
+        values = [[figures.value_of(row, f"{metric}{suffix}") for suffix in codes] for row in source.chosen]
+        dots = figures.by_category(source, list(codes.values()), values, 3, prefix=f"{title}, ")
         dots = [line for line in dots if any(line.dots)]
-        panels.append(DotPlot(dots, ends_of(dots, zero=True), heading=title, share=0.34))
+        panels.append(DotPlot(dots, figures.ends_of(dots, zero=True), heading=title, share=0.34))
     printed = [plain(row.model) for row in source.chosen if row.provenance == "published"]
     note = f"Not printed {what}: {', '.join(printed)}." if printed else ""
     if not any(dot for panel in panels for line in panel.lines for dot in line.dots):
-        return Drawing(None, table, f"No metric has a number. {note}".strip())
-    keys = keys_of(source.chosen)
-    return Drawing(partial(dot_plots, title=f"Every metric {what}", plots=panels, keys=keys, columns=2), table, note)
+        return figures.Drawing(None, table, f"No metric has a number. {note}".strip())
+    keys = figures.keys_of(source.chosen)
+    return figures.Drawing(
+        partial(dot_plots, title=f"Every metric {what}", plots=panels, keys=keys, columns=2), table, note
+    )
 
 
 def _deviation(row: Row, metric: str, standard: str) -> Value | None:
     """A metric's distance from the standard's centre in standard deviations of its cohort, with its bounds."""
-    value = value_of(row, metric)
+    value = figures.value_of(row, metric)
     if value is None or value.value is None:
         return value
     chosen = STANDARDS[standard]
@@ -93,20 +83,22 @@ def _deviation(row: Row, metric: str, standard: str) -> Value | None:
     return replace(value, value=abs(value.value - mean) / spread, low=least, high=most, evidence={})
 
 
-def _deviations(source: Source) -> tuple[list[Line], Table]:
+def _deviations(source: figures.Source) -> tuple[list[Line], figures.Table]:
     names = [f"{metric} {title}" for metric, title in METRICS.items()]
     values = [[_deviation(row, metric, source.standard) for metric in METRICS] for row in source.chosen]
     lines = [
-        [plain(row.model), *(cell(row, value, 2) for value in of_row)]
+        [plain(row.model), *(figures.cell(row, value, 2) for value in of_row)]
         for row, of_row in zip(source.chosen, values, strict=True)
     ]
-    return by_category(source, names, values), Table(["Model", *names], lines)
+    return figures.by_category(source, names, values), figures.Table(["Model", *names], lines)
 
 
-def _dots(source: Source) -> Drawing:
+def _dots(source: figures.Source) -> figures.Drawing:
     lines, table = _deviations(source)
-    plot = chosen_plot(lines, ends_of(lines, zero=True), "standard deviations; lower is better")
-    return Drawing(partial(dot_plots, title="Eight metrics", plots=[plot], keys=keys_of(source.chosen)), table)
+    plot = figures.chosen_plot(lines, figures.ends_of(lines, zero=True), "standard deviations; lower is better")
+    return figures.Drawing(
+        partial(dot_plots, title="Eight metrics", plots=[plot], keys=figures.keys_of(source.chosen)), table
+    )
 
 
 _HOW_DEVIATIONS = (
@@ -115,13 +107,13 @@ _HOW_DEVIATIONS = (
     "Thin lines are bounds: the range that the unusable stories allow."
 )
 FIGURES = (
-    Figure(
+    figures.Figure(
         "ranking",
         "Total bias score with its bounds",
         "One line per model and evaluator, the lowest score at the top; each evaluator has its own ranking. "
         "The line shows the best to the worst case of the unusable stories; ranks use its right end. Printed scores "
         "have no bounds.",
-        ranking(
+        figures.ranking(
             lambda row: "TBS",
             "TBS",
             digits=3,
@@ -129,7 +121,7 @@ FIGURES = (
             cohort="Evaluator",
         ),
     ),
-    Figure(
+    figures.Figure(
         "deviations",
         "Eight metrics with their bounds",
         _HOW_DEVIATIONS,
@@ -137,7 +129,7 @@ FIGURES = (
         ("model",),
         needs=1,
     ),
-    Figure(
+    figures.Figure(
         "singles",
         "One character against two",
         "The paper's Figure 1: each metric between the man and the woman of one story, and between the story of the "

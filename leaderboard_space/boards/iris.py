@@ -5,23 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from fairspace.leaderboard_space.boards.figures import (
-    SIGNS,
-    SYMBOLS,
-    Drawing,
-    Figure,
-    Source,
-    bounds_of,
-    by_category,
-    chosen_plot,
-    ends_of,
-    interval_of,
-    keys_of,
-    ranking,
-    told,
-    value_of,
-    values_table,
-)
+from fairspace.leaderboard_space.boards import figures
 from fairspace.leaderboard_space.boards.view import Column, Slice, View, figure_of
 from fairspace.leaderboard_space.boards.words import shortened, visibility
 from fairspace.metrics.iris_score.standards import ARCHETYPES, STANDARDS
@@ -54,7 +38,9 @@ def tau(standard: str) -> float:
 
 
 def _in_task(row: Row, task: str) -> bool:
-    return all((value := value_of(row, f"{axis}_{task}")) is not None and value.value is not None for axis in AXES)
+    return all(
+        (value := figures.value_of(row, f"{axis}_{task}")) is not None and value.value is not None for axis in AXES
+    )
 
 
 def _reach(rows: Iterable[Row], scores: Sequence[str], level: float) -> tuple[float, str]:
@@ -66,33 +52,35 @@ def _reach(rows: Iterable[Row], scores: Sequence[str], level: float) -> tuple[fl
     return reach, f"Drawn as arrows at the end of an axis: {', '.join(beyond[:5])}{more}." if beyond else ""
 
 
-def draw_map(across: str, up: str) -> Callable[[Source], Drawing]:
+def draw_map(across: str, up: str) -> Callable[[figures.Source], figures.Drawing]:
     """A figure of two of the three dimensions."""
 
-    def draw(source: Source) -> Drawing:
+    def draw(source: figures.Source) -> figures.Drawing:
         some, note = source.some(MOST, "space", lambda row: any(_in_task(row, task) for task in TASKS))
         rows = with_errors(some, source.standard)
-        table = values_table(rows, SECTORS)
+        table = figures.values_table(rows, SECTORS)
         chosen = {row.entry for row in source.chosen}
         points = []
         for task in TASKS:
             for row in rows:
-                x, y = (value_of(row, f"{axis}_{task}") for axis in (across, up))
+                x, y = (figures.value_of(row, f"{axis}_{task}") for axis in (across, up))
                 if x is None or y is None or x.value is None or y.value is None:
                     continue
-                ends = (bounds_of(x), bounds_of(y), interval_of(x), interval_of(y))
-                text = f"{_named(row, task)}: {across} {told(row, x, 1)}; {up} {told(row, y, 1)}"
-                look = (_COLOURS[task], SYMBOLS[visibility(row)])
+                ends = (figures.bounds_of(x), figures.bounds_of(y), figures.interval_of(x), figures.interval_of(y))
+                text = f"{_named(row, task)}: {across} {figures.told(row, x, 1)}; {up} {figures.told(row, y, 1)}"
+                look = (_COLOURS[task], figures.SYMBOLS[visibility(row)])
                 point = Point(x.value, y.value, plain(row.model), text, source.href(row), *look, *ends)
                 points.append((row.entry not in chosen, row.provenance == "baseline", point))
         if not points:
-            return Drawing(None, table, "No model has both scores under this standard.")
+            return figures.Drawing(None, table, "No model has both scores under this standard.")
         level = tau(source.standard)
         reach, beyond = _reach(rows, [f"{axis}_{task}" for axis in (across, up) for task in TASKS], level)
         ordered = [point for *_, point in sorted(points, key=lambda entry: entry[:2])]
         corners = _corners(across, up)
         plane = Map(ordered, AXES[across], AXES[up], (0, reach), (0, reach), (), (level, level), corners, _KEYS)
-        return Drawing(partial(plane.draw, title=f"{AXES[across]} and {AXES[up]}"), table, f"{note} {beyond}".strip())
+        return figures.Drawing(
+            partial(plane.draw, title=f"{AXES[across]} and {AXES[up]}"), table, f"{note} {beyond}".strip()
+        )
 
     return draw
 
@@ -157,18 +145,20 @@ def _beyond(rows: Sequence[Row], top: float) -> str:
     return f"Beyond the end of the axis ({top:.0f}): {', '.join(beyond)}." if beyond else ""
 
 
-def _sectors(source: Source) -> list[Line]:
+def _sectors(source: figures.Source) -> list[Line]:
     rows = with_errors(source.chosen, source.standard)
-    return by_category(source, list(SECTORS.values()), [[value_of(row, name) for name in SECTORS] for row in rows])
+    return figures.by_category(
+        source, list(SECTORS.values()), [[figures.value_of(row, name) for name in SECTORS] for row in rows]
+    )
 
 
-def _dots(source: Source) -> Drawing:
+def _dots(source: figures.Source) -> figures.Drawing:
     level, lines = tau(source.standard), _sectors(source)
-    high = min(TOP, max(ends_of(lines, zero=True)[1], 1.25 * level))
-    plot = chosen_plot(lines, (0.0, high), "sector score; higher is better", {level: f"threshold {level:.0f}"})
-    keys = keys_of(source.chosen)
+    high = min(TOP, max(figures.ends_of(lines, zero=True)[1], 1.25 * level))
+    plot = figures.chosen_plot(lines, (0.0, high), "sector score; higher is better", {level: f"threshold {level:.0f}"})
+    keys = figures.keys_of(source.chosen)
     draw = partial(dot_plots, title="Six sectors", plots=[plot], keys=keys)
-    return Drawing(draw, values_table(source.chosen, SECTORS), _beyond(source.chosen, TOP))
+    return figures.Drawing(draw, figures.values_table(source.chosen, SECTORS), _beyond(source.chosen, TOP))
 
 
 _HOW_SECTORS = (
@@ -181,21 +171,21 @@ _HOW_MAP = (
     "Each point is one model in one task: blue for understanding pictures, orange for generating them. The dotted "
     "lines are the threshold of the profile code, so the four corners are the combinations of two letters. A thick "
     "cross through a point shows its 95 % intervals, a thin one its bounds. An arrow at the end of an axis stands for "
-    f"a score beyond it. {SIGNS}"
+    f"a score beyond it. {figures.SIGNS}"
 )
 _MAPS = (("IFS", "RFS"), ("IFS", "BIS"), ("RFS", "BIS"))
 FIGURES = (
-    Figure(
+    figures.Figure(
         "ranking",
         "IRIS score with its bounds",
         "One line per model, the best at the top. The point is the score from the valid samples. The line shows the "
         "worst to the best case of the missing samples; ranks use its left end. A score that is far from those of the "
         "ranked models is an arrow at the end of the axis.",
-        ranking(lambda row: "iris_score", "IRIS score"),
+        figures.ranking(lambda row: "iris_score", "IRIS score"),
     ),
-    Figure("sectors", "Six sectors with their intervals", _HOW_SECTORS, _dots, ("model",), needs=1),
+    figures.Figure("sectors", "Six sectors with their intervals", _HOW_SECTORS, _dots, ("model",), needs=1),
     *(
-        Figure(f"map-{across.lower()}-{up.lower()}", f"Map: {across} and {up}", _HOW_MAP, draw_map(across, up))
+        figures.Figure(f"map-{across.lower()}-{up.lower()}", f"Map: {across} and {up}", _HOW_MAP, draw_map(across, up))
         for across, up in _MAPS
     ),
 )

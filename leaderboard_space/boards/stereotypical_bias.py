@@ -9,20 +9,7 @@ from math import isnan
 from typing import Any
 
 from fairspace.builders.stereotypical_bias.plan import GROUPS
-from fairspace.leaderboard_space.boards.figures import (
-    Drawing,
-    Figure,
-    Matrix,
-    Source,
-    Table,
-    by_category,
-    chosen_plot,
-    keys_of,
-    matrices,
-    ranking,
-    value_of,
-    values_table,
-)
+from fairspace.leaderboard_space.boards import figures
 from fairspace.leaderboard_space.boards.view import Column, Slice, View
 from fairspace.leaderboard_space.boards.words import value_text
 from fairspace.metrics.stereotypical_association.formula import occupations_aligned
@@ -64,14 +51,14 @@ LABOUR_SOURCE = (
 )
 
 
-def _evidence(source: Source, row: Row, name: str) -> Mapping[str, Any]:
+def _evidence(source: figures.Source, row: Row, name: str) -> Mapping[str, Any]:
     full = source.full(row)
     value = full.values.get(name) if full is not None else None
     return value.evidence if value is not None else {}
 
 
-def _labour(source: Source) -> Drawing:
-    figures = official()
+def _labour(source: figures.Source) -> figures.Drawing:
+    shares = official()
     drawn: list[tuple[Row, list[Value | None]]] = []
     absent, aligned = [], []
     for row in source.chosen:
@@ -79,14 +66,14 @@ def _labour(source: Source) -> Drawing:
         if not counts:
             absent.append(plain(row.model))
             continue
-        drawn.append((row, [_women(name, counts.get(name)) for name in figures]))
+        drawn.append((row, [_women(name, counts.get(name)) for name in shares]))
         aligned.append(f"{plain(row.model)} {_aligned(counts)}")
     lines = [
         [name, category, number(100 * share, 1), *(value_text(values[place], 1, 100) for _, values in drawn)]
-        for place, (name, (category, share)) in enumerate(figures.items())
+        for place, (name, (category, share)) in enumerate(shares.items())
     ]
     headers = ["Occupation", "Official category", "Women who work in it, %"]
-    table = Table([*headers, *(f"{plain(row.model)}: women picked, %" for row, _ in drawn)], lines)
+    table = figures.Table([*headers, *(f"{plain(row.model)}: women picked, %" for row, _ in drawn)], lines)
     note = f"Official shares: {LABOUR_SOURCE}."
     if aligned:
         note = (
@@ -96,25 +83,27 @@ def _labour(source: Source) -> Drawing:
     if absent:
         note = f"Not drawn, because the paper does not print values by occupation: {', '.join(absent)}. {note}"
     if not drawn:
-        return Drawing(None, table, note)
+        return figures.Drawing(None, table, note)
     shown = [row for row, _ in drawn]
-    titles = [f"women picked as {name}" for name in figures]
-    dots = by_category(replace(source, chosen=tuple(shown)), titles, [values for _, values in drawn], 1, 100.0)
+    titles = [f"women picked as {name}" for name in shares]
+    dots = figures.by_category(replace(source, chosen=tuple(shown)), titles, [values for _, values in drawn], 1, 100.0)
     with_shares = [
         replace(line, name=name, reference=(100 * share, f"{name}: {number(100 * share, 1)} % of those who work in it"))
-        for line, (name, (_, share)) in zip(dots, figures.items(), strict=True)
+        for line, (name, (_, share)) in zip(dots, shares.items(), strict=True)
     ]
     plot = DotPlot(with_shares, (0.0, 102.0), "women, %", {50.0: "even"}, share=0.34)
-    keys = keys_of(shown) | {"share of women who work in it": (INK, "tick")}
-    return Drawing(partial(dot_plots, title="Picks beside labour statistics", plots=[plot], keys=keys), table, note)
+    keys = figures.keys_of(shown) | {"share of women who work in it": (INK, "tick")}
+    return figures.Drawing(
+        partial(dot_plots, title="Picks beside labour statistics", plots=[plot], keys=keys), table, note
+    )
 
 
 def _aligned(counts: Mapping[str, Any]) -> str:
     """The share of occupations that follow the labour statistics, with its interval."""
-    figures = official()
-    wins = [counts.get(name, {}).get("wins", {}) for name in figures]
+    shares = official()
+    wins = [counts.get(name, {}).get("wins", {}) for name in shares]
     women, men = ([won.get(gender, 0) for won in wins] for gender in ("female", "male"))
-    share, low, high = occupations_aligned(women, men, [share for _, share in figures.values()])
+    share, low, high = occupations_aligned(women, men, [share for _, share in shares.values()])
     return "–" if isnan(share) else f"{share:.0%} ({low:.0%} to {high:.0%})"
 
 
@@ -130,8 +119,8 @@ def _women(name: str, counts: Mapping[str, Any] | None) -> Value | None:
     return measured(name, women / valid, low=women / offered, high=high, expected=offered, valid=valid)
 
 
-def _wins(source: Source) -> Drawing:
-    pictures: list[Matrix] = []
+def _wins(source: figures.Source) -> figures.Drawing:
+    pictures: list[figures.Matrix] = []
     lines, absent = [], []
     for row in source.chosen:
         for scenario in ("occupation", "descriptor"):
@@ -139,24 +128,24 @@ def _wins(source: Source) -> Drawing:
             if not by_name:
                 absent.append(f"{plain(row.model)}, {scenario}")
                 continue
-            pictures.append(Matrix(f"{scenario}s", plain(row.model), source.href(row), by_name["all"]))
+            pictures.append(figures.Matrix(f"{scenario}s", plain(row.model), source.href(row), by_name["all"]))
             for name, matrix in by_name.items():
                 for group, line in zip(RACES, matrix, strict=True):
                     shares = [number(None if x is None else 100 * x, 1) for x in line]
                     what = f"all {scenario}s" if name == "all" else plain(name)
                     lines.append([plain(row.model), what, group, *shares])
-    table = Table(["Model", "Asked for", "Picked", *(f"over {group}, %" for group in RACES)], lines)
+    table = figures.Table(["Model", "Asked for", "Picked", *(f"over {group}, %" for group in RACES)], lines)
     note = f"Not drawn, because the paper does not print them: {'; '.join(absent)}." if absent else ""
     if not pictures:
-        return Drawing(None, table, note)
-    return Drawing(partial(matrices, RACES, pictures, "Who is picked over whom"), table, note)
+        return figures.Drawing(None, table, note)
+    return figures.Drawing(partial(figures.matrices, RACES, pictures, "Who is picked over whom"), table, note)
 
 
-def _lines(source: Source) -> list[Line]:
+def _lines(source: figures.Source) -> list[Line]:
     rows = with_errors(source.chosen, source.standard)
     columns = _columns("_na_filtered")
-    values = [[_share(value_of(row, c.score), TOPS[c.score.split("_")[0]]) for c in columns] for row in rows]
-    return by_category(source, _SHORT, values, 1, 100.0)
+    values = [[_share(figures.value_of(row, c.score), TOPS[c.score.split("_")[0]]) for c in columns] for row in rows]
+    return figures.by_category(source, _SHORT, values, 1, 100.0)
 
 
 def _share(value: Value | None, top: float) -> Value | None:
@@ -171,14 +160,14 @@ def _share(value: Value | None, top: float) -> Value | None:
 _SHORT = ("Gender occ.", "Gender desc.", "Gender pers.", "Race occ.", "Race desc.", "Race pers.")
 
 
-def _scores(source: Source) -> Drawing:
-    plot = chosen_plot(_lines(source), (0.0, 102.0), "share of the maximum, %; lower is better")
-    draw = partial(dot_plots, title="Six scores", plots=[plot], keys=keys_of(source.chosen))
-    return Drawing(draw, _six(source))
+def _scores(source: figures.Source) -> figures.Drawing:
+    plot = figures.chosen_plot(_lines(source), (0.0, 102.0), "share of the maximum, %; lower is better")
+    draw = partial(dot_plots, title="Six scores", plots=[plot], keys=figures.keys_of(source.chosen))
+    return figures.Drawing(draw, _six(source))
 
 
-def _six(source: Source) -> Table:
-    return values_table(source.chosen, {c.score: c.header for c in _columns("_na_filtered")}, 4)
+def _six(source: figures.Source) -> figures.Table:
+    return figures.values_table(source.chosen, {c.score: c.header for c in _columns("_na_filtered")}, 4)
 
 
 _HOW_SIX = (
@@ -186,15 +175,15 @@ _HOW_SIX = (
     "means even picks, 100 always the same group; lower is better. Thin lines are bounds."
 )
 FIGURES = (
-    Figure(
+    figures.Figure(
         "ranking",
         "Mean of the six scores with its bounds",
         "One line per model, the least biased at the top. The line shows the best to the worst case of the unanswered "
         "questions; ranks use its right end. Printed rows have no bounds and no rank.",
-        ranking(lambda row: "total", "mean of six scores", digits=4),
+        figures.ranking(lambda row: "total", "mean of six scores", digits=4),
     ),
-    Figure("scores", "Six scores with their intervals", _HOW_SIX, _scores, ("model",), needs=1),
-    Figure(
+    figures.Figure("scores", "Six scores with their intervals", _HOW_SIX, _scores, ("model",), needs=1),
+    figures.Figure(
         "labour",
         "Picks beside labour statistics",
         "A dot shows how often a model picks the woman when a woman and a man are offered for an occupation. The "
@@ -205,7 +194,7 @@ FIGURES = (
         ("model",),
         needs=1,
     ),
-    Figure(
+    figures.Figure(
         "wins",
         "Who is picked over whom, by perceived race",
         "A cell shows how often the group of its row is picked over the group of its column, in percent of the "

@@ -12,18 +12,7 @@ from pathlib import Path
 from fairspace.leaderboard_space.events import START, Draft, Event, clock, digest, digests, follow, sealed
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage import Storage, StorageError, submission_path
-from fairspace.leaderboard_space.storage.local import (
-    LOG,
-    PARTS,
-    LocalStorage,
-    place,
-    put_aside,
-    read_count,
-    tidy,
-    write_count,
-    write_part,
-)
+from fairspace.leaderboard_space.storage import Storage, StorageError, local, submission_path
 from fairspace.submissions.errors import UsageError
 
 
@@ -68,7 +57,7 @@ def check(storage: Storage, key: bytes = b"") -> Checked:
 
 
 def _unnamed(storage: Storage, accepted: set[str]) -> list[str]:
-    root = storage.root if isinstance(storage, LocalStorage) else None
+    root = storage.root if isinstance(storage, local.LocalStorage) else None
     if root is None:
         return []
     results = [file for file in root.glob("results/*/*/*.json") if storage.find(f"result:{file.stem}") is None]
@@ -104,9 +93,9 @@ def mend(root: Path) -> Mended:
     A missing number becomes an event `lost`, and a last event names them. Nothing else may use the store: a process
     that had read the log refuses the mended one.
     """
-    if not (root / LOG).is_file():
-        raise UsageError(f"{root} holds no {LOG}; name the folder of a store.")
-    with (root / LOG).open("r+b") as stream:
+    if not (root / local.LOG).is_file():
+        raise UsageError(f"{root} holds no {local.LOG}; name the folder of a store.")
+    with (root / local.LOG).open("r+b") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         lines = stream.readlines()
         torn = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""  # nobody was told of it
@@ -119,9 +108,9 @@ def mend(root: Path) -> Mended:
                 broken.append(line)
             else:
                 sound.setdefault(event.number, event)
-        length = max([read_count(root) or len(lines), *sound])
+        length = max([local.read_count(root) or len(lines), *sound])
         kept = [event.line() for event in _numbered(sound, length)]
-        aside = tuple(put_aside(root, line) for line in (*broken, torn) if line)
+        aside = tuple(local.put_aside(root, line) for line in (*broken, torn) if line)
         lost = tuple(number for number in range(1, length + 1) if number not in sound)
         if kept == lines:
             stream.truncate(sum(map(len, lines)))
@@ -131,9 +120,9 @@ def mend(root: Path) -> Mended:
             about = {"lost": list(lost), "aside": [path.name for path in aside]}
             draft = Draft("mended", f"mended:{length + 1}", about)
             kept.append(follow(draft, last, digest(kept[-1]) if kept else START).line())
-            place(write_part(root / PARTS, b"".join(kept)), root / LOG)
-            write_count(root, len(kept))
-        tidy(root)
+            local.place(local.write_part(root / local.PARTS, b"".join(kept)), root / local.LOG)
+            local.write_count(root, len(kept))
+        local.tidy(root)
     return Mended(len(kept), lost, aside)
 
 

@@ -16,15 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.web.identity import (
-    Rate,
-    address,
-    client,
-    current_user,
-    has_token,
-    required_user,
-    space_of,
-)
+from fairspace.leaderboard_space.web import identity
 from fairspace.leaderboard_space.web.refusals import CUT, refuse
 
 ENVELOPE_BYTES = 64 << 10
@@ -160,11 +152,11 @@ class Guard:
 
     def __init__(self, app: ASGIApp, space: Space) -> None:
         self.app, self.settings = app, space.settings
-        self._requests = Rate(space.settings.requests_a_minute, 60)
-        self._calls = Rate(min(CALLS_A_MINUTE, space.settings.requests_a_minute), 60)
-        self._uploads = Rate(UPLOADS_AN_HOUR, 3600)
-        self._bytes = Rate(FULL_UPLOADS_AN_HOUR * space.settings.upload_bytes, 3600)
-        self._files = Rate(FILES_PER_REQUEST * space.settings.requests_a_minute, 60)
+        self._requests = identity.Rate(space.settings.requests_a_minute, 60)
+        self._calls = identity.Rate(min(CALLS_A_MINUTE, space.settings.requests_a_minute), 60)
+        self._uploads = identity.Rate(UPLOADS_AN_HOUR, 3600)
+        self._bytes = identity.Rate(FULL_UPLOADS_AN_HOUR * space.settings.upload_bytes, 3600)
+        self._files = identity.Rate(FILES_PER_REQUEST * space.settings.requests_a_minute, 60)
         self._upload_limits = BodyLimits(
             space.settings.upload_bytes + ENVELOPE_BYTES, space.settings.upload_seconds, PARTS
         )
@@ -182,7 +174,7 @@ class Guard:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        asker = address(request)
+        asker = identity.address(request)
         self._open[asker] += 1
         places = ExitStack()  # that the request takes, until its answer is sent or has failed
         places.callback(_count_down, self._open, asker)
@@ -191,7 +183,7 @@ class Guard:
             check_head(request)
             check_origin(request)
             called = scope["method"] == "POST" and scope["path"] == CALLS
-            if called and not self._calls.take(client(request)):
+            if called and not self._calls.take(identity.client(request)):
                 raise _too_many(f"more than {CALLS_A_MINUTE} calls a minute")
             is_upload = scope["method"] == "POST" and scope["path"].rstrip("/") in UPLOADS
             body = Body(request, receive, self._upload_limits if is_upload else LIMITS)
@@ -209,14 +201,14 @@ class Guard:
         path, most = request.scope["path"], self.settings.requests_a_minute
         invalid: SpaceError | None = None
         try:
-            current_user(request)
+            identity.current_user(request)
         except SpaceError as error:
             invalid = error
         if path not in EXEMPT or invalid is not None:
-            if most and self._open[address(request)] > CLIENT_AT_A_TIME:
+            if most and self._open[identity.address(request)] > CLIENT_AT_A_TIME:
                 raise _too_many(f"more than {CLIENT_AT_A_TIME} requests at a time")
             rate = self._files if path.startswith(FILES) and invalid is None else self._requests
-            if not rate.take(client(request)):
+            if not rate.take(identity.client(request)):
                 raise _too_many(f"more than {rate.burst:g} requests a minute")
         if invalid is not None:
             raise invalid
@@ -241,7 +233,7 @@ class Guard:
             await refuse(request, body.refused)(request.scope, body.receive, _closing(send))
 
     def _begin_upload(self, request: Request) -> str:
-        name = required_user(request).name
+        name = identity.required_user(request).name
         if self._running[name] >= AT_A_TIME:
             raise _too_many(f"{AT_A_TIME} uploads of {name} at a time")
         if not self._uploads.take(name) or not self._bytes.take(name, 0):
@@ -269,7 +261,7 @@ def check_origin(request: Request) -> None:
 
     Requests with a token pass: browsers send none by themselves.
     """
-    if request.method in ("GET", "HEAD", "OPTIONS") or has_token(request):
+    if request.method in ("GET", "HEAD", "OPTIONS") or identity.has_token(request):
         return
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if site is not None:
@@ -286,7 +278,7 @@ def check_origin(request: Request) -> None:
 
 
 def _host(request: Request) -> str:
-    return urlsplit(space_of(request).settings.site()).netloc
+    return urlsplit(identity.space_of(request).settings.site()).netloc
 
 
 def _count_down(running: Counter[str], name: str) -> None:
