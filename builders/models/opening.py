@@ -151,7 +151,8 @@ class _Asked:
         return self.clips[model]
 
 
-def _settings(kind: type) -> Types:
+def settings_of(kind: type) -> Types:
+    """Setting -> type, of a dataclass of settings; of an optional one the type that it has if it is set."""
     hints = get_type_hints(kind)
     return {setting.name: next(iter(get_args(hints[setting.name])), hints[setting.name]) for setting in fields(kind)}
 
@@ -200,13 +201,13 @@ SCHEMES: dict[str, dict[str, Scheme]] = {
         "boxes": Scheme("boxes:FILE", "", {}, lambda what, chosen, request: StoredBoxes(what)),
     },
     "generator": {
-        "diffusers": Scheme("diffusers[:ID[@REVISION]]", SDXL, _settings(Settings), _generator),
+        "diffusers": Scheme("diffusers[:ID[@REVISION]]", SDXL, settings_of(Settings), _generator),
     },
     "refiner": {
         "diffusers": Scheme("diffusers[:ID[@REVISION]]", SDXL_REFINER, {}, lambda what, chosen, request: what),
     },
     "editor": {
-        "diffusers": Scheme("diffusers[:ID[@REVISION]]", INSTRUCT_PIX2PIX, _settings(EditSettings), _editor),
+        "diffusers": Scheme("diffusers[:ID[@REVISION]]", INSTRUCT_PIX2PIX, settings_of(EditSettings), _editor),
     },
     "labeller": {
         "ares": Scheme(

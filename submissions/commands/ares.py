@@ -235,7 +235,7 @@ def quality(
         raise UsageError(f"{out} is no folder; name a folder for --out.")
     if (out / META).exists():
         raise UsageError(f"{out} is a submission; name another --out, then copy its annotations*.parquet here.")
-    compared = References.opened(references) if "reference" in named and references else None
+    compared = References(references) if "reference" in named and references else None
     models = open_quality(**roles, references=compared, detector=faces_setting(faces))
     place = out.resolve()
     cache = place.with_name(f"{place.name}.run") / "quality.sqlite"  # where `fairspace run` keeps it too

@@ -130,20 +130,12 @@ def import_outputs(
         labelled = label_images(submission, checked, labeller=detections, measurement=measurement)
         write_submission(out, labelled.meta, labelled.tables, manifest=labelled.manifest)
     else:
-        from fairspace.submissions.benchmarks.genres.importing import import_genres
+        from fairspace.submissions.benchmarks.genres.importing import STATED, import_genres
 
-        told = about_model(about)
-        if given := [name for name, value in told.facts().items() if value is not None]:
+        told = {name: fact for name, fact in vars(about_model(about)).items() if fact is not None}
+        if given := [name for name in told if name not in ("model", *STATED)]:
             raise UsageError(f"import genres takes no {', '.join(given)}; write it into submission.json.")
-        import_genres(
-            files,
-            out,
-            model=told.model or None,
-            revision=told.revision,
-            organisation=told.organisation,
-            licence=told.licence,
-            contact=told.contact,
-        )
+        import_genres(files, out, **told)
     typer.echo(f"Wrote {out}. Next: fairspace score {out}")
 
 

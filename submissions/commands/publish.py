@@ -101,7 +101,6 @@ def _publish(artifact: Artifact, tag: str | None, dry_run: bool) -> str:
 
 def _publish_space(namespace: str, store: str, stated: list[str], dry_run: bool) -> None:
     from fairspace.builders.publishing.artifacts import choose
-    from fairspace.builders.publishing.repository import publish_repo
     from fairspace.builders.publishing.space_settings import ON_HUB, STORE, set_up_space
 
     variables = _variables(stated)
@@ -116,9 +115,7 @@ def _publish_space(namespace: str, store: str, stated: list[str], dry_run: bool)
         dry_run=dry_run,
     ):
         typer.echo(f"{line[0].upper()}{line[1:]}.")
-    with tempfile.TemporaryDirectory() as scratch:
-        files = space.files(Path(scratch))
-        typer.echo(publish_repo(space.repo, files, message="Publish space", dry_run=dry_run).text())
+    typer.echo(_publish(space, None, dry_run))
 
 
 def _variables(stated: list[str]) -> dict[str, str]:

@@ -51,8 +51,7 @@ def write_submission(
             number = f"-{shard:05}-of-{shards:05}" if shards > 1 else ""
             part = whole.slice(shard * size, size)
             files[f"{name}{number}.{table_format}"] = _parquet(part) if table_format == "parquet" else _jsonl(part)
-    if path.exists() and (not path.is_dir() or path.suffix == ".zip" or any(path.iterdir())):
-        raise UsageError(f"There is something at {path} already. Name a new folder or zip.")
+    check_new(path)
     if path.suffix == ".zip":
         path.parent.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -64,6 +63,12 @@ def write_submission(
     for name, data in files.items():
         (path / name).write_bytes(data)
     return path
+
+
+def check_new(path: Path) -> None:
+    """UsageError if there is something at the place of a submission."""
+    if path.exists() and (not path.is_dir() or path.suffix == ".zip" or any(path.iterdir())):
+        raise UsageError(f"There is something at {path} already. Name a new folder or zip.")
 
 
 def _complete(name: str, table: pa.Table) -> pa.Table:

@@ -35,11 +35,12 @@ class Images:
     def __init__(self, files: Sequence[Path]) -> None:
         self.rows = 0
         self._place: dict[str, tuple[_Group, int]] = {}
-        self._without: set[str] = set()
+        self.without: set[str] = set()
+        """Ids of rows without an image."""
         self._held: dict[_Group, pa.Array] = {}
         for file in files:
             self._enter(file)
-        self._without -= self._place.keys()
+        self.without -= self._place.keys()
 
     def __len__(self) -> int:
         return len(self._place)
@@ -50,11 +51,6 @@ class Images:
     def __iter__(self) -> Iterator[str]:
         """Ids of the images, in the order of the files."""
         return iter(self._place)
-
-    @property
-    def without(self) -> frozenset[str]:
-        """Ids of rows without an image."""
-        return frozenset(self._without)
 
     def get(self, item: str) -> bytes:
         """The encoded image of an id. KeyError if it has none; RunError DATA_INVALID if the file is damaged."""
@@ -81,7 +77,7 @@ class Images:
                         if has:
                             self._place.setdefault(item, ((file, number), row))
                         else:
-                            self._without.add(item)
+                            self.without.add(item)
         except (OSError, pa.ArrowException) as error:
             raise _damaged(file, str(error)) from error
 
@@ -292,7 +288,8 @@ class Data:
         self._revision = revision
         self._files: dict[tuple[str, str, str], tuple[Path, ...]] = {}
         self._used: dict[str, list[str]] = {}
-        self._sample = False
+        self.sample = False
+        """Whether a dataset used so far is the small sample of one."""
 
     @property
     def used(self) -> dict[str, str]:
@@ -301,11 +298,6 @@ class Data:
         `<config>/<split>:` and a hash follow for files that the manifest does not name, such as joined ones.
         """
         return {name: ", ".join(said) for name, said in sorted(self._used.items())}
-
-    @property
-    def sample(self) -> bool:
-        """Whether a dataset used so far is the small sample of one."""
-        return self._sample
 
     def table(self, name: str, config: str, split: str, columns: Sequence[str]) -> pa.Table:
         """Columns of a split, in the order of its files. RunError DATA_MISSING, DATA_INVALID."""
@@ -346,7 +338,7 @@ class Data:
                 said.append(f"commit:{commit}")
             if others := [file for file in files if f"{config}/{file.name}" not in named]:
                 said.append(f"{config}/{split}:{content_hash(others)}")
-            self._sample |= known is not None and known.sample
+            self.sample |= known is not None and known.sample
             self._files[key] = tuple(files)
         return self._files[key]
 

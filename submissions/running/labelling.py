@@ -23,7 +23,7 @@ from fairspace.submissions.format.schema import LABELS, VOCABULARY, Submission, 
 from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.containers import open_container
 from fairspace.submissions.reading.images import stream_images
-from fairspace.submissions.reading.limits import LIMITS, Limits
+from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.tables import Progress, Rows, sort_files
 
 _SETTINGS = ("ablation", "arbiter", "detector", "precision", "labeller", "licence")
@@ -56,10 +56,8 @@ def label_images(
     *,
     labeller: str | Package = ARES,
     measurement: Path | None = None,
-    limits: Limits = LIMITS,
     detector: Any = None,
     batch: int = 64,
-    workers: int = 2,
     device: str = "",
     progress: Progress = lambda what, done, total: None,
 ) -> Submission:
@@ -67,7 +65,7 @@ def label_images(
 
     `model`: folder of ARES, or repository on the Hub with `@<revision>`; '' for another labeller (as
     `zero_shot.open_labeller` gives both), whose `measurement` is the output of `fairspace ares evaluate`.
-    `detector`: face finder or its settings; None takes each image as one face. `batch` and `workers` change only speed.
+    `detector`: face finder or its settings; None takes each image as one face. `batch` changes only speed.
 
     Errors: SubmissionError if the files cannot be read again; UsageError if they changed meanwhile, or there is none;
         BuildError as `find_labeller`.
@@ -79,7 +77,7 @@ def label_images(
     if images is None:
         raise UsageError(f"{path} holds no images.")
     by = find_labeller(labeller, model, measurement)
-    session = open_session(labeller, by.folder, batch=batch, workers=workers, detector=detector, device=device)
+    session = open_session(labeller, by.folder, batch=batch, detector=detector, device=device)
     tables = []
     done = 0
 
@@ -88,10 +86,10 @@ def label_images(
         done += number
         progress("Labelling images", done, images.num_rows)
 
-    faults = Collector(limits.faults)
-    with open_container(path, limits, faults) as members:
+    faults = Collector(LIMITS.faults)
+    with open_container(path, LIMITS, faults) as members:
         files = sort_files(members, faults).tables.get("images", [])
-        stream = stream_images(files, limits)
+        stream = stream_images(files, LIMITS)
         try:
             for start in range(0, images.num_rows, _CHUNK):
                 rows = images.slice(start, _CHUNK).to_pylist()
@@ -107,7 +105,7 @@ def label_images(
     if (error := label_error(by.error)) is not None:
         labels["label_error"] = error
     meta = SubmissionMeta.model_validate({**submission.dump_meta(), **labels})
-    annotations = _sorted(pa.concat_tables(tables), meta, limits)
+    annotations = _sorted(pa.concat_tables(tables), meta)
     whole = {**submission.tables, "annotations": annotations}
     return Submission(meta, whole, digest(meta, whole), manifest=submission.manifest)
 
@@ -126,11 +124,11 @@ def _contents(stream: Iterator[Any], entries: list[Any]) -> Iterator[dict[str, A
     raise UsageError("The files of images changed while they were read. Score the submission again.")
 
 
-def _sorted(table: pa.Table, meta: SubmissionMeta, limits: Limits) -> pa.Table:
+def _sorted(table: pa.Table, meta: SubmissionMeta) -> pa.Table:
     """The annotations in the order of a checked submission. SubmissionError if they break the format."""
-    faults = Collector(limits.faults)
+    faults = Collector(LIMITS.faults)
     rows = Rows(table, np.arange(1, table.num_rows + 1), ("annotations.parquet",))
-    checked = check_table("annotations", rows, meta, benchmark(meta.benchmark), limits, faults)
+    checked = check_table("annotations", rows, meta, benchmark(meta.benchmark), LIMITS, faults)
     if faults.all():
         raise SubmissionError(list(faults.all()))
     return checked

@@ -26,9 +26,9 @@ from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.tables import META
+from fairspace.submissions.running.asking import parts
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen, Opened
 from fairspace.submissions.running.asking.journal import JOURNAL
-from fairspace.submissions.running.asking.parts import check_options, in_this_form, without_images
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import held, public_name, work_folder
 from fairspace.submissions.running.judging.writing import link
@@ -79,12 +79,7 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> O
 
 def text_tasks(chosen: Chosen) -> tuple[str, ...]:
     """The requested tasks with text answers, in the benchmark's order. RunError TASK_UNKNOWN."""
-    tasks = [task for task in benchmark(chosen.benchmark).tasks if task.table == "responses"]
-    asked = [task for task in tasks if task.chosen(chosen.tasks)]
-    if chosen.text_only:
-        asked = without_images(chosen.benchmark, asked, chosen.tasks)
-    if chosen.form != PAPER:
-        asked = in_this_form(chosen.benchmark, chosen.form, asked, chosen.tasks)
+    asked = parts.text_tasks(chosen.benchmark, chosen.tasks, form=chosen.form, text_only=chosen.text_only)
     return tuple(task.name for task in asked)
 
 
@@ -209,7 +204,7 @@ def _check(settings: RunSettings) -> None:
     if settings.ares and not settings.images:
         raise UsageError("--labeller labels what --images makes; name both, or leave it out.")
     check_tasks(settings.chosen)
-    check_options(settings.chosen.benchmark, **settings.chosen.options)
+    parts.check_options(settings.chosen.benchmark, **settings.chosen.options)
     _check_meta(settings)
     out, work = settings.out, work_folder(settings.out)
     if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or _ours(out, work))):

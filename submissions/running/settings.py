@@ -31,8 +31,8 @@ class About:
     architecture: str | None = None
 
     def facts(self) -> dict[str, Any]:
-        """Facts that readers filter by, as fields of `SubmissionMeta`."""
-        return {name: getattr(self, name) for name in ("parameters", "open_weights", "architecture")}
+        """All facts but the model's name and revision, as fields of `SubmissionMeta`."""
+        return {name: fact for name, fact in vars(self).items() if name not in ("model", "revision")}
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,6 @@ def submission_meta(settings: RunSettings, state: Made) -> SubmissionMeta:
         dataset_revision=settings.chosen.revision,
         model=settings.about.model or state.name or _name(settings),
         revision=state.revision if stated == NOT_STATED and state.revision else stated,
-        organisation=settings.about.organisation,
-        licence=settings.about.licence,
-        contact=settings.about.contact,
         **settings.about.facts(),
         generation=generation,
         labels=state.labels,

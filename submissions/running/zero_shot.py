@@ -25,7 +25,7 @@ from fairspace.ares.asking_ares import Asking, Reply, question
 from fairspace.builders.iris.groups import AGES, GENDERS, SKIN_TONES
 from fairspace.builders.models.clip import CLIP, Clip
 from fairspace.builders.models.labelling import MARGIN, PROTOTYPES, TEMPLATES, ClipLabeller
-from fairspace.builders.models.opening import Scheme, read, wrong
+from fairspace.builders.models.opening import Scheme, Types, read, wrong
 from fairspace.submissions.running.asking.asking import reason_of
 from fairspace.submissions.running.detections import read_detections
 from fairspace.submissions.running.errors import RunError
@@ -188,13 +188,10 @@ def _close(runner: asyncio.Runner, api: ModelAPI) -> None:
     runner.close()
 
 
+_DETECTOR: Types = {"version": str}
 SCHEMES = {
     "clip": Scheme("clip[:ID[@REVISION]]", CLIP, {"margin": float, "batch": int, "attributes": str}, _clip),
     "vlm": Scheme("vlm:PROVIDER/MODEL", "", {"tokens": int, "concurrency": int, "attributes": str}, _vlm),
-    "fairface": Scheme(
-        "fairface:FILE", "", {"version": str}, lambda f, more, _: read_detections("fairface", f, **more)
-    ),
-    "deepface": Scheme(
-        "deepface:FILE", "", {"version": str}, lambda f, more, _: read_detections("deepface", f, **more)
-    ),
+    "fairface": Scheme("fairface:FILE", "", _DETECTOR, lambda f, more, _: read_detections("fairface", f, **more)),
+    "deepface": Scheme("deepface:FILE", "", _DETECTOR, lambda f, more, _: read_detections("deepface", f, **more)),
 }

@@ -100,12 +100,8 @@ def pairs(option: str, texts: list[str]) -> dict[str, str]:
     return values
 
 
-def _typed(option: str, texts: list[str] | None) -> dict[str, Any]:
-    """Name -> value of a NAME=VALUE option: JSON where it is valid, else text."""
-    return {name: _from_json(value) for name, value in pairs(option, texts or []).items()}
-
-
 def _from_json(text: str) -> Any:
+    """The value of a setting: JSON where it is valid, else text."""
     try:
         return json.loads(text)
     except ValueError:
@@ -119,7 +115,7 @@ def model_settings(
     from fairspace.submissions.running.asking.models import ModelSettings
     from fairspace.submissions.running.asking.prices import Bounds
 
-    given = _typed(option, texts)
+    given = {name: _from_json(text) for name, text in pairs(option, texts or []).items()}
     known: dict[str, Any] = {}
     for setting, (argument, kind, least, most) in _SETTINGS.items():
         if setting not in given:

@@ -7,7 +7,7 @@ import json
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,16 +44,17 @@ Tell = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Answered:
-    """The rows for the submission, the stage for its manifest, Inspect's log of the last start, its last failure."""
+    """The rows for the submission, the stage for its manifest, Inspect's log of the last start, and every fate."""
 
     table: pa.Table
     stage: Stage
     log: str
-    failure: str = ""
+    answers: Sequence[Answer]
 
     def error(self, where: str) -> RunError:
         """The error of a run without any answer."""
-        what = f"no request was answered: {self.failure}" if self.failure else "no request was answered"
+        failure = next((journaled.reason for journaled in self.answers if journaled.fate == "failed"), "")
+        what = f"no request was answered: {failure}" if failure else "no request was answered"
         mend = f"mend the reason, and run the same command again with --again. Inspect's log: {self.log}"
         return RunError("RUN_INCOMPLETE", where, what, "one answer at least", mend)
 
@@ -132,8 +133,7 @@ def answer(
             seconds = float(journal.note(_SECONDS, "0.0")) + time.monotonic() - began
             journal.renote(_SECONDS, repr(seconds))
         answers = list(journal.answers())
-        went = course_of(answers, seconds)
-    counts = {fate: sum(journaled.fate == fate for journaled in answers) for fate in ("answered", "refused", "failed")}
+        counts, went = journal.count(), course_of(answers, seconds)
     stage = Stage(
         what=opened.table,
         model=public_name(model.name),
@@ -163,8 +163,7 @@ def answer(
         started=started,
         ended=now(),
     )
-    failure = next((journaled.reason for journaled in answers if journaled.fate == "failed"), "")
-    return Answered(table_of(answers, opened.table), stage, log.location, failure)
+    return Answered(table_of(answers, opened.table), stage, log.location, answers)
 
 
 def evaluate(task: Task, asking: Asking, model: Model, connections: int, logs: Path) -> EvalLog:

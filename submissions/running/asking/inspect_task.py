@@ -14,7 +14,7 @@ from fairspace.submissions.benchmarks.task import Part, Shown, Stimulus, choose
 from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.running.asking.asking import STIMULUS, Asking
 from fairspace.submissions.running.asking.parts import parts
-from fairspace.submissions.running.data import Data, open_data
+from fairspace.submissions.running.data import open_data
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -150,9 +150,9 @@ class Opened:
         return described | {"table": self.table, **self.about}
 
 
-def open_benchmark(chosen: Chosen, data: Data | None = None) -> Opened:
+def open_benchmark(chosen: Chosen) -> Opened:
     """The benchmark's parts and the chosen stimuli. RunError TASK_UNKNOWN, DATA_MISSING, DATA_INVALID."""
-    opened = data or (open_data(chosen.data, chosen.dataset_revision) if chosen.data else None)
+    opened = open_data(chosen.data, chosen.dataset_revision) if chosen.data else None
     parts_of = parts(
         chosen.benchmark, opened, tasks=chosen.tasks, revision=chosen.revision, form=chosen.form, **chosen.options
     )

@@ -41,11 +41,7 @@ def parts(
             if name in bench.task_names():
                 what = "a task for models that make images"
             raise RunError("TASK_UNKNOWN", f"{benchmark}, task {name}", what, "a task that is answered with text", mend)
-    chosen = [task for task in answered.values() if task.chosen(tasks)]
-    if options.get("text_only"):
-        chosen = without_images(benchmark, chosen, tasks)
-    if form != PAPER:
-        chosen = in_this_form(benchmark, form, chosen, tasks)
+    chosen = text_tasks(benchmark, tasks, form=form, text_only=bool(options.get("text_only")))
     shared = "; or leave out all pictures with --text-only" if "text_only" in bench.asking.options else ""
     asked = []
     for task in chosen:
@@ -54,18 +50,24 @@ def parts(
     return asked if form == PAPER else [in_form(part, bench.asking.forms[form]) for part in asked]
 
 
-def without_images(benchmark: str, chosen: Sequence[Task], named: Sequence[str] = ()) -> list[Task]:
-    """The tasks that can be asked without images. RunError TASK_UNKNOWN if another one was named."""
-    for task in chosen:
-        if task.about_image and task.name in named:
-            what, mend = "its question is about what the image shows", "leave out the task, or --text-only"
-            raise RunError("TASK_UNKNOWN", f"{benchmark}, task {task.name}", what, "a task that needs no image", mend)
-    return [task for task in chosen if not task.about_image]
+def text_tasks(benchmark: str, named: Sequence[str], *, form: str = PAPER, text_only: bool = False) -> list[Task]:
+    """The named tasks that are answered with text, in the benchmark's order; all that are not optional if none is.
 
-
-def in_this_form(benchmark: str, form: str, chosen: Sequence[Task], named: Sequence[str] = ()) -> list[Task]:
-    """The tasks whose question has a further form. UsageError for an unknown form; RunError TASK_UNKNOWN as above."""
+    Those about an image are left out if `text_only`, and those without a question in the `form`.
+    Errors: UsageError for an unknown form; RunError TASK_UNKNOWN if a named task would be left out.
+    """
     bench = registered(benchmark)
+    chosen = [task for task in bench.tasks if task.ask is not None and task.chosen(named)]
+    if text_only:
+        for task in chosen:
+            if task.about_image and task.name in named:
+                what, mend = "its question is about what the image shows", "leave out the task, or --text-only"
+                raise RunError(
+                    "TASK_UNKNOWN", f"{benchmark}, task {task.name}", what, "a task that needs no image", mend
+                )
+        chosen = [task for task in chosen if not task.about_image]
+    if form == PAPER:
+        return chosen
     if form not in bench.asking.forms:
         known = (PAPER, *bench.asking.forms)
         hint = did_you_mean(form, known)

@@ -257,7 +257,7 @@ def _references(settings: RunSettings) -> References | None:
         return None
     if not settings.chosen.data:
         raise UsageError("--quality reference compares with images of IRIS-Ideal-52: name its builds with --data.")
-    return References.opened(settings.chosen.data, settings.chosen.dataset_revision)
+    return References(settings.chosen.data, settings.chosen.dataset_revision)
 
 
 def _image_stage(chosen: Chosen, model: ImageModel, task: str, plan: Sequence[Ask], report: ImageReport) -> Stage:

@@ -36,24 +36,21 @@ import platform
 import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 
 from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.errors import BuildError
-from fairspace.builders.models.opening import Fields, Scheme, Types, read
+from fairspace.builders.models.diffusion import DiffusersGenerator, Settings
+from fairspace.builders.models.opening import Fields, Scheme, Types, read, settings_of
 from fairspace.submissions.errors import need_packages
 from fairspace.submissions.format.manifest import version
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images.made import LIMITS, ImageModel, Made, Setting, checked, failed, refused
 from fairspace.submissions.running.images.providers import FILTERED, ProviderImages
 from fairspace.submissions.running.local.found import find_function, unknown
-
-if TYPE_CHECKING:
-    from fairspace.builders.models.diffusion import DiffusersGenerator
-
 
 KEY = "OPENAI_API_KEY"
 _ENDPOINT_FORM = "endpoint:URL#MODEL, such as endpoint:https://api.openai.com/v1#gpt-image-1"
@@ -81,8 +78,7 @@ class EndpointImages:
         openai.
     """
 
-    engine = "openai"
-    batch = 1
+    engine, engine_version, batch = "openai", version("openai"), 1
 
     def __init__(
         self,
@@ -105,15 +101,15 @@ class EndpointImages:
         self._origin = urlsplit(url)
         wrong = self._origin.scheme not in ("http", "https") or not self._origin.hostname or not model
         if wrong or self._origin.username is not None:
-            raise _unknown(named or url, "no address, no model, or a password in the address", _ENDPOINT_FORM)
+            raise unknown(named or url, "no address, no model, or a password in the address", _ENDPOINT_FORM)
         if concurrency < 1 or attempts < 1 or timeout <= 0:
             problem = f"concurrency={concurrency}, attempts={attempts}, timeout={timeout:g}"
-            raise _unknown(named or url, problem, "numbers above 0")
+            raise unknown(named or url, problem, "numbers above 0")
         if ours := sorted(extra.keys() & _OURS):
-            raise _unknown(named or url, f"extra={','.join(ours)}", "other fields; size, quality, seed have a setting")
+            raise unknown(named or url, f"extra={','.join(ours)}", "other fields; size, quality, seed have a setting")
         self._key = os.environ.get(key or KEY, "")
         if key and not self._key:
-            raise _unknown(named or url, f"key={key}, which is not set", "an environment variable that holds the key")
+            raise unknown(named or url, f"key={key}, which is not set", "an environment variable that holds the key")
         self.url, self.name, self.revision = url, model, revision or "not stated"
         self.concurrency, self._attempts, self._timeout = concurrency, attempts, timeout
         self._asked: dict[str, str] = {"size": f"{size}x{size}" if size.isdecimal() else size}
@@ -121,11 +117,6 @@ class EndpointImages:
             self._asked["quality"] = quality
         self._seed, self._extra, self._host = seed, extra, host
         self._format: dict[str, str] = {"response_format": "b64_json"}
-
-    @property
-    def engine_version(self) -> str:
-        """Version of OpenAI's client."""
-        return version("openai")
 
     def settings(self) -> dict[str, Setting]:
         """Host and requested settings; no key."""
@@ -245,10 +236,6 @@ def _codes(error: Any) -> list[str]:
     return [code.lower().replace(" ", "_") for code in codes if isinstance(code, str)]
 
 
-def _unknown(where: str, what: str, expected: str) -> RunError:
-    return RunError("MODEL_UNKNOWN", where, what, expected, "name the model in this form")
-
-
 class DiffusersImages:
     """A pipeline; each prompt's seed alone decides its noise. `chosen`: fields of `builders.models.diffusion.Settings`.
 
@@ -256,19 +243,16 @@ class DiffusersImages:
     TOOL_MISSING without the weights, or for settings that the pipeline does not have.
     """
 
-    engine = "diffusers"
-    concurrency = 1
+    engine, engine_version, concurrency = "diffusers", version("diffusers"), 1
 
     def __init__(self, model: str, *, named: str = "", device: str = "", **chosen: Any) -> None:
         need_packages("run", "torch", "diffusers", "transformers")
         from fairspace.builders.models import weights
-        from fairspace.builders.models.diffusion import DiffusersGenerator, Settings
 
         settings = Settings(**chosen)
         for setting in ("steps", "size", "batch"):
             if (value := getattr(settings, setting)) is not None and value < 1:
-                problem = f"{setting}={value}"
-                raise RunError("MODEL_UNKNOWN", named or model, problem, "1 or more", "name another")
+                raise unknown(named or model, f"{setting}={value}", "1 or more", "name another")
         self.batch = settings.batch
         self.device = weights.best_device(device)
         self._found = weights.find(model, "model_index.json")
@@ -285,11 +269,6 @@ class DiffusersImages:
     def revision(self) -> str:
         """Commit, or hash of the folder."""
         return self._found.revision or self._found.name.partition(" (")[2].rstrip(")")
-
-    @property
-    def engine_version(self) -> str:
-        """Version of diffusers."""
-        return version("diffusers")
 
     def settings(self) -> dict[str, Setting]:
         """All that decides pixels as it acts, the device's precision included."""
@@ -330,8 +309,7 @@ _FORM = "python:MODULE:FUNCTION, or python:FILE.py:FUNCTION"
 class CallableImages:
     """A function of the user's; default `name` and `revision` follow from it. RunError MODEL_UNKNOWN if absent."""
 
-    engine = "callable"
-    concurrency = 1
+    engine, engine_version, concurrency = "callable", f"python {platform.python_version()}", 1
 
     def __init__(self, what: str, *, named: str = "", batch: int = 1, name: str = "", revision: str = "") -> None:
         if batch < 1:
@@ -340,11 +318,6 @@ class CallableImages:
         self.batch = batch
         self.name, self.revision = name or loaded.name, revision or loaded.revision
         self._function = loaded.function
-
-    @property
-    def engine_version(self) -> str:
-        """Version of Python."""
-        return f"python {platform.python_version()}"
 
     def settings(self) -> dict[str, Setting]:
         """The function's `settings`, and the size of a batch."""
@@ -420,21 +393,8 @@ SCHEMES: Mapping[str, Scheme] = {
     "diffusers": Scheme(
         "diffusers:ID_OR_FOLDER[@REVISION]",
         "",
-        {
-            "steps": int,
-            "guidance": float,
-            "true_cfg": float,
-            "negative": str,
-            "size": int,
-            "scheduler": str,
-            "dtype": str,
-            "variant": str,
-            "compile": bool,
-            "batch": int,
-        },
-        lambda what, chosen, named_and_device: DiffusersImages(
-            what, named=named_and_device[0], device=named_and_device[1], **chosen
-        ),
+        {name: kind for name, kind in settings_of(Settings).items() if name != "handover"},  # there is no refiner
+        lambda what, chosen, request: DiffusersImages(what, named=request[0], device=request[1], **chosen),
     ),
     "transformers": Scheme(
         "transformers:ID_OR_FOLDER[@REVISION]",

@@ -65,8 +65,7 @@ class UnifiedImages:
     Errors: RunError MODEL_UNKNOWN if the model, or its type, is not known here, or a setting is not its own.
     """
 
-    engine = "transformers"
-    concurrency = 1
+    engine, engine_version, concurrency = "transformers", version("transformers"), 1
 
     def __init__(
         self, model: str, *, named: str = "", device: str = "", dtype: str = "", batch: int = 1, **chosen: Any
@@ -105,11 +104,6 @@ class UnifiedImages:
     def revision(self) -> str:
         """Commit, or hash of the folder."""
         return self._source.identity
-
-    @property
-    def engine_version(self) -> str:
-        """Version of transformers."""
-        return version("transformers")
 
     def settings(self) -> dict[str, Setting]:
         """All that decides pixels, as in force: settings that were not named are the model's."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from fairspace.builders.genres import plan
-from fairspace.builders.genres import plan as single
 from fairspace.submissions.benchmarks.genres.ask import stratum
 from fairspace.submissions.benchmarks.genres.parse.judge import NOTHING, read_narrative, read_profile
 from fairspace.submissions.benchmarks.genres.parse.persons import Names
@@ -165,12 +164,12 @@ def _keys(pair: plan.Pair) -> list[tuple[str, str]]:
 
 
 def _keys_single(pair: plan.Pair) -> list[tuple[str, str]]:
-    return [(task, single.single_id(pair.id, gender)) for gender in single.GENDERS for task in TASKS_SINGLE]
+    return [(task, plan.single_id(pair.id, gender)) for gender in plan.GENDERS for task in TASKS_SINGLE]
 
 
 def _names(submission: Submission) -> dict[str, Names]:
     if submission.meta.dataset_revision != "upstream":
-        singles = {single.single_id(pair.id, of): single.single_names(pair, of) for pair, of in single.items_of_pairs()}
+        singles = {plan.single_id(pair.id, of): plan.single_names(pair, of) for pair, of in plan.items_of_pairs()}
         return {pair.id: pair.names for pair in plan.pair_list()} | singles
     rows = submission.rows("responses", "narrative")
     prompts = {}

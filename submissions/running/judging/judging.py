@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -29,7 +28,7 @@ from fairspace.submissions.format.manifest import Stage
 from fairspace.submissions.format.schema import JUDGEMENTS, OTHER_JUDGES, Submission, SubmissionMeta, Tool
 from fairspace.submissions.running.asking.answering import answer
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
-from fairspace.submissions.running.asking.journal import JOURNAL, Answer, Journal
+from fairspace.submissions.running.asking.journal import Answer
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.folders import held, public_name, work_folder
 from fairspace.submissions.running.judging.asks import READINGS, REPAIRS, Judging, open_judging
@@ -92,8 +91,7 @@ def judge(
             if not outcome.table.num_rows:
                 raise outcome.error(show(model.name))
             settings = judge_settings(outcome.stage)
-            with Journal(judge_folder / JOURNAL) as journal:
-                fates = count(judging, list(journal.answers()))
+            fates = count(judging, outcome.answers)
             done.append(tool.model_copy(update={"settings": settings}))
             stages.append(
                 outcome.stage.model_copy(update={"settings": outcome.stage.settings | settings, "fates": fates})
@@ -157,17 +155,12 @@ def _tools(models: Sequence[ModelSettings], revisions: Sequence[str]) -> list[To
         if first != models[number].name or revision not in (revision_of_first, NOT_STATED):
             raise UsageError(f"Two judges are called {show(name)}; one model of one revision repeats an evaluation.")
         name, revision = evaluation_name(name, names[: number + 1].count(name)), revision_of_first
-        tools.append(named_tool(name, revision))
+        try:
+            tools.append(Tool(name=name, version=revision))
+        except ValidationError as error:
+            what = f"A judge named {show(name)} of revision {show(revision)}"
+            raise UsageError(f"{what}: each is one line of 1 to 200 printable characters.") from error
     return tools
-
-
-def named_tool(name: str, revision: str, settings: Mapping[str, Any] = MappingProxyType({})) -> Tool:
-    """A judge in `submission.json`'s form. UsageError for an invalid name or revision."""
-    try:
-        return Tool(name=name, version=revision, settings=dict(settings))
-    except ValidationError as error:
-        what = f"A judge named {show(name)} of revision {show(revision)}"
-        raise UsageError(f"{what}: each is one line of 1 to 200 printable characters.") from error
 
 
 def judge_settings(stage: Stage) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.running.asking.answering import answer
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen, Opened
-from fairspace.submissions.running.asking.journal import JOURNAL, Journal
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.folders import held, public_name, work_folder
 from fairspace.submissions.running.judging.asks import MAX_TOKENS, SETTINGS
@@ -62,12 +61,11 @@ def read_again(
     folder = folder.resolve()
     work = work_folder(folder)
     with held(work):
-        journal_folder = work / f"second-{slug(model.name)}"
-        stage = answer(opened, model, journal_folder, revision=revision or NOT_STATED, again=again, tell=tell).stage
-        with Journal(journal_folder / JOURNAL) as journal:
-            said = {entry.key: entry.response or "" for entry in journal.answers() if entry.fate != "failed"}
+        answering_folder = work / f"second-{slug(model.name)}"
+        answered = answer(opened, model, answering_folder, revision=revision or NOT_STATED, again=again, tell=tell)
+    said = {entry.key: entry.response or "" for entry in answered.answers if entry.fate != "failed"}
     read = {key: said_choice(said[ask.key], ask.choices) for key, ask in asks.items() if ask.key in said}
-    second = SecondReadings(public_name(model.name), stage.revision, submission.digest, read)
+    second = SecondReadings(public_name(model.name), answered.stage.revision, submission.digest, read)
     file = folder.with_name(f"{folder.name}.second.jsonl")
     second.write(file)
     return file, agreement(second, answers_to_read(submission, bench, rows, read))

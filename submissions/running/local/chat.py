@@ -40,7 +40,6 @@ from fairspace.submissions.format.manifest import version
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local import found
 from fairspace.submissions.running.local.ending import (
-    STOPS,
     Choice,
     Ending,
     Marks,
@@ -197,7 +196,7 @@ class Prepared:
 
 
 class LocalChat:
-    """A language model with safetensors weights; `sees` says whether it takes images.
+    """A language model with safetensors weights, with or without eyes.
 
     Args:
         device: torch device; '' takes a GPU if there is one, `auto` spreads the weights over all of them.
@@ -208,22 +207,23 @@ class LocalChat:
     Errors: RunError MODEL_UNKNOWN if it cannot be opened.
     """
 
+    engine = f"transformers {version('transformers')}"
     turns = 1
-    schemas = False
     """Batches at a time."""
+    schemas = False
 
     def __init__(
         self, source: found.Found, named: str, *, device: str = "", dtype: str = "", batch: int = 0, context: int = 0
     ) -> None:
         opened = open_weights(source, named, device, dtype)
         self.named, self.source = named, source
-        self.model, self.tokenizer, self.sees = opened.model, opened.tokenizer, opened.processor is not None
-        self._processor = opened.processor
+        self.model, self.tokenizer, self._processor = opened.model, opened.tokenizer, opened.processor
         # The own `generate` of models that make images too, such as Janus', drops processors of logits.
         unified = "image" in getattr(self.model, "output_modalities", ())
         self._generate = (
             partial(GenerationMixin.generate, self.model, guidance_scale=None) if unified else self.model.generate
         )
+        self.dtype = str(self.model.dtype).removeprefix("torch.")
         self.context = context or context_of(self.model)
         self.batch = batch or batch_that_fits(self.model, self.context)
         template = (self._processor or self.tokenizer).chat_template
@@ -231,21 +231,6 @@ class LocalChat:
         self.template = bool(template)
         """Whether prompts go through a chat template; else they are texts to be completed."""
         self._one = Lock()  # fast tokenizers cannot be used by several threads at once
-
-    @property
-    def stops(self) -> tuple[str, ...]:
-        """Texts at which every answer ends."""
-        return () if self.template else STOPS
-
-    def facts(self) -> dict[str, str | int]:
-        """Settings that decide the answers, for a manifest."""
-        return {
-            "engine": f"transformers {version('transformers')}",
-            "batch": self.batch,
-            "dtype": str(self.model.dtype).removeprefix("torch."),
-            "context": self.context,
-            "prompt": "chat template" if self.template else "completion",
-        }
 
     def prepare(self, turns: Turns) -> Prepared:
         """The prompt of a chat. ValueError if it has images and the model sees none."""

@@ -20,7 +20,6 @@ import psutil
 from fairspace.submissions.format.manifest import version
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local.ending import (
-    STOPS,
     Choice,
     Ending,
     Said,
@@ -73,8 +72,9 @@ class LlamaCpp:
     Errors: RunError MODEL_UNKNOWN if llama.cpp cannot open it.
     """
 
+    engine = f"llama.cpp ({PACKAGE} {version(PACKAGE)})"
+    dtype = "of the file"
     batch = 1
-    sees = False
     schemas = True
 
     def __init__(self, source: Found, named: str, *, threads: int = 0, context: int = 0) -> None:
@@ -103,21 +103,6 @@ class LlamaCpp:
         ends = self._tokens(self._clients[0].get("/props").raise_for_status().json()["eos_token"])
         self._end = ends[0] if ends else -1
         self._marks = marks_of(self._token_of, about.template, {self._end})
-
-    @property
-    def stops(self) -> tuple[str, ...]:
-        """Texts at which every answer ends."""
-        return () if self.template else STOPS
-
-    def facts(self) -> dict[str, str | int]:
-        """Settings that decide the answers, for a manifest."""
-        return {
-            "engine": f"llama.cpp ({PACKAGE} {version(PACKAGE)})",
-            "batch": self.batch,
-            "dtype": "of the file",
-            "context": self.context,
-            "prompt": "chat template" if self.template else "completion",
-        }
 
     def prepare(self, turns: Sequence[Any]) -> Prompt:
         """The prompt of a chat. ValueError if it has images."""

@@ -52,7 +52,7 @@ from fairspace.submissions.errors import need_packages
 from fairspace.submissions.format.collector import show
 from fairspace.submissions.running.asking.asking import ENDED, reason_of
 from fairspace.submissions.running.errors import RunError
-from fairspace.submissions.running.local.ending import Choice
+from fairspace.submissions.running.local.ending import STOPS, Choice
 from fairspace.submissions.running.local.found import FORM, find, find_function, shows_images, takes
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class LocalAPI(ModelAPI):
         # Inspect opens a model that it knows nothing of a second time, to see what it is, weights and all.
         set_model_info(f"local/{model_name}", ModelInfo(model=model_name))
         self.chat = _open_chat(model_name, **arguments)
-        self._stop = ((stop,) if isinstance(stop, str) else tuple(stop)) + self.chat.stops
+        self._stop = ((stop,) if isinstance(stop, str) else tuple(stop)) + (() if self.chat.template else STOPS)
         self._stop_loops = stop_loops
         self._waiting: list[_Waiting] = []
         self._preparing = 0
@@ -170,7 +170,13 @@ class LocalAPI(ModelAPI):
 
     def facts(self) -> dict[str, str | int | bool]:
         """Settings that decide the answers beside those of generation, for a manifest."""
-        about: dict[str, str | int | bool] = {f"local.{name}": value for name, value in self.chat.facts().items()}
+        about: dict[str, str | int | bool] = {
+            "local.engine": self.chat.engine,
+            "local.batch": self.chat.batch,
+            "local.dtype": self.chat.dtype,
+            "local.context": self.chat.context,
+            "local.prompt": "chat template" if self.chat.template else "completion",
+        }
         stop = {"local.stop": " ".join(map(repr, self._stop))} if self._stop else {}
         return about | {"local.stop_loops": self._stop_loops} | stop
 
@@ -389,16 +395,6 @@ class TorchUmmAPI(PythonAPI):
         return {f"torchumm.{name}": value for name, value in self._umm.settings().items()}
 
 
-@modelapi(name="local")
-def _local() -> type[ModelAPI]:
-    return LocalAPI
-
-
-@modelapi(name="python")
-def _python() -> type[ModelAPI]:
-    return PythonAPI
-
-
-@modelapi(name="torchumm")
-def _torchumm() -> type[ModelAPI]:
-    return TorchUmmAPI
+modelapi("local")(LocalAPI)
+modelapi("python")(PythonAPI)
+modelapi("torchumm")(TorchUmmAPI)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,14 +20,13 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from fairspace.submissions.benchmarks.benchmark import PAPER, SCHEMA
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.benchmarks.registry import benchmark as registered
 from fairspace.submissions.benchmarks.task import add_hashes
 from fairspace.submissions.checking.submission import check_table
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.collector import Collector, RefusedError, show
 from fairspace.submissions.format.manifest import ENTRIES, STAGES, Count, Git, Line, Manifest, Scalar, Stage, Text
 from fairspace.submissions.format.schema import SubmissionMeta
-from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.format.writing import check_new, write_submission
 from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.tables import Rows, check_text
 from fairspace.submissions.running.asking.asking import ANSWERS, PROMPTS, SCHEMAS
@@ -38,7 +37,7 @@ from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import public_name
 from fairspace.submissions.running.logs.files import invalid, open_log
 from fairspace.submissions.running.run import Outcome
-from fairspace.submissions.running.settings import About
+from fairspace.submissions.running.settings import About, Tell
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -86,18 +85,8 @@ class Described(Checked):
     @property
     def chosen(self) -> Chosen:
         """The choice, without the place of its data."""
-        return Chosen(
-            self.benchmark,
-            "",
-            tuple(self.tasks),
-            self.limit,
-            self.stratified,
-            self.seed,
-            self.prefix,
-            self.text_only,
-            self.dataset_revision,
-            self.form,
-        )
+        described = self.model_dump(include={field.name for field in fields(Chosen)})
+        return Chosen(**described | {"tasks": tuple(self.tasks)})
 
     @property
     def marks(self) -> dict[str, Scalar]:
@@ -158,7 +147,7 @@ def settings_of(header: EvalLog, about: Described) -> dict[str, Scalar]:
 
 def _own(about: Described) -> tuple[int, Mapping[str, Scalar]]:
     """Default greatest length of an answer, and the paper's settings of generation."""
-    tasks = [task for task in registered(about.benchmark).tasks if task.name in about.tasks and task.ask is not None]
+    tasks = [task for task in benchmark(about.benchmark).tasks if task.name in about.tasks and task.ask is not None]
     longest = max((task.max_tokens for task in tasks), default=0)
     return longest, {name: value for task in tasks for name, value in task.settings.items()}
 
@@ -338,7 +327,6 @@ def _hash(file: Path, sample: str, data: Any) -> str:
     return data
 
 
-Tell = Callable[[str, int, int], None]
 _MEND = "import them one after the other, each into a submission of its own"
 
 
@@ -356,7 +344,7 @@ def import_inspect(
     Errors: RunError LOG_INVALID, LOG_CONFLICT; UsageError if there is something at `out`, or a text does not fit.
     """
     about = about or About()
-    _check_place(out)
+    check_new(out)
     logs = read_logs(files, tell)
     answers = merged(logs)
     table = table_of(answers.values(), "responses")
@@ -457,9 +445,6 @@ def _meta(logs: Sequence[LogAnswers], about: About) -> SubmissionMeta:
             dataset_revision=logs[0].described.dataset_revision,
             model=model,
             revision=about.revision,
-            organisation=about.organisation,
-            licence=about.licence,
-            contact=about.contact,
             **about.facts(),
             generation=generation,
         )
@@ -480,9 +465,3 @@ def check_rows(table: pa.Table, meta: SubmissionMeta, logs: Sequence[LogAnswers]
     for fault in faults.all():
         more = f" (and {fault.count - 1:,} more)" if fault.count > 1 else ""
         raise invalid(named, f"{fault.code}: {fault.what}{more}", fault.expected, "log the benchmark's own task")
-
-
-def _check_place(out: Path) -> None:
-    """UsageError if the place is taken."""
-    if out.exists() and (not out.is_dir() or out.suffix == ".zip" or any(out.iterdir())):
-        raise UsageError(f"There is something at {out} already. Name a new folder or zip.")

@@ -363,14 +363,12 @@ def fill_quality(
     models: QualityModels,
     *,
     cache: Path,
-    prompts: Mapping[Item, str] | None = None,
-    batch: int = 32,
     progress: Progress = lambda what, done, total: None,
 ) -> Measured:
     """Measure the steer images of a model; write its annotations with the scores, and `quality.json` last.
 
-    `annotations`: folder with `annotations*.parquet`, or a submission; as `out` it has its files replaced. `prompts`:
-    (task, id) -> prompt; None: those of IRIS-Steer-60. Other arguments are those of `measure_quality`.
+    `annotations`: folder with `annotations*.parquet`, or a submission; as `out` it has its files replaced. Other
+    arguments are those of `measure_quality`, prompts those of IRIS-Steer-60.
 
     Errors: those of `measure_quality`; RunError DATA_MISSING without annotations, DATA_INVALID for unreadable ones.
     """
@@ -384,8 +382,8 @@ def fill_quality(
     except (OSError, pa.ArrowException) as error:
         mend = "annotate the images again"
         raise RunError("DATA_INVALID", str(annotations), f"{error}", "readable Parquet files", mend) from error
-    chosen = prompts if prompts is not None else steer_prompts(whole["id"].to_pylist())
-    measured = measure_quality(images, whole, chosen, models, cache=cache, batch=batch, progress=progress)
+    prompts = steer_prompts(whole["id"].to_pylist())
+    measured = measure_quality(images, whole, prompts, models, cache=cache, progress=progress)
     out.mkdir(parents=True, exist_ok=True)
     start = 0
     for file, table in zip(files, tables, strict=True):

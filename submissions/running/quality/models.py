@@ -20,7 +20,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -30,7 +29,8 @@ from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
 from fairspace.builders.models.clip import CLIP, Clip
 from fairspace.builders.models.opening import Scheme, read
-from fairspace.submissions.running.data import Data, Images, open_data
+from fairspace.submissions.format.manifest import version
+from fairspace.submissions.running.data import open_data
 from fairspace.submissions.running.errors import RunError
 
 if TYPE_CHECKING:
@@ -297,10 +297,7 @@ class PyiqaRating:
     @cached_property
     def name(self) -> str:
         """The metric and the version of the package, which pins its weights."""
-        try:
-            return f"pyiqa {self.metric} {version('pyiqa')}"
-        except PackageNotFoundError:
-            return f"pyiqa {self.metric}"
+        return f"pyiqa {self.metric} {version('pyiqa')}".rstrip()
 
     @property
     def features(self) -> ImageFeatures:
@@ -353,41 +350,23 @@ Rating = Antonyms | PyiqaRating
 class References:
     """The reference images of steer prompts (M9, SCL): those of IRIS-Ideal-52 that show the requested persons.
 
-    They are the same for every model, 29 for each occupation and group. Errors: RunError DATA_MISSING, DATA_INVALID.
+    They are the same for every model, 29 for each occupation and group. `where`: a folder of builds, or
+    `NAMESPACE[@TAG]` on the Hub; `name`: name, and build or commit, of the dataset.
+    Errors: RunError DATA_MISSING, DATA_INVALID.
     """
 
-    def __init__(self, data: Data) -> None:
-        self._data = data
-
-    @classmethod
-    def opened(cls, where: str, revision: str = "") -> References:
-        """The references in a folder of builds, or in `NAMESPACE[@TAG]` on the Hub, read at once."""
-        references = cls(open_data(where, revision))
-        _ = references.images
-        return references
-
-    @cached_property
-    def images(self) -> Images:
-        """All reference images by id."""
-        return self._data.images(IDEAL, "occupation", "test")
-
-    @property
-    def name(self) -> str:
-        """Name, and build or commit, of the dataset."""
-        _ = self.images
-        return f"{IDEAL} ({self._data.used[IDEAL]})"
+    def __init__(self, where: str, revision: str = "") -> None:
+        data = open_data(where, revision)
+        self._images = data.images(IDEAL, "occupation", "test")
+        self.name = f"{IDEAL} ({data.used[IDEAL]})"
+        self._cells: dict[str, list[str]] = {}
+        for image in self._images:
+            self._cells.setdefault(image.rpartition("/")[0], []).append(image)
 
     def of(self, item: str) -> list[bytes]:
         """The reference images of a prompt `steer/<occupation>/<stereotypical group>/<requested group>`, in order."""
         _, occupation, _, requested = item.split("/")
-        return [self.images.get(image) for image in self._cells.get(f"ideal/{occupation}/{requested}", ())]
-
-    @cached_property
-    def _cells(self) -> dict[str, list[str]]:
-        cells: dict[str, list[str]] = {}
-        for image in self.images:
-            cells.setdefault(image.rpartition("/")[0], []).append(image)
-        return cells
+        return [self._images.get(image) for image in self._cells.get(f"ideal/{occupation}/{requested}", ())]
 
 
 @dataclass(frozen=True)
@@ -439,7 +418,14 @@ def open_quality(
 
     Errors: BuildError TOOL_MISSING if a scheme is not known, or a package, file or model is not there.
     """
-    tools = _Tools(device, _detector(detector) if isinstance(detector, Mapping) else detector)
+    if isinstance(detector, Mapping):
+        from fairspace.ares.faces_ares import FaceError, open_faces
+
+        try:
+            detector = open_faces(detector)
+        except FaceError as error:
+            raise BuildError("TOOL_MISSING", "--faces", str(error), "a detector of faces", "see the message") from error
+    tools = _Tools(device, detector)
 
     def opened(role: str, named: str) -> Any:
         if not named:
@@ -489,13 +475,3 @@ SCHEMES: dict[str, dict[str, Scheme]] = {
     },
 }
 """Role -> scheme -> opener."""
-
-
-def _detector(given: Mapping[str, Any]) -> FaceDetector | None:
-    from fairspace.ares.faces_ares import FaceError, open_faces
-
-    try:
-        return open_faces(given)
-    except FaceError as error:
-        mend = "see the message"
-        raise BuildError("TOOL_MISSING", "--faces", str(error), "a detector of faces", mend) from error

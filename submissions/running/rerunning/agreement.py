@@ -107,7 +107,7 @@ def pairs(handed_in: Answers, rerun: Answers, again: Answers | None, stimulus_of
     keys = [key for key in keys if again is None or key in again.text]
     if not keys:
         return None
-    like = handed_in.likeness()
+    like = handed_in.likeness
     ours, first = [handed_in.text[key] for key in keys], [rerun.text[key] for key in keys]
     similar = np.array([like(*pair) for pair in zip(ours, first, strict=True)])
     repeated = np.ones(len(keys))

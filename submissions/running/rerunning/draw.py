@@ -39,11 +39,6 @@ class Part:
     stimulus_of: Mapping[str, Mapping[Key, str]]
     uncovered: tuple[str, ...]
 
-    @property
-    def requests(self) -> dict[str, int]:
-        """Task -> requests of the part."""
-        return {task: len(keys) for task, keys in self.stimulus_of.items()}
-
 
 def chosen_as(meta: SubmissionMeta, data: str) -> Chosen:
     """A run of the whole benchmark with the settings that a submission states."""
@@ -139,9 +134,6 @@ def _take(
     return taken | dict(rest[: max(0, share - len(taken))])
 
 
-Likeness = Callable[[str, str], float]
-
-
 @dataclass(frozen=True)
 class Answers:
     """The answers to one task by id and sample; likeness: share of common `words` (stories, labels), or equality."""
@@ -149,9 +141,9 @@ class Answers:
     text: Mapping[Key, str]
     words: bool
 
-    def likeness(self) -> Likeness:
+    def likeness(self, first: str, second: str) -> float:
         """The likeness of two answers, in [0, 1]."""
-        return shared_words if self.words else (lambda first, second: float(first == second))
+        return shared_words(first, second) if self.words else float(first == second)
 
 
 def shared_words(first: str, second: str) -> float:

@@ -93,11 +93,6 @@ class Outcome:
     consistency: Mapping[str, TaskConsistency] = field(default_factory=dict)
     judgements: JudgeOutcome | None = None
 
-    @property
-    def part(self) -> dict[str, int]:
-        """Task -> number of compared requests."""
-        return {task: agreement.requests for task, agreement in self.comparison.tasks.items()}
-
     def with_judgements(self, submission: Submission, judgements: JudgeOutcome | None) -> Outcome:
         """The outcome with that of the judge; scores that rest on judgements are verified only with them."""
         if judgements is not None:
@@ -119,13 +114,14 @@ class Outcome:
 
     def to_json(self) -> dict[str, Any]:
         """JSON data for the event of a verified row, and the verdict."""
-        named = ("submission", "part", "seed", "model", "answers")
+        named = ("submission", "seed", "model", "answers")
         outcome = {
             "how": "rerun",
             "verdict": self.verdict,
             "reasons": list(self.reasons),
             **self.comparison.to_json(),
             **{name: getattr(self, name) for name in named},
+            "part": {task: agreement.requests for task, agreement in self.comparison.tasks.items()},
             "settings": dict(self.settings),
             "uncovered": list(self.uncovered),
             "consistency": {task: held.to_json() for task, held in self.consistency.items()},
@@ -183,7 +179,7 @@ def rerun(
     seed = part_seed(out, submission.digest)
     texts, images = means.model is not None, bool(means.images and means.ares)
     part = draw_part(submission, seed, means.data, texts=texts, images=images, items=items, without=without)
-    if not any(part.requests.values()):
+    if not any(part.stimulus_of.values()):
         raise UsageError("No answer that was handed in can be asked again with these models; name --model or --images.")
     handed_in = answers_of(submission)
     ask = _asker(submission, means, part, out, tell)

@@ -20,7 +20,7 @@ def answered() -> Submission:
 def test_a_part_is_as_large_as_asked_spread_over_stimuli_and_another_for_another_seed() -> None:
     submission = answered()
     part = draw_part(submission, "one seed", "", texts=True, images=False, items=120)
-    assert part.requests == {"llm_objective": 60, "llm_subjective": 60}
+    assert {task: len(keys) for task, keys in part.stimulus_of.items()} == {"llm_objective": 60, "llm_subjective": 60}
     assert len(set(part.stimulus_of["llm_subjective"].values())) == 60
     assert not part.uncovered
     same = draw_part(submission, "one seed", "", texts=True, images=False, items=120)
@@ -28,7 +28,7 @@ def test_a_part_is_as_large_as_asked_spread_over_stimuli_and_another_for_another
     assert part.stimulus_of == same.stimulus_of
     assert part.stimulus_of != other.stimulus_of
     left_out = draw_part(submission, "one seed", "", texts=True, images=False, items=120, without=["llm_objective"])
-    assert left_out.requests == {"llm_subjective": 120}
+    assert {task: len(keys) for task, keys in left_out.stimulus_of.items()} == {"llm_subjective": 120}
 
 
 def test_a_run_of_a_part_asks_its_requests_alone() -> None:
@@ -60,7 +60,7 @@ def test_images_are_drawn_by_themselves_and_compared_by_the_labels_of_their_face
     items = benchmark("fact_or_fair").items("v2")["t2i_objective"]
     assert {(ask.id, ask.sample) for ask in image_asks(part.chosen, "t2i_objective", items)} == set(keys)
     answers = answers_of(submission)["t2i_objective"]
-    like = answers.likeness()
+    like = answers.likeness
     one = answers.text[next(iter(keys))]
     assert like(one, one) == 1
     assert 0 < like(one, one.replace("female", "male")) < 1

@@ -48,7 +48,7 @@ def test_an_honest_submission_agrees_and_its_outcome_says_what_was_compared(mine
     assert outcome.comparison is not None
     assert outcome.comparison.whole.agreement == 1
     assert outcome.comparison.whole.foreign_high < 0.2
-    assert outcome.part[TASK] >= 120
+    assert outcome.to_json()["part"][TASK] >= 120
     assert not (tmp_path / "work" / "second").exists()  # one rerun was enough
     assert json.loads((tmp_path / "work" / SEED).read_text())["seed"] == outcome.seed
     show_verification(outcome)

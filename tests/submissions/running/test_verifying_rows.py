@@ -76,5 +76,5 @@ def test_images_are_made_and_labelled_again_by_the_models_that_are_named(tmp_pat
     assert outcome.comparison is not None
     assert outcome.comparison.whole.agreement == 1.0
     assert outcome.verdict in ("agrees", "undecided"), "labels of a tiny classifier hardly vary, and 40 are few"
-    assert outcome.part == {"t2i_objective": 40}
+    assert outcome.to_json()["part"] == {"t2i_objective": 40}
     assert outcome.model == "python:painter.py:paint", "no path of this machine is published"

@@ -35,7 +35,7 @@ def test_an_image_is_compared_with_the_images_of_what_its_prompt_asks_for(tmp_pa
     """Cosines of (1, 0) to (0.6, 0.8) and (0.8, 0.6) are 0.6 and 0.8; another group has its own images."""
     groups = [item.split("/")[3] for item in factory.IDS]
     cells = {f"{OCCUPATIONS[0]}/{groups[0]}": [40, 44], f"{OCCUPATIONS[0]}/{groups[1]}": [36]}
-    references = References.opened(str(ideal(tmp_path / "built", cells)))
+    references = References(str(ideal(tmp_path / "built", cells)))
     sees = Fixed({size: list(vector) for size, vector in SEES.items()})
     rows = [Stored(factory.IDS[n % 3], n // 3, factory.png(factory.face(n))) for n in range(6)]
     place = factory.images(tmp_path / "images", rows)
@@ -52,7 +52,7 @@ def test_an_image_is_compared_with_the_images_of_what_its_prompt_asks_for(tmp_pa
 
 def test_alike_images_gain_nothing_by_being_alike(tmp_path: Path) -> None:
     group = factory.IDS[0].split("/")[3]
-    references = References.opened(str(ideal(tmp_path / "built", {f"{OCCUPATIONS[0]}/{group}": [40]})))
+    references = References(str(ideal(tmp_path / "built", {f"{OCCUPATIONS[0]}/{group}": [40]})))
     sees = Fixed({size: list(vector) for size, vector in SEES.items()})
     rows = [Stored(factory.IDS[0], n, factory.png(factory.face(0))) for n in range(10)]
     place = factory.images(tmp_path / "images", rows)
@@ -70,4 +70,4 @@ def test_the_mean_is_over_all_references_and_none_without_any() -> None:
 def test_a_folder_without_the_dataset_is_said(tmp_path: Path) -> None:
     (tmp_path / "iris_gen_52").mkdir()
     with pytest.raises(RunError, match="DATA_MISSING"):
-        References.opened(str(tmp_path))
+        References(str(tmp_path))
