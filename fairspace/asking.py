@@ -148,7 +148,7 @@ def _model(
     if not callable(model):
         raise UsageError(f"The model is {type(model).__name__}. Expected: a function of a prompt, or a name.")
     if settings:
-        raise UsageError(f"{', '.join(settings)}: settings of a named model; a function has its own.")
+        raise UsageError(f"{', '.join(settings)}: these settings are for a named model; write them into your function.")
     named = f"python/{name or getattr(model, '__name__', type(model).__name__)}"
     how = {"function": model, "workers": workers, "batch": batch, "on_error": on_error}
     return ModelSettings(named, connections=max(16, 2 * workers * max(1, batch)), arguments=how)

@@ -26,7 +26,7 @@ FORMATS = (".html", ".tex", ".csv", ".md")
 
 @app.command(epilog="Example: fairspace check my-submission.zip", rich_help_panel=SCORE)
 def check(submission: SubmissionPath, as_json: Json = False) -> None:
-    """Validate a submission offline, as the leaderboard does; every fault is shown with its remedy."""
+    """Validate a submission offline, as the leaderboard does, and say how to mend each fault."""
     report = check_with_progress(submission)
     if as_json:
         listed = [fault.to_json() for fault in report.faults]

@@ -84,7 +84,7 @@ def test_what_a_function_returns_and_takes_is_checked_at_once() -> None:
         fs.run(lambda prompts: "A", BENCHMARK, batch=4, **FEW)
     with pytest.raises(fs.UsageError, match="named model has connections"):
         fs.run("openai/none", BENCHMARK, workers=4)
-    with pytest.raises(fs.UsageError, match="temperature: settings of a named model"):
+    with pytest.raises(fs.UsageError, match="temperature: these settings are for a named model"):
         fs.run(lambda prompt: "A", BENCHMARK, temperature=1.0)
     for model in (lambda prompt: "A", "openai/none"):
         with pytest.raises(fs.UsageError, match=r"unknown argument 'revison' \(did you mean 'revision'\?\)"):

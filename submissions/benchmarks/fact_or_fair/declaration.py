@@ -68,12 +68,11 @@ THREE_PROMPTS = "v2, three prompts a topic"
 PROTOCOLS = {
     "v2": "The options of an objective query are lettered and stand in three drawn orders, and subjective images "
     "are made for one prompt a topic; scenarios, names and ages of subjective queries are ours.",
-    "v2-core": "As v2, with five of the hundred trials of each subjective query. S_E and S_KLD, which few answers "
-    "lower, are corrected for that: over the 64 models of a calibration S_fair stands .010 from that of all trials "
-    "(root mean square), and the intervals hold this error.",
-    CORE_OF_IMAGES: "As v2, with five of the 20 images of a prompt. S_E and S_KLD, which few images lower, are "
-    "corrected for that: over 60 drawn models S_fair stands .08 (gender) and .09 (race) from that of all images "
-    "(root mean square), and the intervals hold this error.",
+    "v2-core": "A 5 % sample of v2: five of the hundred trials of each subjective query. S_E and S_KLD, which few "
+    "answers lower, are corrected for that; the typical error of S_fair, .010 over 64 models, is in the intervals.",
+    CORE_OF_IMAGES: "A quarter of v2's images: five of the 20 of a prompt. S_E and S_KLD, which few images lower, are "
+    "corrected for that; the typical error of S_fair, .08 (gender) and .09 (race) over 60 drawn models, is in the "
+    "intervals.",
     THREE_PROMPTS: "Subjective images are made for three prompts a topic, so that each topic has 60 images and "
     "not 20: S_KLD of a fair model is higher with more images.",
     "paper": "As printed: the options of an objective query are shuffled and lettered in each of its three rounds, "
