@@ -99,7 +99,7 @@ async def _load(space: Space) -> Gradio:
     shutil.rmtree(uploads, ignore_errors=True)  # of an earlier process
     uploads.mkdir(parents=True)
     os.environ["GRADIO_TEMP_DIR"] = str(uploads)  # Gradio knows no other way to be told
-    with gr.Blocks(title="fairspace", analytics_enabled=False, delete_cache=(600, KEPT_SECONDS)) as blocks:
+    with gr.Blocks(title="Submit · fairspace", analytics_enabled=False, delete_cache=(600, KEPT_SECONDS)) as blocks:
         pass
     with blocks.route("Submit", "/submit", show_in_navbar=False):
         build_submit(blocks, space)

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from fairspace.leaderboard_space.boards.table import BoardColumn, Cell, Strip
 from fairspace.leaderboard_space.boards.views import draft_of, named_standard
 from fairspace.leaderboard_space.boards.words import EVIDENCE, coverage, prose, provenance_of, shown, visibility
-from fairspace.leaderboard_space.web.identity import current_user
+from fairspace.leaderboard_space.web.identity import current_user, space_of
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
@@ -136,7 +136,7 @@ def page(request: Request, template: str, *, status: int = 200, max_age: int = 0
     `plain`; escaping is automatic.
     """
     user = current_user(request)
-    shared = {"user": user, "path": request.url.path}
+    shared = {"user": user, "path": request.url.path, "site": space_of(request).settings.site()}
     content = ENVIRONMENT.get_template(template).render(shared | values).encode()
     tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
     headers = {

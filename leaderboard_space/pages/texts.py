@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from fastapi import APIRouter, Request, Response
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.errors import REFUSALS
@@ -102,6 +102,8 @@ Disallow: /figures/
 Disallow: /gradio_api/
 Disallow: /api/v1/submissions
 """
+_READ = ("/about", "/trust", "/standards", "/errata", "/how-to-submit", "/api")
+"""Pages of text."""
 
 
 @router.get("/errata")
@@ -134,9 +136,19 @@ def how_to_submit(request: Request) -> Response:
 
 
 @router.get("/robots.txt")
-def robots() -> Response:
-    """Addresses that crawlers should not read."""
-    return Response(ROBOTS, headers={"Cache-Control": "public, max-age=86400"}, media_type="text/plain")
+def robots(request: Request) -> Response:
+    """Addresses that crawlers should not read, and where those that they should are listed."""
+    text = f"{ROBOTS}Sitemap: {site_of(request)}/sitemap.xml\n"
+    return Response(text, headers={"Cache-Control": "public, max-age=86400"}, media_type="text/plain")
+
+
+@router.get("/sitemap.xml")
+def sitemap(request: Request) -> Response:
+    """The boards and the pages of text; boards lead to the models."""
+    pages = ["/", *(f"/?benchmark={name}" for name in VIEWS), *_READ]
+    places = "".join(f"<url><loc>{escape(site_of(request) + page)}</loc></url>" for page in pages)
+    text = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{places}</urlset>'
+    return Response(text, headers={"Cache-Control": "public, max-age=86400"}, media_type="application/xml")
 
 
 @router.get("/about")

@@ -98,8 +98,8 @@ def unknown(request: Request) -> SpaceError:
     if allowed := [method for method in METHODS if _answers(request, method)]:
         expected = ", ".join(allowed)
         return SpaceError("WRONG_METHOD", path, request.method, expected, "see /api for the list of addresses")
-    mend = "see /api for the list of addresses" if path.startswith("/api") else "start at the board, at /"
-    return SpaceError("UNKNOWN_PAGE", path, "nothing", "an address of this Space", mend)
+    mend = "see /api for the list of addresses" if path.startswith("/api") else "go to the boards, at /"
+    return SpaceError("UNKNOWN_PAGE", path, "no page", "a page of this site", mend)
 
 
 def _answers(request: Request, method: str) -> bool:

@@ -204,8 +204,6 @@ def uncertainties(design: Design, draws: Floats, seed: int = SEED) -> dict[str, 
         models = np.empty(0) if fair is None else fair[:, place][~np.isnan(fair[:, place])]
         fair_high = _bound(models, name in design.higher) if models.size else None
         error, method = max(_spread(replicates), _spread(models)), design.intervals.get(name, "bca")
-        if error == 0 and WIDEST_SHARE < high - low < np.inf:  # alike in all samples; nothing says how far others are
-            continue
         debiased = 2 * number - float(replicates.mean()) if name in design.biased else None
         if name in fitted:
             debiased, along = fitted[name]

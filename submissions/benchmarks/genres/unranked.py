@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias.formula import main_character_correlation, ratio, stereoscopic_correlation
 from fairspace.submissions.benchmarks.genres.records import Column, Features, Records
+from fairspace.submissions.uncertainty.bootstrap import WIDEST_SHARE
 from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Times
 from fairspace.submissions.values import Evidence, Value, measured, not_run, undefined
 
@@ -77,6 +78,11 @@ class Ratio:
     bounds: tuple[float, float] | None = None
     evidence: Evidence = field(default_factory=dict)
 
+    def varies(self) -> bool:
+        """Whether the passages that count have more than one number."""
+        there = self.whole > 0
+        return len(np.unique(self.part[there] / self.whole[there])) != 1
+
     def value(self) -> Value:
         """The ratio with its bounds and evidence."""
         valid = int(np.count_nonzero(self.whole))
@@ -99,7 +105,11 @@ def unit_of(passages: int) -> str:
 
 
 def ratio_design(ratios: Sequence[Ratio], strata: Integers) -> list[Design]:
-    """The resampling design of these values: elements with their five passages, within strata; empty without values."""
+    """The resampling design of these values: elements with their five passages, within strata; empty without values.
+
+    Without are counts that are alike in all passages: nothing says how far those of others could be.
+    """
+    ratios = [each for each in ratios if each.limits[1] - each.limits[0] <= WIDEST_SHARE or each.varies()]
     if not ratios:
         return []
     parts, wholes = (

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -192,7 +193,10 @@ def test_other_sites_may_read_a_public_board_and_no_private_one(space: Opened, t
     with opened(tmp_path, address="https://board.example") as public:
         assert public.client.get("/api/v1/boards").headers[name] == "*"
         assert name not in public.client.get("/api/v1/queue").headers
-        assert '<meta name="description" content="How fairly' in public.client.get("/").text
+        text = public.client.get("/?benchmark=genres").text
+        assert '<meta name="description" content="How fairly' in text
+        assert '<meta property="og:title" content="GENRES · fairspace">' in text
+        assert '<link rel="canonical" href="https://board.example/?benchmark=genres">' in text
     assert name not in space.client.get("/api/v1/boards").headers
 
 
@@ -200,6 +204,11 @@ def test_programs_that_read_everything_are_kept_from_what_costs(space: Opened) -
     lines = space.client.get("/robots.txt").text.splitlines()
     assert {"Disallow: /submission/", "Disallow: /download/", "Disallow: /api/v1/submissions"} <= set(lines)
     assert "Disallow: /" not in lines
+    (listed,) = (line.removeprefix("Sitemap: ") for line in lines if line.startswith("Sitemap: "))
+    places = re.findall("<loc>(.*?)</loc>", space.client.get(urlsplit(listed).path).text)
+    assert len(places) >= 11
+    for place in places:
+        assert space.client.get(html.unescape(place)).status_code == 200, place
 
 
 def test_the_examples_of_the_documentation_work(space: Opened) -> None:

@@ -154,7 +154,7 @@ def test_wrong_results_of_a_function_stop_the_run(function: str, what: str) -> N
         ("endpoint:https://example.org/v1#model?concurrency=0", "concurrency=0"),
         ("endpoint:https://example.org/v1#model?attempts=x", "attempts=x"),
         ("endpoint:https://example.org/v1#model?key=NO_SUCH_VARIABLE", "key=NO_SUCH_VARIABLE, which is not set"),
-        ("diffusers:./nowhere", "no model_index.json"),
+        ("diffusers:./nowhere", "no such folder"),
         ("diffusers:./nowhere?batch=0", "batch=0"),
     ],
 )

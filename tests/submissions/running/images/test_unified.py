@@ -62,7 +62,7 @@ def test_a_model_or_setting_that_is_not_known_is_refused(tmp_path: Path) -> None
         (f"{janus}?size=512", "size.*settings of janus: guidance"),
         (f"{janus}?batch=0", "batch=0.*1 or more"),
         (f"{janus}?temperature=-1", "temperature=-1.*0 or more"),
-        ("./nowhere", "no config.json"),
+        ("./nowhere", "no such folder"),
     ):
         with pytest.raises(RunError, match=f"MODEL_UNKNOWN.*{what}"):
             open_image_model(f"transformers:{named}", device="cpu")

@@ -211,7 +211,7 @@ def test_a_setting_that_is_not_heeded_is_refused(chat: str, setting: dict[str, A
 @pytest.mark.parametrize(
     ("named", "arguments", "what"),
     [
-        ("local/./nowhere", {}, "no config.json"),
+        ("local/./nowhere", {}, "no such folder"),
         ("local/{chat}", {"colour": "red"}, "unexpected keyword argument 'colour'"),
         ("local/{chat}", {"dtype": "float12"}, "float12"),
         ("python/nothing", {}, "no function is named"),
