@@ -26,7 +26,7 @@ BUDGET = {
     "leaderboard_space": (10_202, 58, 846),
     "cards": (654, 7, 50),
     "fairspace": (999, 6, 113),
-    "tests": (62_683, 508, 6_272),
+    "tests": (62_684, 508, 6_272),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

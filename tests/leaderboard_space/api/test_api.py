@@ -197,6 +197,7 @@ def test_other_sites_may_read_a_public_board_and_no_private_one(space: Opened, t
         assert '<meta name="description" content="How fairly' in text
         assert '<meta property="og:title" content="GENRES · fairspace">' in text
         assert '<link rel="canonical" href="https://board.example/?benchmark=genres">' in text
+        assert public.client.get("/?benchmark=none").status_code == 400
     assert name not in space.client.get("/api/v1/boards").headers
 
 
