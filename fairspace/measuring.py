@@ -89,8 +89,8 @@ def measure(
     import pandas as pd
 
     table = frame.to_pandas() if hasattr(frame, "to_pandas") else pd.DataFrame(frame)
-    found, keys = _metric(metric), [by] if isinstance(by, str) else list(by)
-    found.check(arguments, combined=False)
+    module, keys = _metric(metric), [by] if isinstance(by, str) else list(by)
+    module.check(arguments, combined=False)
     if keys and "missing" in arguments:
         raise UsageError("missing= has no group; give missing answers as rows with an empty cell.")
 
@@ -100,15 +100,15 @@ def measure(
             raise UsageError(f"No column {name!r} for {use}{did_you_mean(name, known)}. Columns: {', '.join(known)}.")
         return list(table[name])
 
-    for name in {*found.about.columns, *(COLUMNS & {*arguments})}:
+    for name in {*module.about.columns, *(COLUMNS & {*arguments})}:
         if isinstance(given := arguments.get(name, name), str):
             cells = column(given, name)
-            is_word = found.about.columns.get(name, "string") == "string"
+            is_word = module.about.columns.get(name, "string") == "string"
             arguments[name] = [_word(cell) for cell in cells] if is_word else cells
     labels = zip(*([_word(cell) for cell in column(key, "by")] for key in keys), strict=True)
     groups, place = np.unique(np.array([", ".join(label) for label in labels], str), return_inverse=True)
     together = [_word(cell) for cell in column(clusters, "clusters")] if clusters else None
-    results, draws, design = found.resample(arguments, confidence, together, place if keys else None, resamples, seed)
+    results, draws, design = module.resample(arguments, confidence, together, place if keys else None, resamples, seed)
     whole, *parts = [dict(outcomes(result)) for result in results]
     gaps = {}
     for name in whole if keys else ():
@@ -117,7 +117,7 @@ def measure(
         why = f"undefined: {', '.join(absent)}" if absent else "there is one group" if len(each) < 2 else ""
         gap: dict[str, Any] = {"value": None if why else float(np.ptp(each)), "state": "undefined" if why else "value"}
         if design is not None and not why:
-            drawn, sampling = np.ptp([part[name] for part in draws[1:]], axis=0), SAMPLING[found.name]
+            drawn, sampling = np.ptp([part[name] for part in draws[1:]], axis=0), SAMPLING[module.name]
             most = sampling.most * (2 if sampling.kind == "mean" else 1)
             gap["interval"], why = interval(gap["value"], drawn, "size", most, confidence or 0, design)
         ends = {} if not gap["value"] else {"high": groups[each.argmax()], "low": groups[each.argmin()]}
@@ -126,7 +126,7 @@ def measure(
     index = pd.MultiIndex.from_tuples(rows, names=[", ".join(keys), "name"]) if rows else None
     by_group = pd.DataFrame(rows.values(), index if index is None or len(whole) > 1 else index.droplevel("name"))
     overall = pd.DataFrame([_row(value) for value in whole.values()], pd.Index(whole, name="name"))
-    return Measured(found.about.description.replace("\n", " "), overall, by_group, pd.DataFrame(gaps).T)
+    return Measured(module.about.description.replace("\n", " "), overall, by_group, pd.DataFrame(gaps).T)
 
 
 def _places(place: str, index: Any, named: bool) -> list[Any]:

@@ -212,8 +212,8 @@ class ColumnMetric(evaluate.Metric, ABC):
         return super().compute(**columns, **arguments) if waiting else self._compute(**columns, **arguments)
 
     def _compute(self, confidence: float | None = None, clusters: Any = None, **arguments: Any) -> dict[str, Any]:
-        own = {"resamples", "seed"} - {*signature(self._measure).parameters}
-        settings = {name: arguments.pop(name) for name in own & {*arguments}}
+        drawing = {"resamples", "seed"} - {*signature(self._measure).parameters}
+        settings = {name: arguments.pop(name) for name in drawing & {*arguments}}
         return self.resample(arguments, confidence, clusters, **settings)[0][0]
 
     def resample(
@@ -258,11 +258,11 @@ class ColumnMetric(evaluate.Metric, ABC):
                 chosen = slice(None) if part == 0 or group is None else group[rows] == part - 1
                 yield self._measure(**{**arguments, **{name: column[chosen] for name, column in drawn.items()}})
 
-        found = list(results(np.arange(check_lengths(**columns)), columns))
+        measured = list(results(np.arange(check_lengths(**columns)), columns))
         if confidence is None or sampling is None:
-            return found, [{} for _ in found], None
+            return measured, [{} for _ in measured], None
         design, size = Design.of(columns, clusters, sampling, group), check_lengths(**columns)
-        kept: list[dict[str, list[float]]] = [{name: [] for name, _ in outcomes(result)} for result in found]
+        kept: list[dict[str, list[float]]] = [{name: [] for name, _ in outcomes(result)} for result in measured]
         count = resamples or min(RESAMPLES, max(FEWEST_RESAMPLES, ROWS // max(size, 1)))
         for rows, copies in design.draw(count if len(design.sizes) > 1 else 0, seed):
             drawn = {name: column[rows] for name, column in columns.items()}
@@ -273,12 +273,12 @@ class ColumnMetric(evaluate.Metric, ABC):
                 for name, numbers in lists.items():
                     numbers.append(number_of(values.get(name)))
         draws = [{name: np.array(numbers) for name, numbers in lists.items()} for lists in kept]
-        for result, arrays in zip(found, draws, strict=True):
+        for result, arrays in zip(measured, draws, strict=True):
             for name, value in outcomes(result):
                 kind = dict(sampling.kinds).get(name.rsplit(".", 1)[-1], sampling.kind)
                 ends = interval(number_of(value), arrays[name], kind, sampling.most, confidence, design)
                 value["interval"], value["interval_reason"] = ends
-        return found, draws, design
+        return measured, draws, design
 
     def add_batch(self, *, predictions: Any = None, **columns: Any) -> None:
         """Add rows for a later `compute()`. MetricInputError METRIC_ARGUMENT or METRIC_LENGTH, as there."""

@@ -76,10 +76,10 @@ class Value:
 
     def numbers(self, *path: str) -> dict[str, float]:
         """Numbers by name in a part of the evidence; {} for a foreign result, which may lack it."""
-        found: Any = self.evidence
+        nested: Any = self.evidence
         for key in path:
-            found = found.get(key) if isinstance(found, dict) else None
-        known = found.items() if isinstance(found, Mapping) else ()
+            nested = nested.get(key) if isinstance(nested, dict) else None
+        known = nested.items() if isinstance(nested, Mapping) else ()
         return {str(name): float(number) for name, number in known if isinstance(number, int | float)}
 
     def sure(self, show: Callable[[float], str], *further: str) -> str:

@@ -22,11 +22,11 @@ BUDGET = {
     "builders": (12_486, 69, 857),
     "metrics": (5_735, 57, 369),
     "ares": (7_438, 40, 507),
-    "submissions": (43_870, 232, 3_643),
+    "submissions": (43_871, 232, 3_643),
     "leaderboard_space": (10_202, 58, 846),
     "cards": (654, 7, 50),
     "fairspace": (999, 6, 113),
-    "tests": (62_684, 508, 6_272),
+    "tests": (62_686, 508, 6_272),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

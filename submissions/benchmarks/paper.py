@@ -102,11 +102,11 @@ def read_parts(file: Path, curves: Curves | None = None, **renamed: str) -> list
     text = file.read_text(encoding="utf-8")
     for old, new in renamed.items():
         text = text.replace(old, new)
-    found = tomllib.loads(text)
-    tables = [PaperTable(**{**t, "blocks": [Block(**b) for b in t.get("blocks", [{}])]}) for t in found["table"]]
+    declared = tomllib.loads(text)
+    tables = [PaperTable(**{**t, "blocks": [Block(**b) for b in t.get("blocks", [{}])]}) for t in declared["table"]]
     figures = [
         PaperFigure(f["number"], f["caption"], partial(_planes, f["planes"], curves or {}), names)
-        for f in found.get("figure", [])
+        for f in declared.get("figure", [])
         for names in [[pair for each in f["planes"] for pair in each["series"].values()]]
     ]
     return [*tables, *figures]
@@ -148,13 +148,13 @@ def value_of(model: Model, name: str) -> Value | None:
 
 def read_dots(file: Path, read: Callable[[Model, str], Value | None]) -> Iterator[PaperFigure]:
     """The figures `dots` of a `paper.toml`: fields of `dot_figure`; the ends in `lines` replace `*` in `plots`."""
-    for found in tomllib.loads(file.read_text(encoding="utf-8"))["dots"]:
-        lines, plots = found.pop("lines"), found.pop("plots")
+    for figure in tomllib.loads(file.read_text(encoding="utf-8"))["dots"]:
+        lines, plots = figure.pop("lines"), figure.pop("plots")
         of_lines = {
             heading: {line: [name.replace("*", end) for name in names] for line, end in lines.items()}
             for heading, names in plots.items()
         }
-        yield dot_figure(plots=of_lines, read=read, **found)
+        yield dot_figure(plots=of_lines, read=read, **figure)
 
 
 def _digits(value: float) -> str:
@@ -181,9 +181,9 @@ def dot_figure(
     """
 
     def draw(models: Sequence[Model]) -> Svg:
-        own = [model for model in models if model.own]
+        own_models = [model for model in models if model.own]
         names = {name for lines in plots.values() for each in lines.values() for name in each}
-        known = [value for model in own for name in names if (value := read(model, name)) is not None]
+        known = [value for model in own_models for name in names if (value := read(model, name)) is not None]
         axis = ends or span([end for v in known for end in (v.value or 0.0, *(v.interval or ()))], zero=True)
 
         def dot(model: Model, name: str, place: int) -> Dot | None:
@@ -196,12 +196,12 @@ def dot_figure(
             return Dot(value.value, text, shown, "", *_LOOKS[place], value.interval)
 
         drawn = []
-        for model, (heading, of_lines) in product(own, plots.items()):
+        for model, (heading, of_lines) in product(own_models, plots.items()):
             lines = [
                 Line(line, [dot(model, each, at) for at, each in enumerate(names)], reference=references.get(line))
                 for line, names in of_lines.items()
             ]
-            above = ": ".join(filter(None, (model.name if len(own) > 1 else "", heading)))
+            above = ": ".join(filter(None, (model.name if len(own_models) > 1 else "", heading)))
             drawn.append(DotPlot(lines, axis, title, levels, above))
         keys = {name: _LOOKS[place] for place, name in enumerate(series)} if len(series) > 1 else {}
         if references:

@@ -132,10 +132,10 @@ def import_outputs(
     else:
         from fairspace.submissions.benchmarks.genres.importing import STATED, import_genres
 
-        told = {name: fact for name, fact in vars(about_model(about)).items() if fact is not None}
-        if given := [name for name in told if name not in ("model", *STATED)]:
+        facts = {name: fact for name, fact in vars(about_model(about)).items() if fact is not None}
+        if given := [name for name in facts if name not in ("model", *STATED)]:
             raise UsageError(f"import genres takes no {', '.join(given)}; write it into submission.json.")
-        import_genres(files, out, **told)
+        import_genres(files, out, **facts)
     typer.echo(f"Wrote {out}. Next: fairspace score {out}")
 
 

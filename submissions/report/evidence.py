@@ -78,7 +78,7 @@ def evidence_page(report: Report, statement: Statement) -> Report:
     if len(report.results) != 1:
         raise UsageError("--evidence: expected one RESULT; make a page of each, with the same FILE.")
     (result,) = report.results
-    missing = [replace(found, name="") for name in ("readings", "missing") if (found := report.table(name))]
+    missing = [replace(table, name="") for name in ("readings", "missing") if (table := report.table(name))]
     tables = [
         _facts("System and use, as its user states them", statement.model_dump(exclude={"thresholds"})),
         _facts("Identity of model, answers and rules", _identity(result)),
@@ -134,8 +134,8 @@ def _thresholds(result: Result, statement: Statement) -> Table:
         three = numbers_of(result, scored.shown.get(check.name) or result.values[check.name])
         interval = "; ".join(filter(None, (three.interval_text, three.missing_text)))
         threshold = _THRESHOLDS[check.direction].format(digits(check.against))
-        told = "unproven" if unproven and check.verdict == "better" else check.verdict
-        verdict = "undefined" if three.value is None else VERDICTS.get(told, "cannot be told")
+        kind = "unproven" if unproven and check.verdict == "better" else check.verdict
+        verdict = "undefined" if three.value is None else VERDICTS.get(kind, "cannot be told")
         meaning = benchmark(result.benchmark).about().describe(check.name)
         rows.append((check.name, meaning, three.value_text, interval, threshold, verdict))
     headers = ("value", "meaning", "measured", "95 % interval", "threshold", "verdict")
@@ -170,6 +170,6 @@ def _scope(result: Result) -> list[tuple[str, str]]:
 
 def _errata(name: str) -> list[tuple[str, ...]]:
     parts = re.split(r"^# ", (CARDS / "errata.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    own = [part for part in parts if re.sub(r"\W", "_", part.partition("\n")[0].lower()).startswith(name)]
-    found = re.findall(r"^## (E-\S+)\n\*\*(.+?)\*\*", "".join(own), re.MULTILINE | re.DOTALL)
-    return [(number, " ".join(text.replace("`", "").split())) for number, text in found]
+    entries = [part for part in parts if re.sub(r"\W", "_", part.partition("\n")[0].lower()).startswith(name)]
+    errata = re.findall(r"^## (E-\S+)\n\*\*(.+?)\*\*", "".join(entries), re.MULTILINE | re.DOTALL)
+    return [(number, " ".join(text.replace("`", "").split())) for number, text in errata]

@@ -141,7 +141,7 @@ def _filled(it: PaperTable, models: Sequence[Model], looks: Looks) -> tuple[Tabl
     columns = [f"{group} {column}".strip() for group, column in zip(groups, it.columns, strict=True)]
     names = [[name.replace("*", block.of) for name in it.names] for block in it.blocks]
     known = ([looks[name] for name in column if name in looks] for column in zip(*names, strict=True))
-    formats = [next(iter(found), (it.unit, it.digits)) for found in known]
+    formats = [next(iter(cells), (it.unit, it.digits)) for cells in known]
 
     def marked(text: str, texts: Iterable[str]) -> str:
         places = [str(notes.setdefault(each, len(notes) + 1)) for each in texts]

@@ -79,14 +79,15 @@ def told_plan(opened: Sequence[Opened], model: ModelSettings, judge: ModelSettin
         asked.append(f"{each.chosen.benchmark} {each.chosen.revision}: {share} requests")
         lines += plan(each, model.name, max_tokens=model.max_tokens)
     cores = os.cpu_count() or 1
-    told = [f"{'; '.join(asked)}.", estimate(model.name, [one for one in lines if one.model], model.connections, cores)]
+    by_model = [line for line in lines if line.model]
+    sentences = [f"{'; '.join(asked)}.", estimate(model.name, by_model, model.connections, cores)]
     if judge is not None and (judging := [line for line in lines if not line.model]):
-        told.append(f"Judge {estimate(judge.name, judging, judge.connections, cores)}")
+        sentences.append(f"Judge {estimate(judge.name, judging, judge.connections, cores)}")
     if any(each.chosen.revision.endswith(CORE) for each in opened):
-        told.append("A core is a fixed part of a benchmark; its results are ranked in a group of their own.")
+        sentences.append("A core is a fixed part of a benchmark; its results are ranked in a group of their own.")
     if any(each.chosen.limit is not None for each in opened):
-        told.append("A limited run gives a sample estimate, which is not ranked.")
-    return " ".join(told)
+        sentences.append("A limited run gives a sample estimate, which is not ranked.")
+    return " ".join(sentences)
 
 
 def evaluate(

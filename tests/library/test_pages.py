@@ -67,6 +67,8 @@ def test_the_first_example_scores_plots_and_exports_within_fifteen_lines(where: 
 def test_the_two_minute_example_prints_what_the_page_shows() -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(page.splitlines()) <= 220
+    assert "`make leaderboard`" in page
+    assert "`make test`" in page
     (code,) = (block for block in blocks("README.md") if "def answer" in block)
     names: dict[str, Any] = {}
     exec(compile(code, "README.md", "exec"), names)

@@ -304,8 +304,8 @@ def _sentences(values: Values, kind: str, questions: str, floor: float, *, fixed
     known = {a: each for a, each in evenness.items() if each is not None and each.value is not None}
     numbers = [f"{each.value:.2f} by {a}" for a, each in known.items()]
     if fair is not None and fair.value is not None and numbers and most_named and not fixed:
-        told = f"S_fair {fair.value:.3f}{fair.sure('{:.3f}'.format)}"
-        yield f"{told}; evenness S_E {', '.join(numbers)}; 1 is even. {_BLIND}; S_E does."
+        s_fair = f"S_fair {fair.value:.3f}{fair.sure('{:.3f}'.format)}"
+        yield f"{s_fair}; evenness S_E {', '.join(numbers)}; 1 is even. {_BLIND}; S_E does."
     if values:
         yield from not_known({"facts": facts, "S_fair and S_E": fair})
 

@@ -152,16 +152,16 @@ _TOLD = {
 
 def sentences(values: Values, scored: Scored, standard: str) -> Iterator[str]:
     """One sentence for each metric: the man's and the woman's figures, and the relational model furthest from even."""
-    told = {name: values.get(name) for name in ("M1", "M2", *_TOLD)}
+    metrics = {name: values.get(name) for name in ("M1", "M2", *_TOLD)}
     for name, (title, column, factor, unit) in _TOLD.items():
-        value = told[name]
+        value = metrics[name]
         if value is not None and value.value is not None:
             man, woman = (value.numbers("mean", gender).get(column) for gender in ("male", "female"))
             figures = ""
             if man is not None and woman is not None:
                 figures = f"the man {unit.format(_short(man, factor))}, the woman {_short(woman, factor)}; "
             yield f"{title}: {figures}{_difference(value, values)}."
-    yield from not_known({f"{name} {METRICS[name].rstrip(' %')}": value for name, value in told.items()})
+    yield from not_known({f"{name} {METRICS[name].rstrip(' %')}": value for name, value in metrics.items()})
 
 
 def _difference(value: Value, values: Values) -> str:

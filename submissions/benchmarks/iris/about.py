@@ -322,8 +322,8 @@ def _widest(gap: Value) -> str:
     """'least of female 21.2 %, most of male 78.8 %, a gap of 57.7 points (95 %: ...)'."""
     rates = sorted((rate, group) for group, rate in gap.numbers("by_group").items())
     ends = zip(("least of", "most of"), (rates[0], rates[-1]) if rates else (), strict=False)
-    told = [f"{word} {group} {percent(rate)}" for word, (rate, group) in ends]
-    return ", ".join([*told, f"gap {points(gap.value or 0)} points{gap.sure(points)}"])
+    rates_in_words = [f"{word} {group} {percent(rate)}" for word, (rate, group) in ends]
+    return ", ".join([*rates_in_words, f"gap {points(gap.value or 0)} points{gap.sure(points)}"])
 
 
 def _people(title: str, even: Value | None, labour: Value | None) -> Iterator[str]:

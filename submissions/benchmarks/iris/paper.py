@@ -29,7 +29,7 @@ _TOP = 120.0
 """End of the axes of the radar, twice the threshold; a score beyond is drawn there."""
 
 
-def paper(own: Mapping[str, Value], scored: Scored, standard: str) -> Paper:
+def paper(_values: Mapping[str, Value], scored: Scored, standard: str) -> Paper:
     """The paper's tables and figures."""
     radar = "The six sectors of one's own model with 95 % intervals; a larger score ends at 120. Dotted: the threshold."
     blocks, labour = {"Table 20": [Block((name,), name) for name in OCCUPATIONS]}, []

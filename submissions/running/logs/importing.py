@@ -237,11 +237,11 @@ def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
             prompts[name] = _hash(file, name, about.get(PROMPTS))
             if isinstance(about.get(SCHEMAS), bool):
                 described = described.model_copy(update={SCHEMA: about[SCHEMAS]})
-            found = _answers(file, name, about[ANSWERS])
-            room -= sum(len(answer.response or "") for answer in found)
+            of_file = _answers(file, name, about[ANSWERS])
+            room -= sum(len(answer.response or "") for answer in of_file)
             if room < 0:
                 raise invalid(file, "more characters in all answers", f"at most {LIMITS.member_bytes:,}")
-            join(answers, found, file)
+            join(answers, of_file, file)
         expected = frozenset(map(str, log.header.eval.dataset.sample_ids or prompts))
         stage = stage_of(file, log.header, described, answers.values(), add_hashes(prompts.values()))
     return LogAnswers(file, described, stage, answers, prompts, expected)
