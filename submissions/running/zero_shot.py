@@ -15,8 +15,8 @@ import asyncio
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from itertools import product
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
@@ -183,9 +183,20 @@ class InspectVlm(Asking):
 
 
 def _close(runner: asyncio.Runner, api: ModelAPI) -> None:
-    with suppress(RuntimeError):  # within another loop nothing can be awaited
-        runner.run(api.aclose())
-    runner.close()
+    """Closes the model's clients and its loop: in a thread, should the model be collected while another loop runs."""
+
+    def close() -> None:
+        with runner:
+            runner.run(api.aclose())
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        close()
+        return
+    closing = Thread(target=close)
+    closing.start()
+    closing.join()
 
 
 _DETECTOR: Types = {"version": str}

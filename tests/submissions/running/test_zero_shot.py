@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,9 @@ from fairspace.submissions.format.manifest import Manifest
 from fairspace.submissions.reading.tables import META
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import load_result
+from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.errors import RunError
-from fairspace.submissions.running.zero_shot import labelling_task, open_labeller
+from fairspace.submissions.running.zero_shot import InspectVlm, labelling_task, open_labeller
 from tests.builders.models import tiny
 from tests.served.faults import Fault
 from tests.served.running import Served
@@ -84,6 +86,17 @@ def test_a_vision_language_model_labels_by_its_answers_alone(eyes: str, tmp_path
     assert list(other.attributes) == ["gender", "race"]
     assert other.name.endswith("?attributes=gender,race")
     assert other.sha256 != named["sha256"]
+
+
+def test_a_model_that_is_collected_while_another_loop_runs_closes_its_own(eyes: str) -> None:
+    async def drop() -> None:
+        model = InspectVlm(ModelSettings(eyes.removeprefix("vlm:")))
+        seen.append(model._runner.get_loop())
+        del model
+
+    seen: list[asyncio.AbstractEventLoop] = []
+    asyncio.run(drop())
+    assert seen[0].is_closed()
 
 
 def test_a_detector_finds_the_faces_that_a_general_model_labels(eyes: str, tmp_path: Path) -> None:
