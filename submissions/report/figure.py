@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite, log
 
+from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, dot_plots
 from fairspace.submissions.drawing.svg import Svg, span
 from fairspace.submissions.plotting import BLUE, GREY, INK, ORANGE, digits
-from fairspace.submissions.report.headline import limits_of, numbers_of
+from fairspace.submissions.report.headline import numbers_of, score_limits
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.three_numbers import BIASED, NO_BIAS_SHOWN
@@ -31,6 +32,7 @@ SCALE = (
 _COMMON = (0.0, 1.0)
 Keys = dict[str, tuple[str, str]]
 Ends = tuple[float, float]
+Labels = Mapping[str, str]
 Drawn = tuple[Line, Sequence[float]]
 """A line, and the numbers that its scale must hold; none without a number, `_COMMON` on the common scale."""
 
@@ -54,7 +56,7 @@ def strips(
         lines = [_value(results[0], name, value, keys) for name, value in values.items()]
         return _figure(title if model in ("", "not stated") else f"{model} on {title}", lines, keys)
     lead = next(iter(shown[0]), "")
-    beside = [_printed(row, n, keys, _from_ideal(results[0], lead)) for row, n in sorted(printed, key=lambda p: p[1])]
+    beside = [_printed(row, n, keys, _place(results[0], lead)) for row, n in sorted(printed, key=lambda p: p[1])]
     plots = []
     for name in dict.fromkeys(name for values in shown for name in values):
         lines = [
@@ -66,6 +68,10 @@ def strips(
             plots.append(_plot([*lines, *beside], name))
             beside = []
     return dot_plots(_WIDTH, title, plots, keys)
+
+
+def _place(result: Result, name: str) -> Callable[[float], float] | None:
+    return from_ideal(benchmark(result.benchmark), result.standard, name, result.scored.labels)
 
 
 def _printed(row: Row, number: float, keys: Keys, place: Callable[[float], float] | None) -> Drawn:
@@ -96,7 +102,7 @@ def _value(result: Result, name: str, value: Value, keys: Keys, label: str = "")
     if three.value is None:
         return Line(f"{name}: {three.value_text}", []), []
     text = f"{label or name}: {three.cell_text}; by chance {three.chance_words}"
-    place = _from_ideal(result, name)
+    place = _place(result, name)
     at, interval = three.value, three.interval
     if place is not None:
         at = place(three.value)
@@ -119,15 +125,18 @@ def _value(result: Result, name: str, value: Value, keys: Keys, label: str = "")
         keys["ideal"] = (INK, "tick")
     if place is not None:
         return Line(label or name, dots, reference=reference), _COMMON
-    ends = [end for end in limits_of(result, name) if isfinite(end)]
+    limits = score_limits(benchmark(result.benchmark), result.standard, name, result.scored.labels)
+    ends = [end for end in limits if isfinite(end)]
     numbers = [*(dot.value for dot in dots), *(three.interval or ()), *ends, *(reference or ())[:1]]
     return Line(label or name, dots, reference=reference), [number for number in numbers if isinstance(number, float)]
 
 
-def _from_ideal(result: Result, name: str) -> Callable[[float], float] | None:
-    """Distance of a number from the ideal, over the largest possible one, in [0, 1]; None without limits."""
-    bench = benchmark(result.benchmark)
-    ideal, (low, high) = bench.ideal(name, result.standard), limits_of(result, name)
+def from_ideal(bench: Benchmark, standard: str, name: str, labels: Labels) -> Callable[[float], float] | None:
+    """Distance of a number from the ideal, over the largest possible one, in [0, 1]; None without limits.
+
+    `labels`: those of the scores, which tell what was asked.
+    """
+    ideal, (low, high) = bench.ideal(name, standard), score_limits(bench, standard, name, labels)
     if ideal is not None and ideal.worse == "below" and ideal.number is not None:
         low, high = max(low, 0.0), ideal.number
     best = (high if bench.higher_is_better else low) if ideal is None else ideal.number

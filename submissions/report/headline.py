@@ -10,13 +10,13 @@ from typing import Any
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Ideal
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.errors import latex, markdown, plain, web
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.board import published_rows, ranking_of, scored_row
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.scoring import SAMPLE, find_standard
-from fairspace.submissions.results.scoring import limits_of as limits_of_scoring
+from fairspace.submissions.results.scoring import SAMPLE, find_standard, limits_of
 from fairspace.submissions.results.three_numbers import (
     Show,
     ThreeNumbers,
@@ -58,7 +58,7 @@ def sentences_of(result: Result) -> tuple[str, ...]:
 def opening(result: Result) -> list[str]:
     """First lines of every report: marks of a part, sentences, an unknown score, and why the score misleads."""
     part = "Part of the benchmark: "
-    marks = [mark if mark.startswith(SAMPLE) else part + mark for mark in limits_of_scoring(result)]
+    marks = [mark if mark.startswith(SAMPLE) else part + mark for mark in limits_of(result)]
     lines = [*(f"{mark[0].upper()}{mark[1:].rstrip('.')}." for mark in marks), *sentences_of(result)]
     scored = result.scored
     name = benchmark(result.benchmark).reporting.leading(scored, result.standard)[0]
@@ -72,7 +72,7 @@ def meaningful(result: Result) -> list[str]:
     """Reasons for no rank beside a missing number: answers that are constant, wrong or too few."""
     every = [*result.values.values(), *result.scored.scores.values()]
     missing = [value.reason for value in every if value.value is None and value.reason]
-    missing += limits_of_scoring(result)
+    missing += limits_of(result)
     missing += ["missing"] if result.scored.sample else []
     return [r for r in result.scored.unranked if not any(part in r or part.endswith(r) for part in missing)]
 
@@ -196,10 +196,10 @@ def named(result: Result, names: Collection[str]) -> dict[str, Value]:
     return {name: known[name] for name in names if name in known}
 
 
-def limits_of(result: Result, name: str) -> tuple[float, float]:
+def score_limits(bench: Benchmark, standard: str, name: str, labels: Mapping[str, str]) -> tuple[float, float]:
     """The smallest and largest possible number of a score; infinite where it has no such end."""
-    bench = benchmark(result.benchmark)
-    return bench.table_of(result.scored, find_standard(bench, result.standard)).limits.get(name, WITHOUT)
+    resolved = bench.scoring.resolve(find_standard(bench, standard), labels)
+    return bench.scoring.table(resolved, AS_RELEASED).limits.get(name, WITHOUT)
 
 
 def numbers_of(result: Result, value: Value) -> ThreeNumbers:
@@ -374,7 +374,7 @@ def caption(results: Sequence[Result]) -> str:
     text = f"{title}{named} ({', '.join(about)}): values with 95 % intervals"
     if drawn := first.signature.get("resamples"):
         text += f" from {drawn.partition(',')[0]} bootstrap replicates"
-    marks = dict.fromkeys(mark for result in results for mark in limits_of_scoring(result))
+    marks = dict.fromkeys(mark for result in results for mark in limits_of(result))
     return plain(". ".join([text, *(mark[0].upper() + mark[1:] for mark in marks)]) + ".")
 
 

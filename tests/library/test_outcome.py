@@ -9,7 +9,7 @@ import pytest
 
 import fairspace as fs
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
-from fairspace.submissions.report.figure import _from_ideal
+from fairspace.submissions.report.figure import _place
 from fairspace.submissions.report.headline import first_values
 from fairspace.submissions.values import not_run, undefined
 from tests.submissions.results.test_tiers import result, waves
@@ -92,7 +92,7 @@ def test_values_share_one_scale_from_even_to_the_worst_that_each_can_be() -> Non
     assert len(re.findall(r">0(?:\.0+)?</text>", svg)) == 1  # one axis has one zero
     assert ">even<" in svg
     assert ">worst<" in svg
-    places = [_from_ideal(whole, name) for name in (FIRST, "race_occupation", f"{FIRST}_na_rate")]
+    places = [_place(whole, name) for name in (FIRST, "race_occupation", f"{FIRST}_na_rate")]
     assert [place and place(0.2) for place in places] == [pytest.approx(0.4), pytest.approx(0.2 / 0.375), None]
 
 
