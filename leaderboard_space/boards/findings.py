@@ -78,12 +78,11 @@ def _furthest(state: State, name: str, board: Board) -> Finding | None:
     rows = {row.entry: row for row in whole if row.row_class in KNOWN and not row.remarks}
     labels = {row.cohort: row.labels for row in rows.values()}
     scale = cache(lambda score, cohort: from_ideal(bench, bench.default, score, labels[cohort]))
-    far = []
-    for row, score in product(rows.values(), SENTENCES.get(name, ())):
-        value, place = value_of(row, score), scale(score, row.cohort)
-        if value is not None and value.value is not None and place is not None:
-            far.append((-place(value.value), plain(row.model), score, row.entry))
-    far.sort()
+    far = sorted(
+        (-place(value.value), plain(row.model), score, row.entry)
+        for row, score in product(rows.values(), SENTENCES.get(name, ()))
+        if (value := value_of(row, score)) and value.value is not None and (place := scale(score, row.cohort))
+    )
     looked = [rows[entry] for entry in dict.fromkeys(entry for *_, entry in far[:SCANNED])]
     rows |= {row.entry: row for row in with_errors(looked, bench.default)}
     for order in sorted((_is_sure(rows[key[3]], key[2]) is not True, *key) for key in far[:SCANNED]):
