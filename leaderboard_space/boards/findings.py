@@ -107,10 +107,9 @@ def _is_sure(row: Row, score: str) -> bool | None:
 def _sentence(name: str, row: Row, value: Value) -> str:
     """The value in plain words; '' where no sentence has all its fields."""
     bench, size = find_benchmark(name), value.value or 0.0
-    fields: dict[str, object] = {each: 100 * raw.value for each, raw in row.values.items() if raw.value is not None}
+    fields: dict[str, object] = {"value": size, "percent": 100 * size, "size": abs(size), "most": 50 + 100 * size}
     for group in ("male", "female"):
         fields |= {f"{group}_{each}": mean for each, mean in value.numbers("mean", group).items()}
-    fields |= {"value": size, "percent": 100 * size, "size": abs(size), "most": 50 + 100 * size}
     fields |= {"more": "woman", "less": "man"} if size < 0 else {"more": "man", "less": "woman"}
     fields["model"] = shortened(plain(row.model), 60)
     if (ideal := bench.ideal(value.name, bench.default)) and ideal.threshold is not None:
