@@ -276,6 +276,7 @@ class LogState:
     """The state after folding the events of the log up to `number`."""
 
     number: int = 0
+    time: str = ""
     submissions: dict[str, Submission] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
     baselines: dict[tuple[str, str, str], str] = field(default_factory=dict)
@@ -302,7 +303,7 @@ class LogState:
     def fold(self, event: Event) -> None:
         """Apply the next event. A Python error if this software does not write such an event."""
         _FOLDS[event.kind](self, event)
-        self.number = event.number
+        self.number, self.time = event.number, event.time
 
 
 def baseline_of(result: Result) -> tuple[str, str, str] | None:

@@ -70,6 +70,11 @@ class State:
         """The number of the last folded event."""
         return self._folded.number
 
+    @property
+    def last(self) -> tuple[int, str]:
+        """Number and time of the last folded event; 0 and '' for an empty log."""
+        return self._folded.number, self._folded.time
+
     def version(self, benchmark: str = "") -> int:
         """See `Snapshots.version`."""
         return self.snapshots.version(benchmark)
