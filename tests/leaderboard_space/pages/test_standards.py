@@ -51,6 +51,10 @@ def test_a_page_shows_where_a_standard_comes_from_and_its_hashes(space: Opened, 
         text = _text(page(space, f"/standard/{name}/{standard.name}"))
         assert digest(document(name, standard)) in text
         assert standard.why in text
+        lead = text.split(f"{'draft' if standard.draft else 'released'} ", 1)[1]
+        assert (
+            re.match(r"It [^.]*(best|better|even|set to 60)[^.]*\. ", lead) or standard.name == "procedural_page"
+        )
         assert standard.date in text
         assert all(sha256 in text for sha256 in standard.references.values())
         assert all(model in text for model in standard.cohort)
