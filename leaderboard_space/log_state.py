@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 import orjson
 
-from fairspace.leaderboard_space.events import SIGNATURE, Event, is_forged
+from fairspace.leaderboard_space.events import SIGNATURE, Event, Kind, is_forged
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.names import owner_of, skeleton
@@ -271,6 +271,23 @@ class Entry:
     own: bool = False
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """A model of the Hub that users asked us to run.
+
+    Args:
+        since: time of the first request.
+        askers: user, in small letters -> benchmark that it is wanted for, '' for all.
+        state: `struck` by a maintainer, for `reason`; `on the board` once we ran it or verified its row.
+    """
+
+    model: str
+    since: str
+    askers: Mapping[str, str] = field(default_factory=dict)
+    state: Literal["asked", "on the board", "struck"] = "asked"
+    reason: str = ""
+
+
 @dataclass
 class LogState:
     """The state after folding the events of the log up to `number`."""
@@ -293,6 +310,8 @@ class LogState:
     attempts: Attempts = field(default_factory=Attempts)
     withdrawn: dict[str, str] = field(default_factory=dict)
     """Withdrawn entry -> its benchmark, in the order of the withdrawals."""
+    wanted: dict[str, Wanted] = field(default_factory=dict)
+    """Model in small letters -> who asked us to run it."""
     key: bytes = b""
     """Key of the maintainers' signatures; empty if they cannot be checked."""
     signs: bool = False
@@ -427,19 +446,21 @@ def _revoked(folded: LogState, event: Event) -> None:
     folded.revocations.setdefault(event.body["by"], []).append(event.time)
 
 
-_FOLDS = {
-    "accepted": _accepted,
-    "result": _result,
-    "scored": _scored,
-    "refused": _refused,
-    "failed": _failed,
-    "withdrawn": _marked,
-    "restored": _marked,
-    "verified": _marked,
-    "unverified": _marked,
-    "released": _marked,
-    "lost": _lost,
-    "mended": _mended,
-    "pruned": _pruned,
-    "revoked": _revoked,
+def _wanted(folded: LogState, event: Event) -> None:
+    model, user = event.body["model"], event.body["user"].casefold()
+    before = folded.wanted.get(model.casefold()) or Wanted(model, event.time)
+    askers = {**before.askers, user: event.body["benchmark"]}
+    folded.wanted[model.casefold()] = replace(before, askers=askers)
+
+
+def _struck(folded: LogState, event: Event) -> None:
+    model, reason = event.body["model"], event.body["reason"]
+    before = folded.wanted.get(model.casefold()) or Wanted(model, event.time)
+    folded.wanted[model.casefold()] = replace(before, state="struck", reason=reason)
+
+
+_FOLDS: dict[Kind, Callable[[LogState, Event], None]] = {
+    **dict.fromkeys(("withdrawn", "restored", "verified", "unverified", "released"), _marked),
+    **{"accepted": _accepted, "result": _result, "scored": _scored, "refused": _refused, "failed": _failed},
+    **{"lost": _lost, "mended": _mended, "pruned": _pruned, "revoked": _revoked, "wanted": _wanted, "struck": _struck},
 }

@@ -27,14 +27,9 @@ from fairspace.submissions.values import Value
 
 Data = dict[str, Any]
 MOST_WAITING = 200
-_PUBLIC = {
-    "result": ("entry",),
-    "scored": ("entry",),
-    "withdrawn": ("entry", "reason"),
-    "restored": ("entry", "reason"),
-    "verified": ("entry", "reason"),
-    "unverified": ("entry", "reason"),
-    "released": ("entry", "reason"),
+_PUBLIC: Mapping[str, tuple[str, ...]] = {
+    **{"result": ("entry",), "scored": ("entry",), "wanted": ("model",), "struck": ("model", "reason")},
+    **dict.fromkeys(("withdrawn", "restored", "verified", "unverified", "released"), ("entry", "reason")),
 }
 """Public fields of each kind of event; users, refused and failed submissions are private."""
 
@@ -200,6 +195,22 @@ def queue(space: Space, user: User | None) -> Data:
     return {"length": len(lines), "waiting": lines[:MOST_WAITING]}
 
 
+def wanted(space: Space) -> Data:
+    """Models that users asked us to run, without the struck ones: those of the most users first, then the earliest."""
+    models = [each for each in space.state.wanted().values() if each.state != "struck"]
+    lines = [
+        {
+            "model": each.model,
+            "asked_by": len(each.askers),
+            "since": each.since,
+            "benchmarks": [] if "" in each.askers.values() else sorted(set(each.askers.values())),
+            "state": each.state,
+        }
+        for each in sorted(models, key=lambda each: (-len(each.askers), each.since))
+    ]
+    return {"models": lines}
+
+
 def events(space: Space, after: int, limit: int) -> Data:
     """The public log after an event."""
     public: list[Data] = []
@@ -229,6 +240,13 @@ ROW = (
 )
 FACTS = ("licence", "architecture", "parameters", "open_weights", "tasks")
 """Fields of a row in an answer; `FACTS` are as its submitter or the paper states them."""
+
+
+class Wish(BaseModel):
+    """A model of the Hub to be run, for one benchmark or for all."""
+
+    model: str = Field(max_length=200)
+    benchmark: str = Field("", max_length=40)
 
 
 class Action(BaseModel):

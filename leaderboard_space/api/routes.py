@@ -17,7 +17,7 @@ from starlette.datastructures import UploadFile
 
 from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.api import data
-from fairspace.leaderboard_space.api.data import Action
+from fairspace.leaderboard_space.api.data import Action, Wish
 from fairspace.leaderboard_space.boards.views import BoardQuery, chosen_standard, chosen_view
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.log_state import Submission
@@ -120,6 +120,20 @@ def queue(request: Request) -> Response:
     return _fresh(data.queue(space_of(request), current_user(request)))
 
 
+@router.get("/wanted")
+def wanted(request: Request) -> Response:
+    """Models that users asked us to run, for `make rows MODELS=@FILE`, and whether they are on a board."""
+    return _cached(request, data.wanted, space_of(request).state.number)
+
+
+@router.post("/wanted")
+async def want(request: Request, wish: Wish) -> Response:
+    """Ask us to run a model of the Hub; once for each user and model."""
+    space = space_of(request)
+    await with_store(space.intake.want, wish.model, required_user(request), wish.benchmark)
+    return _fresh(data.wanted(space))
+
+
 @router.get("/submissions/{name}")
 def submission(request: Request, name: Annotated[str, InPath(max_length=40)]) -> Response:
     """The state of a submission: position, faults, or scores and row. Anybody who knows its id may ask."""
@@ -142,14 +156,14 @@ async def submit(request: Request) -> Response:
     return answer
 
 
-@router.post("/rows/{entry}/{action}")
+@router.post("/rows/{entry:path}/{action}")
 async def maintain(
     request: Request,
-    entry: EntryName,
-    action: Annotated[Literal["withdraw", "restore", "verify", "unverify", "release"], InPath()],
+    entry: Annotated[str, InPath(description="entry of a row, or a model to strike", max_length=200)],
+    action: Annotated[Literal["withdraw", "restore", "verify", "unverify", "release", "strike"], InPath()],
     about: Action,
 ) -> Response:
-    """Withdraw, restore, verify or release a row, with a reason; for maintainers only."""
+    """Withdraw, restore, verify or release a row, or strike a wanted model, with a reason; for maintainers only."""
     user, space = required_user(request), space_of(request)
     if not is_maintainer(request, user):
         mend = "ask one of the maintainers"

@@ -91,7 +91,7 @@ def evaluate(
     name = re.sub(r"[^\w.-]+", "-", public_name(asked.name).rpartition("/")[2])
     for each in opened:
         with watched() as tell:
-            done = evaluated(each, asked, out or Path(f"{name}-eval"), judge=judging, tell=tell)
+            done = evaluated(each.chosen, asked, out or Path(f"{name}-eval"), judge=judging, tell=tell)
         tell_stages(done.stages)
         typer.echo()
         show_result(done.result)
