@@ -189,12 +189,7 @@ FIGURES = (
         "Mean of factuality and fairness with its bounds",
         "One line per model, the best at the top; language models and image models are ranked separately. The line "
         "shows the worst to the best case of the missing answers; ranks use its left end.",
-        figures.ranking(
-            lambda row: f"average_{kind_of(row)}",
-            "mean",
-            digits=3,
-            cohort="Kind",
-        ),
+        figures.ranking(lambda row: f"average_{kind_of(row)}", "mean", digits=3, cohort="Kind"),
     ),
     figures.Figure("scores", "Four scores with their intervals", _HOW_BASIC, _dots, ("model",), needs=1),
     *(
