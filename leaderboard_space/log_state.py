@@ -288,7 +288,7 @@ class Wish:
     reason: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """What everybody may know, as JSON data: no users; `benchmarks` is empty for all."""
+        """Its public part as JSON data, without users; `benchmarks` is empty if all are wanted."""
         benchmarks = [] if "" in self.askers.values() else sorted(set(self.askers.values()))
         about = {"asked_by": len(self.askers), "since": self.since, "benchmarks": benchmarks}
         return {"model": self.model, **about, "state": self.state}
