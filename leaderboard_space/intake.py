@@ -208,9 +208,11 @@ class Intake:
         """
         self._check_store()
         if not HUB.fullmatch(model) or benchmark not in ("", *NAMES):
-            expected = f"a model, OWNER/NAME as on the Hub, and one of {', '.join(NAMES)} or nothing"
-            found = repr(plain(f"{model} {benchmark}")[:100])
-            raise SpaceError("BAD_PARAMETER", "the model", found, expected, "copy the model's name from its page")
+            problem, expected = (
+                repr(plain(f"{model} {benchmark}")[:100]),
+                "OWNER/NAME as on the Hub, and a test or none",
+            )
+            raise SpaceError("BAD_PARAMETER", "the model", problem, expected, "copy the name from the model's page")
         with self._wanting:
             self.state.refresh()
             wanted, key, name = self.state.wanted(), model.casefold(), user.name.casefold()

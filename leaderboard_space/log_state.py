@@ -272,7 +272,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Wish:
     """A model of the Hub that users asked us to run.
 
     Args:
@@ -286,6 +286,12 @@ class Wanted:
     askers: Mapping[str, str] = field(default_factory=dict)
     state: Literal["asked", "on the board", "struck"] = "asked"
     reason: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Its public part as JSON data, without users; `benchmarks` is empty if all are wanted."""
+        benchmarks = [] if "" in self.askers.values() else sorted(set(self.askers.values()))
+        about = {"asked_by": len(self.askers), "since": self.since, "benchmarks": benchmarks}
+        return {"model": self.model, **about, "state": self.state}
 
 
 @dataclass
@@ -310,7 +316,7 @@ class LogState:
     attempts: Attempts = field(default_factory=Attempts)
     withdrawn: dict[str, str] = field(default_factory=dict)
     """Withdrawn entry -> its benchmark, in the order of the withdrawals."""
-    wanted: dict[str, Wanted] = field(default_factory=dict)
+    wanted: dict[str, Wish] = field(default_factory=dict)
     """Model in small letters -> who asked us to run it."""
     key: bytes = b""
     """Key of the maintainers' signatures; empty if they cannot be checked."""
@@ -335,17 +341,10 @@ def baseline_of(result: Result) -> tuple[str, str, str] | None:
 def _accepted(folded: LogState, event: Event) -> None:
     body = event.body
     before = folded.submissions.get(body["id"])
-    folded.submissions[body["id"]] = Submission(
-        body["id"],
-        body["user"],
-        body["organisation"],
-        body["sha256"],
-        body["size"],
-        event.time,
-        body["attempt"],
-        clock=body.get("clock", event.time),
-        failed=() if before is None else before.failed if before.ours else (*before.failed, before.clock),
-    )
+    about = {name: body[name] for name in ("id", "user", "organisation", "sha256", "size", "attempt")}
+    failed = () if before is None else before.failed if before.ours else (*before.failed, before.clock)
+    clock = body.get("clock", event.time)
+    folded.submissions[body["id"]] = Submission(**about, accepted=event.time, clock=clock, failed=failed)
 
 
 _RESULT_LOST = "Its result was lost when the log was damaged; hand it in again."
@@ -447,20 +446,16 @@ def _revoked(folded: LogState, event: Event) -> None:
 
 
 def _wanted(folded: LogState, event: Event) -> None:
-    model, user = event.body["model"], event.body["user"].casefold()
-    before = folded.wanted.get(model.casefold()) or Wanted(model, event.time)
-    askers = {**before.askers, user: event.body["benchmark"]}
-    folded.wanted[model.casefold()] = replace(before, askers=askers)
-
-
-def _struck(folded: LogState, event: Event) -> None:
-    model, reason = event.body["model"], event.body["reason"]
-    before = folded.wanted.get(model.casefold()) or Wanted(model, event.time)
-    folded.wanted[model.casefold()] = replace(before, state="struck", reason=reason)
+    body, key = event.body, event.body["model"].casefold()
+    wish = folded.wanted.get(key) or Wish(body["model"], event.time)
+    if event.kind == "struck":
+        folded.wanted[key] = replace(wish, state="struck", reason=body["reason"])
+    else:
+        folded.wanted[key] = replace(wish, askers={**wish.askers, body["user"].casefold(): body["benchmark"]})
 
 
 _FOLDS: dict[Kind, Callable[[LogState, Event], None]] = {
     **dict.fromkeys(("withdrawn", "restored", "verified", "unverified", "released"), _marked),
     **{"accepted": _accepted, "result": _result, "scored": _scored, "refused": _refused, "failed": _failed},
-    **{"lost": _lost, "mended": _mended, "pruned": _pruned, "revoked": _revoked, "wanted": _wanted, "struck": _struck},
+    **{"lost": _lost, "mended": _mended, "pruned": _pruned, "revoked": _revoked, "wanted": _wanted, "struck": _wanted},
 }

@@ -16,15 +16,7 @@ import orjson
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Event
-from fairspace.leaderboard_space.log_state import (
-    Attempts,
-    Entry,
-    LogState,
-    SameAnswers,
-    Submission,
-    Wanted,
-    baseline_of,
-)
+from fairspace.leaderboard_space.log_state import Attempts, Entry, LogState, SameAnswers, Submission, Wish, baseline_of
 from fairspace.leaderboard_space.storage import Storage, StorageError, result_path, submission_path
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
@@ -134,7 +126,7 @@ class State:
         """Number of revocations by a user since a time."""
         return sum(time > since for time in self._folded.revocations.get(by, ()))
 
-    def wanted(self) -> dict[str, Wanted]:
+    def wanted(self) -> dict[str, Wish]:
         """Model in small letters -> who asked us to run it, in the order of the log."""
         with self._lock:
             entries = [entry for entry in self._folded.entries.values() if not entry.withdrawn]

@@ -153,23 +153,12 @@ def submission(space: Space, stored: Submission) -> Data:
     progress = space.jobs.progress(stored)
     scores = space.state.scores(stored.entry) if stored.entry else {}
     return {
-        "id": stored.id,
-        "outcome": stored.outcome,
+        **{name: getattr(stored, name) for name in STATED},
         "stage": progress.stage,
         "position": progress.position,
         "tries": progress.tries if stored.outcome == "waiting" else stored.tries or None,
         "since": progress.since,
-        "accepted": stored.accepted,
-        "ended": stored.ended,
-        "attempt": stored.attempt,
-        "organisation": stored.organisation,
-        "size": stored.size,
         "faults": [fault.to_json() for fault in stored.faults],
-        "reason": stored.reason,
-        "pruned": stored.pruned,
-        "same": stored.same,
-        "benchmark": stored.benchmark,
-        "entry": stored.entry,
         "scores": _values(scores),
         "row": f"/model/{stored.benchmark}/{stored.entry}" if scores else "",
         "address": f"/submission/{stored.id}",
@@ -197,18 +186,8 @@ def queue(space: Space, user: User | None) -> Data:
 
 def wanted(space: Space) -> Data:
     """Models that users asked us to run, without the struck ones: those of the most users first, then the earliest."""
-    models = [each for each in space.state.wanted().values() if each.state != "struck"]
-    lines = [
-        {
-            "model": each.model,
-            "asked_by": len(each.askers),
-            "since": each.since,
-            "benchmarks": [] if "" in each.askers.values() else sorted(set(each.askers.values())),
-            "state": each.state,
-        }
-        for each in sorted(models, key=lambda each: (-len(each.askers), each.since))
-    ]
-    return {"models": lines}
+    wishes = sorted(space.state.wanted().values(), key=lambda wish: (-len(wish.askers), wish.since))
+    return {"models": [wish.to_json() for wish in wishes if wish.state != "struck"]}
 
 
 def events(space: Space, after: int, limit: int) -> Data:
@@ -238,15 +217,13 @@ ROW = (
     *("cohort", "protocol", "group", "ranked", "unranked"),
     *("remarks", "labels", "tier", "rank_range", "no_tier", "chances"),
 )
+STATED = (
+    *("id", "outcome", "accepted", "ended", "attempt", "organisation", "size", "reason", "pruned", "same"),
+    *("benchmark", "entry"),
+)
+"""Fields of a submission in an answer."""
 FACTS = ("licence", "architecture", "parameters", "open_weights", "tasks")
 """Fields of a row in an answer; `FACTS` are as its submitter or the paper states them."""
-
-
-class Wish(BaseModel):
-    """A model of the Hub to be run, for one benchmark or for all."""
-
-    model: str = Field(max_length=200)
-    benchmark: str = Field("", max_length=40)
 
 
 class Action(BaseModel):

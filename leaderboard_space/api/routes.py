@@ -17,7 +17,7 @@ from starlette.datastructures import UploadFile
 
 from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.api import data
-from fairspace.leaderboard_space.api.data import Action, Wish
+from fairspace.leaderboard_space.api.data import Action
 from fairspace.leaderboard_space.boards.views import BoardQuery, chosen_standard, chosen_view
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.log_state import Submission
@@ -124,14 +124,6 @@ def queue(request: Request) -> Response:
 def wanted(request: Request) -> Response:
     """Models that users asked us to run, for `make rows MODELS=@FILE`, and whether they are on a board."""
     return _cached(request, data.wanted, space_of(request).state.number)
-
-
-@router.post("/wanted")
-async def want(request: Request, wish: Wish) -> Response:
-    """Ask us to run a model of the Hub; once for each user and model."""
-    space = space_of(request)
-    await with_store(space.intake.want, wish.model, required_user(request), wish.benchmark)
-    return _fresh(data.wanted(space))
 
 
 @router.get("/submissions/{name}")

@@ -32,7 +32,7 @@ from fairspace.submissions.running.settings import About
 
 LIST: dict[str, Any] = tomllib.loads(Path(__file__).with_name("rows.toml").read_text(encoding="utf-8"))
 KILLED = "its process was killed, often for want of memory. Mend: free memory, and start the same command again"
-FACTS = ("licence", "parameters")
+OPTIONS = {"data": "pictures to show", "labeller": "labels images", "judge": "reads GENRES' stories"}
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -42,11 +42,9 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=Path("rows"))
     parser.add_argument("--limit", type=int, help="at most so many stimuli of a task: a trial")
     parser.add_argument("--dry-run", action="store_true", help="print the plan alone")
-    for option, use in (("data", "shown pictures"), ("labeller", "labels images"), ("judge", "reads GENRES' stories")):
+    for option, use in OPTIONS.items():
         parser.add_argument(f"--{option}", default="", help=use)
-    options = parser.parse_args(words)
-    failed: dict[str, str] = {}
-    jobs = []
+    options, failed, jobs = parser.parse_args(words), dict[str, str](), []
     for name, benchmarks in wanted_models(options.models).items():
         try:
             kind = kind_of(name)
@@ -58,14 +56,14 @@ def main(words: Sequence[str] | None = None) -> int:
         print(f"{name}: {kind}; {asked['requests']:,} requests, {asked['images']:,} images; {takes}")
         cores = dict.fromkeys([*asked["answers"], *asked["makes"]])
         jobs += [(name, kind, core) for core in cores if not benchmarks or core.partition("@")[0] in benchmarks]
-    for name, kind, core in jobs if not options.dry_run else ():
+    for job in jobs if not options.dry_run else ():
         try:
             with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-                fault = pool.submit(run_core, name, kind, core, options).result()
+                fault = pool.submit(run_core, *job, options).result()
         except BrokenExecutor:
             fault = KILLED
-        print(f"{name}, {core}: {'failed' if fault else 'done'}", flush=True)
-        failed |= {f"{name}, {core}": fault} if fault else {}
+        print(f"{job[0]}, {job[2]}: {'failed' if fault else 'done'}", flush=True)
+        failed |= {f"{job[0]}, {job[2]}": fault} if fault else {}
     print(f"Onto a board: fairspace submit {options.out}/MODEL/BENCHMARK/submission --space OWNER/NAME, for each.")
     for what, fault in failed.items():
         print(plain(f"Failed: {what}: {fault}"), file=sys.stderr)
@@ -77,14 +75,13 @@ def wanted_models(words: Sequence[str]) -> dict[str, Sequence[str]]:
 
     SystemExit: another file, or a name that is neither one of the Hub nor, given by hand, a folder.
     """
-    models: dict[str, Sequence[str]] = {} if words else dict.fromkeys(LIST["models"], ())
-    for word in words:
+    models: dict[str, Sequence[str]] = dict.fromkeys([word for word in words or LIST["models"] if word[0] != "@"], ())
+    for word in [word for word in words if word[0] == "@"]:
         try:
-            asked = json.loads(Path(word[1:]).read_text(encoding="utf-8"))["models"] if word[0] == "@" else []
+            asked = json.loads(Path(word[1:]).read_text(encoding="utf-8"))["models"]
             models |= {str(each["model"]): each["benchmarks"] for each in asked if each["state"] == "asked"}
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise SystemExit(f"{word} is no answer of /api/v1/wanted ({error}); save it with `curl`.") from error
-        models |= {} if word[0] == "@" else {word: ()}
     for name in models:
         if not (HUB.fullmatch(name) or (name in words and name.startswith((".", "/")))):
             raise SystemExit(f"{name[:100]!r} is no model; name it OWNER/NAME as on the Hub, or ./FOLDER.")
@@ -114,7 +111,8 @@ def run_core(name: str, kind: str, core: str, options: Namespace) -> str:
     if report.exists() and json.loads(result.read_bytes())["meta"]["generation"].get("limit") == limit:
         return ""
     images = f"{asked['images_by']}:{_pinned(name)}{about.get('settings', '')}" if core in asked["makes"] else ""
-    stated = About(name.lstrip("./"), open_weights=True, **{fact: about[fact] for fact in FACTS if fact in about})
+    facts = {fact: about[fact] for fact in ("licence", "parameters") if about}
+    stated = About(name.lstrip("./"), open_weights=True, **facts)
     model = ModelSettings(f"local/{_pinned(name)}") if core in asked["answers"] else None
     try:
         if images and not options.labeller:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,12 +12,15 @@ import pytest
 
 from fairspace.leaderboard_space import intake as taking
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.intake import User, result_draft
+from fairspace.leaderboard_space.intake import User, add_result, result_draft
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
+from fairspace.submissions.results.result import Result
 from fairspace.submissions.running import rows
+from tests.hub.running import OWNER, Hub
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import result
+from tests.submissions.running.local import tiny_models
 
 ADA, BOB = User("ada"), User("bob")
 
@@ -27,7 +32,7 @@ def space(tmp_path: Path) -> Iterator[Opened]:
 
 
 def of(space: Opened, user: User) -> dict[str, str]:
-    return {"X-Fairspace-Token": space.space.tokens.make(user)}
+    return {"X-Fairspace-Token": space.space.tokens.make(user), "Accept": "application/json"}
 
 
 def listed(space: Opened) -> dict[str, dict[str, object]]:
@@ -67,14 +72,13 @@ def test_a_model_counts_once_for_each_user_and_outlives_a_restart(space: Opened)
         "a/b#c",
         "a b/c",
         "http://h/a",
-        "a/b\n",
         "<b>/c",
         "а/b",
         "a//b",
     ],
 )
 def test_a_name_that_is_none_of_the_hub_is_refused(space: Opened, name: str) -> None:
-    answer = space.client.post("/api/v1/wanted", json={"model": name}, headers=of(space, BOB))
+    answer = space.client.post("/queue", data={"model": name}, headers=of(space, BOB))
     assert (answer.status_code, answer.json()["code"]) == (400, "BAD_PARAMETER")
     assert space.space.state.number == 0
 
@@ -110,7 +114,7 @@ def test_a_maintainer_strikes_a_model_for_good(space: Opened) -> None:
     event = space.client.post(address, json=about, headers=of(space, ADA)).json()
     assert (event["kind"], event["model"], event["reason"]) == ("struck", "acme/one", about["reason"])
     assert listed(space) == {}
-    refused = space.client.post("/api/v1/wanted", json={"model": "Acme/One"}, headers=of(space, BOB)).json()
+    refused = space.client.post("/queue", data={"model": "Acme/One"}, headers=of(space, BOB)).json()
     assert about["reason"] in refused["what"]
     unknown = space.client.post("/api/v1/rows/acme/two/strike", json=about, headers=of(space, ADA))
     assert unknown.json()["code"] == "UNKNOWN_ENTRY"
@@ -131,12 +135,27 @@ def test_the_form_works_without_scripts_and_for_nobody_else(space: Opened) -> No
     assert (wrong.status_code, "BAD_PARAMETER" in wrong.text) == (400, True)
 
 
-def test_the_operator_works_the_list_off_with_the_command(
-    space: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    space.space.intake.want("Qwen/Qwen2.5-7B-Instruct", BOB, "genres")
-    file = tmp_path / "wanted.json"
+@pytest.mark.slow
+@pytest.mark.process
+def test_the_operator_works_the_list_off_with_the_command(space: Opened, tmp_path: Path) -> None:
+    name, folder = "fairspace/tiny", tiny_models.chat(tmp_path / "tiny", ["A", "B"])
+    space.space.intake.want(name, BOB, "fact_or_fair")
+    file, out = tmp_path / "wanted.json", tmp_path / "rows"
     file.write_text(space.client.get("/api/v1/wanted").text)
-    assert rows.main([f"@{file}", "--dry-run"]) == 0
-    assert "Qwen/Qwen2.5-7B-Instruct: language model" in capsys.readouterr().out
-    assert json.loads(file.read_text())["models"][0]["asked_by"] == 1
+    with Hub.start(tmp_path / "hub") as hub:
+        upload = f"from huggingface_hub import HfApi\napi = HfApi()\napi.create_repo({name!r})\n"
+        hub.run(f"{upload}api.upload_folder(repo_id={name!r}, folder_path={str(folder)!r})", tmp_path / "home", OWNER)
+        command = [sys.executable, "-m", rows.__name__, f"@{file}", "--limit", "1", "--out", str(out)]
+        environment = hub.environment(tmp_path / "operator", FAIRSPACE_RESAMPLES="0")
+        subprocess.run(command, env=environment, check=True)
+    (path,) = out.glob("*/*/result.json")
+    ran = Result.from_json(json.loads(path.read_text()))
+    assert path.relative_to(out).parts[:2] == ("fairspace-tiny", "fact_or_fair-v2-core")
+    assert ran.meta["model"] == name
+    assert len(ran.meta["revision"]) == 40, "the commit of `main`"
+    assert listed(space)[name]["state"] == "asked"
+    add_result(space.space.storage, ran)
+    space.space.state.refresh()
+    assert listed(space)[name]["state"] == "on the board"
+    file.write_text(space.client.get("/api/v1/wanted").text)
+    assert rows.wanted_models([f"@{file}"]) == {}

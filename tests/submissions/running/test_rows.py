@@ -71,6 +71,19 @@ def test_wanted_models_come_from_a_file_and_hostile_names_are_refused(tmp_path: 
             rows.wanted_models([f"@{file}"])
 
 
+def killed(*about: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.process
+def test_a_killed_process_is_a_failure_of_its_core_alone(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(rows, "run_core", killed)
+    assert rows.main([next(iter(MODELS))]) == 1
+    assert capfd.readouterr().err.count(rows.KILLED) == 3
+
+
 @pytest.mark.slow
 @pytest.mark.process
 def test_rows_go_on_after_a_kill_and_past_a_model_that_fails(
