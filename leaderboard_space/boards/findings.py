@@ -78,12 +78,11 @@ def _furthest(state: State, name: str, board: Board) -> Finding | None:
     rows = {row.entry: row for row in whole if row.row_class in KNOWN and not row.remarks}
     labels = {row.cohort: row.labels for row in rows.values()}
     scale = cache(lambda score, cohort: from_ideal(bench, bench.default, score, labels[cohort]))
-    far = []
-    for row, score in product(rows.values(), SENTENCES.get(name, ())):
-        value, place = value_of(row, score), scale(score, row.cohort)
-        if value is not None and value.value is not None and place is not None:
-            far.append((-place(value.value), plain(row.model), score, row.entry))
-    far.sort()
+    far = sorted(
+        (-place(value.value), plain(row.model), score, row.entry)
+        for row, score in product(rows.values(), SENTENCES.get(name, ()))
+        if (value := value_of(row, score)) and value.value is not None and (place := scale(score, row.cohort))
+    )
     looked = [rows[entry] for entry in dict.fromkeys(entry for *_, entry in far[:SCANNED])]
     rows |= {row.entry: row for row in with_errors(looked, bench.default)}
     for order in sorted((_is_sure(rows[key[3]], key[2]) is not True, *key) for key in far[:SCANNED]):
@@ -108,10 +107,9 @@ def _is_sure(row: Row, score: str) -> bool | None:
 def _sentence(name: str, row: Row, value: Value) -> str:
     """The value in plain words; '' where no sentence has all its fields."""
     bench, size = find_benchmark(name), value.value or 0.0
-    fields: dict[str, object] = {each: 100 * raw.value for each, raw in row.values.items() if raw.value is not None}
+    fields: dict[str, object] = {"value": size, "percent": 100 * size, "size": abs(size), "most": 50 + 100 * size}
     for group in ("male", "female"):
         fields |= {f"{group}_{each}": mean for each, mean in value.numbers("mean", group).items()}
-    fields |= {"value": size, "percent": 100 * size, "size": abs(size), "most": 50 + 100 * size}
     fields |= {"more": "woman", "less": "man"} if size < 0 else {"more": "man", "less": "woman"}
     fields["model"] = shortened(plain(row.model), 60)
     if (ideal := bench.ideal(value.name, bench.default)) and ideal.threshold is not None:
