@@ -12,6 +12,7 @@ from fastapi import Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
+from fairspace.leaderboard_space.boards.front import kind_of
 from fairspace.leaderboard_space.boards.table import BoardColumn, Cell, Strip
 from fairspace.leaderboard_space.boards.views import draft_of, named_standard
 from fairspace.leaderboard_space.boards.words import EVIDENCE, coverage, prose, provenance_of, shown, visibility
@@ -106,7 +107,7 @@ ENVIRONMENT = Environment(
     lstrip_blocks=True,
     auto_reload=False,  # a template that changes under a running Space does not fit its code
 )
-ENVIRONMENT.globals.update(draft_of=draft_of, named_standard=named_standard)
+ENVIRONMENT.globals.update(draft_of=draft_of, named_standard=named_standard, kind_of=kind_of)
 ENVIRONMENT.globals.update(fold=fold, measured=measured, chance=chance, cell_content=cell_content, sort_key=sort_key)
 ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage, shown=shown, prose=prose)
 ENVIRONMENT.filters.update(visibility=visibility, searched=searched, evidence_mark=provenance_of)
