@@ -20,7 +20,6 @@ from starlette.datastructures import QueryParams
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from fairspace.leaderboard_space.boards.front import front
 from fairspace.leaderboard_space.boards.table import board_table
 from fairspace.leaderboard_space.boards.views import BoardQuery
 from fairspace.leaderboard_space.errors import SpaceError
@@ -113,7 +112,6 @@ def create_app(space: Space) -> FastAPI:
 def _make_boards(space: Space) -> None:
     for name in NAMES:
         _prepare(space, name)
-    front(space.state)
 
 
 def _prepare(space: Space, name: str) -> None:

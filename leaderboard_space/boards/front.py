@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import log10
 
 from fairspace.leaderboard_space.boards.figures import SIGNS, SYMBOLS, Drawing, Figure, Source, Table
@@ -25,16 +26,13 @@ from fairspace.submissions.results.three_numbers import ThreeNumbers
 
 MOST, FEWEST = 40, 5
 """Most models in the matrix, which keeps the page light; fewest points of the scatter."""
-BASELINES = {"baseline: random": "random answers", STEREOTYPED: "always the stereotype"}
-"""Model name of a bundled baseline -> its name on the page."""
+BASELINES = ("baseline: random", STEREOTYPED)
+"""Bundled baselines whose scores are lines in the cells."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A row of a model; places on the scale of its score `at`, the `ends` of its interval and the baselines' `lines`.
-
-    `at` is None where the row has no number, no scale, or another protocol than the column.
-    """
+    """A row, and places of its score (None: no number, scale or another protocol), interval and baselines (`lines`)."""
 
     row: Row
     three: ThreeNumbers
@@ -45,10 +43,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Test:
-    """A column: the protocols of its axis (`group`), the number of `models`, and cells by the models' slugs.
-
-    `leaders`: best row of each class, cohort and group, with the number of rows there; `worst`: rows of baselines.
-    """
+    """A column of protocols `group`: number of models, slug -> cell, leaders of so many ranked rows, and baselines."""
 
     view: View
     group: str
@@ -95,10 +90,7 @@ def _test(state: State, name: str, rows: Mapping[str, Row]) -> Test:
     groups = Counter((ORDER[row.row_class], row.group) for row in rows.values() if _number(row, name) is not None)
     group = min(groups, key=lambda each: (each[0], -groups[each]), default=(0, ""))[1]
     worst = {(row.model, row.cohort, row.group): row for row in scored if row.model in BASELINES}
-    ranked: dict[object, list[Row]] = {}
-    for row in scored:
-        if row.row_class in KNOWN and (row.rank is not None or row.row_class == "printed"):
-            ranked.setdefault(row.ranked_with, []).append(row)
+    fit = (row for row in scored if row.row_class in KNOWN and (row.rank is not None or row.row_class == "printed"))
 
     def cell(row: Row) -> Cell:
         row = with_errors([row], standard)[0]
@@ -106,54 +98,42 @@ def _test(state: State, name: str, rows: Mapping[str, Row]) -> Test:
         place = place_of(state, name, row) if row.group == group else None
         if three.value is None or place is None:
             return Cell(row, three)
-        alike = [worst.get((model, row.cohort, row.group)) for model in BASELINES]
-        numbers = [None if other is None else _number(other, name) for other in alike]
+        alike = (worst.get((model, row.cohort, row.group)) for model in BASELINES)
+        numbers = (None if other is None else _number(other, name) for other in alike)
         lines = tuple(None if number is None else place(number) for number in numbers)
         return Cell(row, three, place(three.value), sorted(map(place, three.interval or ())), lines)
 
     cells = {slug: cell(rows[slug]) for slug in list(rows)[:MOST]}
-    leaders = [(cell(alike[0]), len(alike)) for alike in ranked.values()]
+    ranked = [list(alike) for _, alike in groupby(fit, lambda row: row.ranked_with)]
+    leaders = [(cell(alike[0]), len(alike)) for alike in ranked]
     return Test(view, group, len(rows), cells, leaders, [cell(row) for row in worst.values()])
 
 
 def kind_of(model: Model) -> str:
     """The kind of a model by its tasks: text, image, or unified if it gives both; '' where no task has a value."""
-    tasks = (
-        (name, task)
-        for name, rows in model.rows.items()
-        for row in rows
-        if row.row_class in KNOWN
-        for task in row.facts.tasks
-    )
-    kinds = {"image" if find_benchmark(name).task(task).table == "annotations" else "text" for name, task in tasks}
+    rows = [(name, row) for name, rows in model.rows.items() for row in rows if row.row_class in KNOWN]
+    tables = {find_benchmark(name).task(task).table for name, row in rows for task in row.facts.tasks}
+    kinds = {"image" if table == "annotations" else "text" for table in tables}
     return "unified" if len(kinds) > 1 else "".join(kinds)
 
 
 def _draw(source: Source) -> Drawing:
     test = next(test for test in front(source.state).tests if test.view.benchmark == source.benchmark)
-    sized = [(cell, cell.row.facts.parameters, cell.at) for cell in test.cells.values() if cell.at is not None]
-    cohorts = Counter(cell.row.cohort for cell, size, _ in sized if size)
-    points = [
-        Point(
-            log10(size),
-            at,
-            plain(cell.row.model),
-            f"{plain(cell.row.model)}, {size:g} billion parameters: {cell.three.cell_text}",
-            source.href(cell.row),
-            BLUE,
-            SYMBOLS[visibility(cell.row)],
-            y_interval=(cell.ends[0], cell.ends[1]) if cell.ends else None,
-        )
-        for cell, size, at in sized
-        if size and at is not None and cell.row.cohort == cohorts.most_common(1)[0][0]
-    ]
-    table = Table(["Model", "Size and score"], [point.text.split(", ", 1) for point in points])
+    sized = [(cell, cell.row.facts.parameters) for cell in test.cells.values() if cell.at is not None]
+    cohorts = Counter(cell.row.cohort for cell, size in sized if size).most_common(1)
+    points = []
+    for cell, size in sized:
+        if size and cell.row.cohort == cohorts[0][0]:
+            name, ends = plain(cell.row.model), (cell.ends[0], cell.ends[1]) if cell.ends else None
+            text = f"{name}, {size:g} billion parameters: {cell.three.cell_text}"
+            look = source.href(cell.row), BLUE, SYMBOLS[visibility(cell.row)]
+            points.append(Point(log10(size), cell.at or 0.0, name, text, *look, y_interval=ends))
+    table = Table(["Model", "Size and score"], [[point.name, point.text] for point in points])
     if len(points) < FEWEST or source.standard != find_benchmark(source.benchmark).default:
         return Drawing(None, table, f"Fewer than {FEWEST} models of one kind have a known size under this standard.")
-    sizes = [point.x for point in points]
-    span = min(sizes) - 0.1, max(sizes) + 0.1
+    span = min(point.x for point in points) - 0.1, max(point.x for point in points) + 0.1
     ticks = {log10(tick): f"{tick:g}" for ten in (0.01, 0.1, 1, 10, 100, 1000) for tick in (ten, 2 * ten, 5 * ten)}
-    shown = Map(points, "billions of parameters", "0 even, 1 worst", span, (0.0, 1.0), x_ticks=ticks)
+    shown = Map(points, "billions of parameters", f"{test.view.title}: 0 even, 1 worst", span, (0, 1), x_ticks=ticks)
     return Drawing(lambda width: shown.draw(width, f"{test.view.title}, size and evenness"), table)
 
 

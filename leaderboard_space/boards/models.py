@@ -38,8 +38,8 @@ class Model:
     @property
     def facts(self) -> Facts:
         """Facts of its row with the best evidence that knows its size."""
-        every = sorted((row for rows in self.rows.values() for row in rows), key=_evidence)
-        every = [row for row in every if row.row_class in KNOWN] or every  # no submitter describes a known model
+        rows = [row for rows in self.rows.values() for row in rows]
+        every = sorted([row for row in rows if row.row_class in KNOWN] or rows, key=_evidence)
         return next((row.facts for row in every if row.facts.parameters is not None), every[0].facts)
 
     def shown(self, benchmark: str) -> Row | None:
@@ -73,11 +73,8 @@ def place_of(state: State, benchmark: str, row: Row) -> Callable[[float], float]
 
     Where a score has no limit, 1 is the fully stereotyped baseline of the row's cohort and protocol, once it is scored.
     """
-    bench, standard, column = (
-        find_benchmark(benchmark),
-        find_benchmark(benchmark).default,
-        total_of(VIEWS[benchmark], row),
-    )
+    bench, column = find_benchmark(benchmark), total_of(VIEWS[benchmark], row)
+    standard = bench.default
     place = from_ideal(bench, standard, column.score, row.labels)
     if place is not None:
         return place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.front import BASELINES, front
+from fairspace.leaderboard_space.boards.front import front
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.pages.board import board
 from fairspace.leaderboard_space.pages.figures import place_figures
@@ -13,7 +13,6 @@ from fairspace.leaderboard_space.pages.texts import document
 from fairspace.leaderboard_space.web.identity import site_of, space_of
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results.row import CLASSES
-from fairspace.submissions.version import VERSION
 
 router = APIRouter(include_in_schema=False)
 
@@ -24,18 +23,14 @@ def home(request: Request) -> Response:
     if "benchmark" in request.query_params:
         return board(request)
     state = space_of(request).state
-    made = front(state)
     scatters = (place_figures(state, name, find_benchmark(name).default, "front")[0] for name in VIEWS)
-    drawn = [placed for placed in scatters if placed.drawing.draw is not None]
     return page(
         request,
         "front.html.jinja",
-        front=made,
+        front=front(state),
         findings=[],
-        scatter=max(drawn, key=lambda placed: len(placed.drawing.table.rows), default=None),
+        scatter=max(scatters, key=lambda placed: len(placed.drawing.table.rows)),
         classes=CLASSES,
-        baselines=BASELINES,
         errata=document("cards/errata.md").html.count("<h3"),
         address=site_of(request),
-        version=VERSION,
     )

@@ -30,7 +30,7 @@ def words(site: Opened, address: str = "/") -> str:
         ("what has been run when", r"four tests, \d{3} run by us\. Last run: [^,]+, \d{4}-\d\d-\d\d\. The others are"),
         (
             "how to add mine",
-            r"Add your model fairspace eval --model \./my-model .* fairspace submit my-submission\.zip",
+            r"Add your model .*fairspace eval --model \./my-model .*fairspace submit my-submission\.zip",
         ),
     ],
 )
