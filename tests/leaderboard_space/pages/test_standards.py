@@ -78,7 +78,7 @@ def test_a_further_sector_has_its_column_and_what_lacks_its_values_is_unranked(s
 
 def test_a_draft_says_so_wherever_it_ranks(site: Opened) -> None:
     chosen = "standard=algorithm_1"
-    for address in ("/model/iris/p-01", "/"):
+    for address in ("/model/iris/p-01", "/?benchmark=iris"):
         assert "algorithm_1 (draft)" in page(site, f"{address}{'&' if '?' in address else '?'}{chosen}"), address
     for address in ("/api/v1/boards/iris", "/api/v1/boards/iris/rows/p-01"):
         assert site.client.get(f"{address}?{chosen}").json()["draft"].startswith("IFS_Und"), address
