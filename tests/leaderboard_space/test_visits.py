@@ -25,8 +25,8 @@ LINKS = ("href", "src", "data-figure", "action")
 """Attributes that hold addresses."""
 NOT_READ = ("/oauth/", "/login", "/logout", "/api/v1/submissions")
 """Beginnings of addresses that sign in or take a file."""
-EVIDENCE = re.compile(r"(/model/\w+/)[^/]+(/evidence/\w+).*")
-"""Addresses of a value's records: thousands that look alike, so that one row's stand for all rows'."""
+EVIDENCE = re.compile(r"(/model/\w+/)[^/]+(/evidence/[^_?]+_?[^_?]*).*")
+"""Addresses of a value's records: thousands that look alike; one stands for those whose names begin alike."""
 KNOWN = ("/how-to-submit -> ",)
 """Beginnings of faults that are not mended yet."""
 
@@ -74,30 +74,33 @@ class Markup(HTMLParser):
 def crawl(client: httpx.Client, *starts: str) -> tuple[list[str], list[str]]:
     """Addresses of the Space that links lead to, and faults: dead links and fragments, ids that stand twice."""
     home = str(client.base_url).rstrip("/")
-    queue, linked_from = list(starts), dict.fromkeys(starts, "start")
+    queue, seen = [(start, "start") for start in starts], {*starts}
     ids, fragments, faults = dict[str, set[str]](), list[tuple[str, str, str]](), list[str]()
+    addresses = []
     while queue:
-        address = queue.pop()
+        address, linked_from = queue.pop()
+        addresses.append(address)
         answer = client.get(address)
         if answer.status_code >= 400:
-            faults.append(f"{linked_from[address]} -> {address}: {answer.status_code}")
+            faults.append(f"{linked_from} -> {address}: {answer.status_code}")
         if not answer.headers["content-type"].startswith(("text/html", "image/svg", "application/xml")):
             continue
         page = Markup(answer.text)
         ids[address] = set(page.ids)
         faults += [f"{address}: a link to nowhere, {link}" for link in page.nowhere]
-        faults += [f"{address}: id {one} twice" for one in ids[address] if page.ids.count(one) > 1]
+        faults += [f"{address}: id {name} twice" for name in ids[address] if page.ids.count(name) > 1]
         for link in page.links:
             target, fragment = urldefrag(urljoin(f"{home}{address}", link))
             at = target.removeprefix(home)
-            if at.startswith("/") and fragment:
+            if not at.startswith("/") or at.startswith(NOT_READ):
+                continue
+            if fragment:
                 fragments.append((address, at, unquote(fragment)))
-            seen = EVIDENCE.sub(r"\1\2", at)
-            if at.startswith("/") and not at.startswith(NOT_READ) and seen not in linked_from:
-                linked_from[seen] = linked_from[at] = address
-                queue.append(at)
+            if (like := EVIDENCE.sub(r"\1\2", at)) not in seen:
+                seen.add(like)
+                queue.append((at, address))
     faults += [f"{of} -> {to}#{name}: no such place" for of, to, name in fragments if name not in ids.get(to, {name})]
-    return list(linked_from), faults
+    return addresses, faults
 
 
 @pytest.mark.process
