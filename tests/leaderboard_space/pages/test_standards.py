@@ -52,9 +52,7 @@ def test_a_page_shows_where_a_standard_comes_from_and_its_hashes(space: Opened, 
         assert digest(document(name, standard)) in text
         assert standard.why in text
         lead = text.split(f"{'draft' if standard.draft else 'released'} ", 1)[1]
-        assert (
-            re.match(r"It [^.]*(best|better|even|set to 60)[^.]*\. ", lead) or standard.name == "procedural_page"
-        )
+        assert re.match(r"It [^.]*(best|better|even|set to 60)[^.]*\. ", lead) or standard.name == "procedural_page"
         assert standard.date in text
         assert all(sha256 in text for sha256 in standard.references.values())
         assert all(model in text for model in standard.cohort)
