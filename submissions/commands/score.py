@@ -55,12 +55,10 @@ def score(
     standard: Annotated[str, typer.Option(help="Standard to score under; if left out, the benchmark's default.")] = "",
     out: Annotated[Path | None, typer.Option(help="Write the result as JSON.")] = None,
     store: Annotated[
-        str | None,
-        typer.Option(help="Also add the result to this store, a folder or hf://datasets/OWNER/NAME."),
+        str | None, typer.Option(help="Also add the result to this store, a folder or hf://datasets/OWNER/NAME.")
     ] = None,
     reading: Annotated[
-        str,
-        typer.Option(help="`authors`: read the answers as the paper does; gives no rank.", metavar="WHO"),
+        str, typer.Option(help="`authors`: read the answers as the paper does; gives no rank.", metavar="WHO")
     ] = "",
     ares: Annotated[str | None, typer.Option("--labeller", "--ares", help=f"Labels the images: {LABELLERS}")] = None,
     measurement: MeasurementOption = None,
@@ -216,8 +214,7 @@ def _labelled(path: Path, checked: Submission, ares: str | None, measurement: Pa
 @app.command(epilog="Example: fairspace compare mine.json theirs.json", rich_help_panel=SCORE)
 def compare(
     compared: Annotated[
-        list[Path],
-        typer.Argument(help="Two or more results, or submissions to stereotypical_bias.", metavar="RESULT"),
+        list[Path], typer.Argument(help="Two or more results, or submissions to stereotypical_bias.", metavar="RESULT")
     ],
     fail_if_worse: Annotated[
         bool,
