@@ -313,7 +313,7 @@ def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Run
 
 FEWER_ROWS = "document.querySelectorAll('tbody').forEach(body => [...body.rows].slice(10).forEach(row => row.remove()))"
 """Removes further rows of a table, which look like the first."""
-IN_ALL_WINDOWS = ("board", "own row")
+IN_ALL_WINDOWS = ("front", "board", "own row")
 """Kinds whose colours and layout stand for the others."""
 
 
@@ -325,6 +325,7 @@ def kinds(space: Running) -> dict[str, str]:
     with space.program("ann") as program:
         waiting = program.post("/api/v1/submissions", content=empty.getvalue()).json()["id"]
     return {
+        "front": "/",
         "board": "/?benchmark=iris",
         "board with colours": "/?benchmark=genres",
         "board with all columns": "/?benchmark=stereotypical_bias&columns=all",
