@@ -268,7 +268,7 @@ def test_a_folder_is_measured_task_by_task_with_the_groups_that_are_known(
     assert found.attributes["skin_tone"].groups["origin"]["real"].report.accuracy is None
     pictures = Pictures(data.sets[0].faces)
     assert pictures[3].size == (80, 80)
-    pictures.faces.table = [{"id": "bomb", "image": {"bytes": b"BM"}}] * 24  # type: ignore[attr-defined]
+    pictures.faces.table = [{"id": "bomb", "image": {"bytes": b"BM"}}] * 24  # type: ignore[union-attr]
     with pytest.raises(BuildError, match="bomb"):
         pictures[3]
     assert all(table.text() for table in tables(found))
