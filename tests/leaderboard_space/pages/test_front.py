@@ -27,7 +27,10 @@ def words(site: Opened, address: str = "/") -> str:
             "what a bad model looks like",
             r"right the worst that can be.*Stereotypes: .*What bad looks like: a model at the right end",
         ),
-        ("what has been run when", r"four tests, \d{3} run by us\. The newest, [^,]+, is on the board since \d{4}-\d\d-\d\d\. The others are"),
+        (
+            "what has been run when",
+            r"four tests, \d{3} run by us\. The newest, [^,]+, is on the board since \d{4}(-\d\d){2}\. ",
+        ),
         (
             "how to add mine",
             r"Add your model .*fairspace eval --model \./my-model .*fairspace submit my-submission\.zip",
