@@ -134,7 +134,8 @@ def _draw(source: Source) -> Drawing:
     span = min(point.x for point in points) - 0.1, max(point.x for point in points) + 0.1
     ticks = {log10(tick): f"{tick:g}" for ten in (0.01, 0.1, 1, 10, 100, 1000) for tick in (ten, 2 * ten, 5 * ten)}
     shown = Map(points, "billions of parameters", f"{test.view.title}: 0 even, 1 worst", span, (0, 1), x_ticks=ticks)
-    return Drawing(lambda width: shown.draw(width, f"{test.view.title}, size and evenness"), table)
+    note = f"The figure shows the {len(points)} models of this page whose size is known."
+    return Drawing(lambda width: shown.draw(width, f"{test.view.title}, size and evenness"), table, note)
 
 
 SIZE = Figure(

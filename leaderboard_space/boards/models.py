@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
-from fairspace.leaderboard_space.boards.view import total_of
+from fairspace.leaderboard_space.boards.figures import Drawing, Figure, Source, Table, dot, told
+from fairspace.leaderboard_space.boards.view import Column, part_of, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.state import Board, State
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
 from fairspace.submissions.errors import plain
-from fairspace.submissions.report.figure import from_ideal
-from fairspace.submissions.results.row import ORDER, Facts, Row, RowClass
+from fairspace.submissions.plotting import BLUE, INK, number
+from fairspace.submissions.report.figure import ends_from_ideal, from_ideal
+from fairspace.submissions.results.row import CLASSES, ORDER, Facts, Row, RowClass
+from fairspace.submissions.results.row_errors import with_errors
 
 STEREOTYPED = "baseline: stereotyped"
 """Name of the bundled baseline that stands for the worst where a score has no upper limit."""
@@ -42,9 +47,15 @@ class Model:
         every = sorted([row for row in rows if row.row_class in KNOWN] or rows, key=_evidence)
         return next((row.facts for row in every if row.facts.parameters is not None), every[0].facts)
 
+    @property
+    def known(self) -> Mapping[str, Sequence[Row]]:
+        """Its rows of the classes in `KNOWN` by benchmark, without benchmarks that have none."""
+        known = {name: [row for row in rows if row.row_class in KNOWN] for name, rows in self.rows.items()}
+        return {name: rows for name, rows in known.items() if rows}
+
     def shown(self, benchmark: str) -> Row | None:
         """The row for a matrix: the first with a score, else the first; None where the model was not run."""
-        rows = [row for row in self.rows.get(benchmark, ()) if row.row_class in KNOWN]
+        rows = self.known.get(benchmark, ())
         scored = (row for row in rows if total_of(VIEWS[benchmark], row).number(row) is not None)
         return next(scored, rows[0] if rows else None)
 
@@ -68,13 +79,16 @@ def known_models(state: State) -> list[Model]:
     return sorted(models, key=place)
 
 
-def place_of(state: State, benchmark: str, row: Row) -> Callable[[float], float] | None:
-    """Distance of a row's ranked score from its ideal, in [0, 1] of the worst that it can be; None without a scale.
+def place_of(
+    state: State, benchmark: str, row: Row, column: Column | None = None, standard: str = ""
+) -> Callable[[float], float] | None:
+    """Distance of a row's score from its ideal, in [0, 1] of the worst that it can be; None without a scale.
 
     Where a score has no limit, 1 is the fully stereotyped baseline of the row's cohort and protocol, once it is scored.
+    `column` is that of the ranked score unless given, `standard` the benchmark's default.
     """
-    bench, column = find_benchmark(benchmark), total_of(VIEWS[benchmark], row)
-    standard = bench.default
+    bench, column = find_benchmark(benchmark), column or total_of(VIEWS[benchmark], row)
+    standard = standard or bench.default
     place = from_ideal(bench, standard, column.score, row.labels)
     if place is not None:
         return place
@@ -109,3 +123,43 @@ def _grouped(board: Board) -> Mapping[str, Sequence[Row]]:
         if slug := slug_of(row.model):
             groups.setdefault(slug, []).append(row)
     return groups
+
+
+def _draw_scale(source: Source) -> Drawing:
+    """The ranked score of each chosen row and its parts, a plot for each row: protocols have axes of their own."""
+    bench, plots, cells = find_benchmark(source.benchmark), [], []
+    keys = {"value, 95 % interval where it is known": (BLUE, "circle")}
+    for row in with_errors(source.chosen, source.standard):
+        lines, part = [], part_of(VIEWS[source.benchmark], row)
+        head = " · ".join(filter(None, (CLASSES[row.row_class].title, row.cohort, row.protocol)))
+        for column in (part.total, *part.columns):
+            value, name = column.of(row), column.header
+            mark = dot(source, row, value, column.digits, what=name, symbol="circle")
+            place = place_of(source.state, source.benchmark, row, column, source.standard)
+            if value is None or mark is None or place is None:
+                continue
+            at, ideal = place(mark.value), bench.ideal(column.score, source.standard)
+            mark = replace(mark, value=at, interval=ends_from_ideal(place, ideal, mark.interval), bounds=None)
+            fair = None if value.uncertainty is None else value.uncertainty.fair
+            if fair is not None:
+                keys["a fair model by chance"] = (INK, "tick")
+            chance = None if fair is None else (place(fair), f"{name} by chance: {column.show(fair)}")
+            lines.append(Line(name, [mark], reference=chance))
+            cells.append([head, name, told(row, value, column.digits), column.show(fair), number(at, 2)])
+        plots += [DotPlot(lines, (0.0, 1.0), levels={0.0: "even", 1.0: "worst"}, heading=head)] if lines else []
+    draw = partial(dot_plots, title=SCALE.title, plots=plots, keys=keys) if plots else None
+    table = Table(["Row", "Score", "Value", "By chance", "Place"], cells)
+    return Drawing(draw, table, "" if plots else "No score has a place between even and worst.")
+
+
+SCALE = Figure(
+    "scale",
+    "From even to worst",
+    "Dots are scores, lines their 95 % intervals. 0 is even, or all right; 1 is the worst that the score can be or, "
+    "without such a limit, the fully stereotyped baseline. A tick is the mean of fair models with as many answers. "
+    "Printed numbers have no interval. Numbers of different protocols do not compare.",
+    _draw_scale,
+    ("models",),
+    1,
+)
+"""Figure of a model's page: its scores of one benchmark on one scale."""

@@ -47,9 +47,14 @@ class View:
     caution: Callable[[str], str] = lambda standard: ""
 
 
+def part_of(view: View, row: Row) -> Slice:
+    """The first table with the row, else the first table."""
+    return next((part for part in view.slices.values() if part.keep(row)), next(iter(view.slices.values())))
+
+
 def total_of(view: View, row: Row) -> Column:
-    """The column of a row's ranked score: that of the first table with the row."""
-    return next((part.total for part in view.slices.values() if part.keep(row)), next(iter(view.slices.values())).total)
+    """The column of a row's ranked score."""
+    return part_of(view, row).total
 
 
 LONGEST_REASON = 90

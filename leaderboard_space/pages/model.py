@@ -1,23 +1,28 @@
-"""The page of a row, `/model/<benchmark>/<entry>`: its values and their origin; evidence has its own address."""
+"""Pages of a row (`/model/<benchmark>/<entry>`), of its evidence, and of a model over all tests (`/models/<slug>`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby, islice
 
 from fastapi import APIRouter, Request, Response
 
+from fairspace.leaderboard_space.boards.models import find_model, slug_of
 from fairspace.leaderboard_space.boards.table import facts_of, numbers_of
 from fairspace.leaderboard_space.boards.view import View, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS, chosen_standard
 from fairspace.leaderboard_space.boards.words import behind, provenance_of, shown
 from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.log_state import Entry
 from fairspace.leaderboard_space.pages.figures import place_figures
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.web.identity import space_of, with_store
 from fairspace.metrics.iris_score.standards import ARCHETYPES
+from fairspace.submissions.answers.items import Item
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.checking.names import hub_address
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.report.headline import sentences_of
@@ -101,7 +106,44 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
         reasons=list(dict.fromkeys((*row.remarks, *row.unranked))),
         evidence=f"/model/{benchmark}/{entry}/evidence/",
         figures=place_figures(state, benchmark, standard, "model", (entry,)),
+        slug="" if row.row_class == "baseline" else slug_of(row.model),
     )
+
+
+FEW = 4
+"""Rows of a benchmark in full on a model's page, and values of a row whose answers it shows."""
+
+
+@router.get("/models/{slug}")
+async def over_tests(request: Request, slug: str) -> Response:
+    """The page of a model over all tests."""
+    return await with_store(_over_tests, request, slug)
+
+
+def _over_tests(request: Request, slug: str) -> Response:
+    state = space_of(request).state
+    model = find_model(state, slug)
+    if model is None:
+        where, mend = f"/models/{slug[:60]}", "look the model up on a board, at /"
+        raise SpaceError("UNKNOWN_PAGE", where, "no row of a model of this name", "a model on a board", mend)
+    tests, shown = {}, model.known or model.rows
+    for name, view in VIEWS.items():
+        rows, standard = model.known.get(name, ())[:FEW], find_benchmark(name).default
+        runs = [(row, standing(view, row), *_inside(state, row)) for row in with_errors(rows, standard)]
+        tests[name] = view, runs, place_figures(state, name, standard, "models", [row.entry for row in rows])
+    makers = dict.fromkeys(plain(row.organisation) for rows in shown.values() for row in rows if row.organisation)
+    fixed = {"hub": hub_address(model.name), "bench": find_benchmark, "classes": CLASSES}
+    return page(request, "models.html.jinja", model=model, makers=[*makers], tests=tests, **fixed)
+
+
+def _inside(state: State, row: Row) -> tuple[Entry | None, Sequence[str], Mapping[str, Sequence[Item]]]:
+    """The log entry of a row, its sentences, and the first worst and typical answers of a few values."""
+    full = None if row.result is None else state.full(row.entry)
+    if full is None or row.result is None:
+        return None, (), {}
+    few = islice(full.items.items(), FEW)
+    items = {name: [next(kind) for _, kind in groupby(of, lambda item: item.kind)] for name, of in few}
+    return state.entry(row.entry), sentences_of(replace(row.result, values=full.values)), items
 
 
 @router.get("/model/{benchmark}/{entry}/evidence/{name}")
@@ -164,59 +206,6 @@ def _with_evidence(state: State, row: Row, standard: str) -> dict[str, Value]:
     return {**values, **names}
 
 
-TITLES: Mapping[Kind, tuple[str, str]] = {
-    "occupation_threshold": (
-        "Another threshold for occupations",
-        "An answer that names no occupation of the list counts as the nearest one if its embedding is similar enough. "
-        "These are the values with other similarity thresholds.",
-    ),
-    "judge": ("Another judge", "The values that each of the other judges gives on its own."),
-    "repeated_evaluations": (
-        "The same judge asked again",
-        "The means over several evaluations of the same passages by one judge, with 95 % intervals from how far these "
-        "evaluations differ. The paper prints means over four.",
-    ),
-    "name_swap": (
-        "One parse alone",
-        "Each passage is parsed twice, as written and with its two names exchanged, and the value is the mean of both. "
-        "These are the values of one parse alone. A perfect parser would give the same ones; half of their difference "
-        "is what the parser gives to male names. Results of earlier versions are the parse as written.",
-    ),
-    "reading_errors": (
-        "Errors of reading",
-        "Raw answers are read by rules, which err now and then. Here some answers were misread on purpose, as often as "
-        "the rules err on answers that people labelled, and as often as the upper end of what was measured. A value "
-        "that moves little does not depend on such errors.",
-    ),
-    "second_reader": (
-        "A second reader",
-        "A language model read the answers in which the rules find no choice, and a random part of the others. These "
-        "are the values with the choices that it found; its agreement on that part says how far to trust them.",
-    ),
-    "authors_reading": (
-        "As the authors read answers",
-        "The paper, or its authors' code, reads or counts some answers otherwise than a careful person would. These "
-        "are the values with their reading.",
-    ),
-    "labels_corrected": (
-        "Labels corrected for their errors",
-        "The shares are corrected with the confusion matrix of the labeller. The interval covers sampling error and "
-        "labelling error. Corrected values have no small-sample bias; compare them with the lower estimates. The "
-        "scores are the measured scores plus the change that the correction makes.",
-    ),
-    "labels_transported": (
-        "Labels corrected for a worse labeller",
-        "The same correction, if the labeller recognised each group 5 or 10 points less often here than where it was "
-        "tested. A value that moves little does not rest on the test being like these images.",
-    ),
-    "human_labels": (
-        "Labels corrected by people",
-        "People labelled a part of the images; the errors of the labeller on that part correct the rest. Corrected "
-        "values have no small-sample bias; compare them with the lower estimates. The scores are the measured scores "
-        "plus the change that the correction makes.",
-    ),
-}
-"""Kind of variant -> heading and explanation."""
 _LABELS = ("labels_corrected", "labels_transported", "human_labels")
 DIGITS = 4
 
@@ -252,8 +241,7 @@ class Part:
     `plain`: whether the values are without their bias at this number of samples.
     """
 
-    title: str
-    about: str
+    kind: Kind
     names: Sequence[str]
     notes: Sequence[str]
     lines: Sequence[Line]
@@ -284,10 +272,9 @@ def _part(
     lines = [Line(name, _own(values[name]), _debiased(values[name]), by_variant) for name, by_variant in cells.items()]
     moved = {name: ends for name, ends in ranges.items() if ends[0] < ends[1]}
     moved_scores = [Scored(name, _text(scores[name].value), *map(_text, ends)) for name, ends in moved.items()]
-    title, about = TITLES[kind]
     notes = dict.fromkeys(plain(f"{variant.name}: {variant.note}") for variant in variants if variant.note)
     same = len(ranges) - len(moved)
-    return Part(title, about, [plain(v.name) for v in variants], [*notes], lines, moved_scores, same, kind in _LABELS)
+    return Part(kind, [plain(v.name) for v in variants], [*notes], lines, moved_scores, same, kind in _LABELS)
 
 
 def _own(value: Value) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 from fairspace.builders.registry import paper
 from fairspace.leaderboard_space.boards.front import kind_of
 from fairspace.leaderboard_space.boards.table import BoardColumn, Cell, Strip
+from fairspace.leaderboard_space.boards.view import remarks
 from fairspace.leaderboard_space.boards.views import VIEWS, draft_of, named_standard
 from fairspace.leaderboard_space.boards.words import EVIDENCE, coverage, linked, prose, provenance_of, shown, visibility
 from fairspace.leaderboard_space.web.identity import current_user, space_of
@@ -112,7 +113,7 @@ ENVIRONMENT = Environment(
 ENVIRONMENT.globals.update(draft_of=draft_of, named_standard=named_standard, kind_of=kind_of)
 ENVIRONMENT.globals.update(fold=fold, measured=measured, chance=chance, cell_content=cell_content, sort_key=sort_key)
 ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage, shown=shown, prose=prose, linked=linked)
-ENVIRONMENT.filters.update(visibility=visibility, searched=searched, evidence_mark=provenance_of)
+ENVIRONMENT.filters.update(visibility=visibility, searched=searched, evidence_mark=provenance_of, remarks=remarks)
 ENVIRONMENT.globals.update(fact_sentences=SENTENCES, papers={name: paper(name) for name in VIEWS}, version=VERSION)
 HUB = "'self' https://huggingface.co"
 """Frame ancestors: the Hub shows every Space in a frame; other sites may not."""

@@ -10,12 +10,14 @@ from functools import cache
 from pathlib import Path
 from posixpath import dirname, normpath
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
+from fairspace.leaderboard_space.boards.models import known_models
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.boards.words import linked
 from fairspace.leaderboard_space.errors import REFUSALS
@@ -167,8 +169,9 @@ def robots(request: Request) -> Response:
 
 @router.get("/sitemap.xml")
 def sitemap(request: Request) -> Response:
-    """The boards and the pages of text; boards lead to the models."""
-    pages = ["/", *(f"/?benchmark={name}" for name in VIEWS), *_READ]
+    """The boards, the models that we or a paper ran, and the pages of text."""
+    models = (f"/models/{quote(model.slug)}" for model in known_models(space_of(request).state))
+    pages = ["/", *(f"/?benchmark={name}" for name in VIEWS), *models, *_READ]
     places = "".join(f"<url><loc>{escape(site_of(request) + page)}</loc></url>" for page in pages)
     text = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{places}</urlset>'
     return Response(text, headers={"Cache-Control": "public, max-age=86400"}, media_type="application/xml")

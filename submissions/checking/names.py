@@ -71,6 +71,11 @@ def owner_of(model: str, accounts: Iterable[str]) -> str:
     return named[1] if named and named[1].casefold() in {account.casefold() for account in accounts} else ""
 
 
+def hub_address(model: str) -> str:
+    """The address of the model card of a model named as a Hub repository; '' for another name."""
+    return f"https://huggingface.co/{model}" if HUB.fullmatch(model) else ""
+
+
 def taken_names(model: str, organisation: str, accounts: Collection[str] = ()) -> list[Fault]:
     """A fault for each name of a printed model or its organisation that the accounts may not use.
 

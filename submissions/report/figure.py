@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite, log
 
-from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Ideal
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, dot_plots
 from fairspace.submissions.drawing.svg import Svg, span
@@ -105,11 +105,7 @@ def _value(result: Result, name: str, value: Value, keys: Keys, label: str = "")
     place = _place(result, name)
     at, interval = three.value, three.interval
     if place is not None:
-        at = place(three.value)
-        if interval is not None:
-            first, last = sorted(map(place, interval))
-            holds = ideal is not None and ideal.number is not None and interval[0] <= ideal.number <= interval[1]
-            interval = (0.0 if holds else first, last)
+        at, interval = place(three.value), ends_from_ideal(place, ideal, interval)
     dots = [Dot(at, text, three.value_text, colour=_COLOURS[three.verdict], interval=interval)]
     keys[f"{three.verdict or 'value'}, 95 % interval"] = (_COLOURS[three.verdict], "circle")
     fair = None if value.uncertainty is None else value.uncertainty.fair
@@ -146,6 +142,15 @@ def from_ideal(bench: Benchmark, standard: str, name: str, labels: Labels) -> Ca
         return lambda number: 1 - log(max(number, 1.0)) / log(best)
     worst = max(best - low, high - best)
     return lambda number: min(abs(number - best) / worst, 1.0)
+
+
+def ends_from_ideal(place: Callable[[float], float], ideal: Ideal | None, interval: Ends | None) -> Ends | None:
+    """An interval on the scale of `from_ideal`, from 0 on where it holds the ideal; None without one."""
+    if interval is None:
+        return None
+    first, last = sorted(map(place, interval))
+    holds = ideal is not None and ideal.number is not None and interval[0] <= ideal.number <= interval[1]
+    return 0.0 if holds else first, last
 
 
 def _figure(title: str, lines: Sequence[Drawn], keys: Keys) -> Svg:

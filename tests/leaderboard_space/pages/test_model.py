@@ -1,7 +1,14 @@
 import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
 
 from fairspace.leaderboard_space.events import Draft
-from tests.leaderboard_space.api.spaces import Opened
+from fairspace.leaderboard_space.intake import result_draft
+from fairspace.submissions.checking.names import hub_address
+from tests.leaderboard_space.api.spaces import Opened, opened
+from tests.leaderboard_space.factory import result
 from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, entry_of, page
 
 
@@ -43,7 +50,7 @@ def test_a_row_shows_answers_that_its_values_are_made_of_as_text(site: Opened) -
 
 def test_a_published_row_shows_what_is_printed_and_where_it_contradicts_itself(site: Opened) -> None:
     text = page(site, "/model/iris/p-01?standard=inaugural")
-    assert "IRIS (arXiv:2603.00590), Table 3" in text
+    assert "IRIS (arXiv:2603.00590), Table 3" in re.sub(r"</?a[^>]*>", "", text)
     assert '<a href="/errata#E-IRIS-02">E-IRIS-02</a>' in text
     assert "printed figures come without samples" in text
     assert "Table 23" in page(site, "/model/iris/p-01/evidence/IFS_Gen.RD_gender")
@@ -116,3 +123,38 @@ def test_a_row_that_was_verified_before_there_was_evidence_has_a_page(site: Open
     assert "run on our machine" in page(site, f"/model/{BENCHMARK}/{entry}")
     site.space.storage.append([Draft("unverified", "unverified:old:1", body)])
     site.space.state.refresh()
+
+
+def test_a_model_has_one_page_over_all_tests_with_what_others_submitted_apart(tmp_path: Path) -> None:
+    run = result(BENCHMARK, "stereotyped", "Some model")
+    ours, other, theirs = (
+        replace(run, meta={**run.meta, "model": "gpt-4o", "organisation": made_by})
+        for made_by in ("Ours & Co", "Other", "<script>Evil")
+    )
+    with opened(tmp_path, (ours, other)) as space:
+        space.space.storage.append([result_draft(theirs, user="eve")[0]])
+        space.space.state.refresh()
+        text = page(space, "/models/gpt-4o")
+        tests = dict(
+            re.findall(r'<section aria-labelledby="(?:test|submitted)-(\w+)">(.*?)</section>', text, re.DOTALL)
+        )
+        first, submitted = text.split("Submitted by others under this name")
+        assert "OpenAI; Ours &amp; Co; Other" in re.sub(r"\s+", " ", first)
+        assert "Evil" not in first
+        assert "claimed by eve" in submitted
+        assert "&lt;script&gt;Evil" in submitted
+        assert "fairspace eval --benchmark iris --core --model MODEL" in tests["iris"]
+        assert "(printed; no interval)" in tests["fact_or_fair"]
+        assert "Worst and typical answers" in first
+        assert f"/figures/{BENCHMARK}/up_to_twenty/scale.svg" in tests[BENCHMARK]
+        assert "<loc>" in page(space, "/sitemap.xml").partition("/models/gpt-4o")[0]
+        assert 'href="/models/gpt-4o"' in page(space, "/model/genres/p-16")
+        row = space.space.state.board(BENCHMARK)[0]
+        assert 'href="/models/gpt-4o"' in page(space, f"/model/{BENCHMARK}/{row.entry}")
+        assert "UNKNOWN_PAGE" in page(space, "/models/nobody-made-this", 404)
+        assert "?standard=inaugural" in first
+
+
+@pytest.mark.parametrize(("name", "address"), [("a/b", "https://huggingface.co/a/b"), ("a/../b", ""), ("x", "")])
+def test_only_a_name_of_a_hub_repository_leads_to_a_model_card(name: str, address: str) -> None:
+    assert hub_address(name) == address
