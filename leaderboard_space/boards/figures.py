@@ -295,18 +295,12 @@ def ranking(
         if cohort:
             order = list(dict.fromkeys((row.row_class, row.cohort) for row in grouped))
             grouped.sort(key=lambda row: order.index((row.row_class, row.cohort)))
-        protocols = list(dict.fromkeys(row.group for row in grouped if row.group))
-        if len(protocols) > 1:
-            note = f"{note} Protocols: {', '.join(protocols)}. Numbers of different protocols do not compare.".strip()
-            grouped.sort(
-                key=lambda row: (list(CLASSES).index(row.row_class), protocols.index(row.group or protocols[0]))
-            )
+        note = f"{note} Protocol: {rows[0].group}.".strip() if rows[0].group else note
         dots = []
         for place, row in enumerate(grouped):
             head = CLASSES[row.row_class].title + (f" ({row.cohort or 'not known'})" if cohort else "")
             above = grouped[place - 1] if place else None
             new = above is None or above.ranked_with != row.ranked_with
-            head += f" · {row.group}" if len(protocols) > 1 and row.group else ""
             colour = GREY if row.row_class == "baseline" else BLUE
             mark = dot(source, row, numbers[row.entry], digits, scale, colour=colour)
             dots.append(Line(plain(row.model) or "(no name)", [mark], head if new else ""))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fairspace.leaderboard_space.boards.view import Column, Slice, View, remarks
-from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery, check_choice
+from fairspace.leaderboard_space.boards.views import TABS, VIEWS, BoardQuery, check_choice
 from fairspace.leaderboard_space.boards.words import SUBMITTED, behind, provenance_of, shortened, visibility
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.state import State
@@ -17,8 +17,9 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.board import ROW_FIELDS
-from fairspace.submissions.results.row import Row, RowClass
-from fairspace.submissions.results.three_numbers import ThreeNumbers, folded_facts, ideal_of, numbers_in_row
+from fairspace.submissions.results.row import ORDER, Row, RowClass
+from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.results.three_numbers import NOTHING, ThreeNumbers, folded_facts, ideal_of, numbers_in_row
 from fairspace.submissions.values import Value
 
 Notes = Mapping[tuple[str, str], int]
@@ -31,7 +32,7 @@ class Cell:
 
     Args:
         text: the number, or the state in words if it is `missing`.
-        below: a third line of remarks, after the interval in `sure`.
+        below: quiet words after the interval in `sure`.
         note: number of the footnote.
         strength: colour of a signed number, from -100 to 100.
     """
@@ -67,6 +68,10 @@ class BoardColumn:
     hint: str = ""
     words: str = ""
 
+    def has(self, row: Row) -> bool:
+        """Whether the column has a number or words for a row."""
+        return self.sort_by(row) is not None
+
 
 @dataclass(frozen=True)
 class TableColumns:
@@ -76,9 +81,11 @@ class TableColumns:
     optional: tuple[BoardColumn, ...]
     first: tuple[str, ...]
 
-    def shown(self, wide: bool) -> tuple[BoardColumn, ...]:
-        """The columns of a page: all of them, or those shown by default."""
-        return (*self.fixed, *(column for column in self.optional if wide or column.key in self.first))
+    def shown(self, wide: bool, rows: Sequence[Row]) -> tuple[BoardColumn, ...]:
+        """The columns with content in some row: all, or those shown by default, else the first three with numbers."""
+        fixed, optional = ([c for c in of if any(map(c.has, rows)) or c.total] for of in (self.fixed, self.optional))
+        first = [column for column in optional if column.key in self.first]
+        return (*fixed, *(optional if wide else first or [c for c in optional if c.words][:3]))
 
 
 def rank_column(rows: Sequence[Row]) -> BoardColumn:
@@ -102,7 +109,7 @@ def facts_of(column: Column, row: Row) -> dict[str, str]:
 
 
 def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool, words: str) -> BoardColumn:
-    """A score with its interval, its range over missing samples, and the verdict; `words`: its meaning."""
+    """A score with its interval, or with the number that a paper prints for it; `words`: its meaning."""
     numbers = (column.number(row) for row in rows) if column.signed else ()
     largest = max((abs(n) for n in numbers if n is not None), default=0.0)
 
@@ -111,10 +118,11 @@ def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool, wo
         strength = 0
         if column.signed and three.value is not None and largest:
             strength = round(100 * max(-1.0, min(1.0, three.value / largest)))
-        word = three.interval_text if row.provenance == "published" and three.interval_text != "printed" else ""
+        known = row.provenance == "published" and three.interval_text not in ("printed", NOTHING)
+        word = three.interval_text if known else ""
         return Cell(
             three.value_text,
-            "; ".join(filter(None, (three.missing_text, three.verdict))) or word,
+            three.missing_text.rpartition(": ")[2] or word,
             notes.get((row.entry, column.score)),
             strength,
             missing=three.value is None,
@@ -140,7 +148,8 @@ class Scale:
     @classmethod
     def of(cls, numbers: Mapping[str, float], rows: Iterable[Row], *lines: float | None) -> Scale:
         """The range of the numbers (entry -> number) and lines; baselines and outliers do not count."""
-        rows = [row for row in rows if row.entry in numbers and row.row_class != "baseline"]
+        rows = [row for row in rows if row.entry in numbers]
+        rows = [row for row in rows if row.row_class != "baseline"] or rows
         sure = [row for row in rows if row.row_class != "handed in"] or rows
         far = FAR * max((abs(numbers[row.entry]) for row in sure), default=0.0)
         near = [numbers[row.entry] for row in rows if abs(numbers[row.entry]) <= far]
@@ -160,13 +169,17 @@ class Scale:
 
 @dataclass(frozen=True)
 class Strip:
-    """A value in percent of its column's scale: `low` and `high` for missing samples, `sure` for the 95 % interval."""
+    """A value in percent of its scale: `low` and `high` for missing samples, `sure` for the 95 % interval.
+
+    `beyond`: the value is outside the scale; `cut`: another end is.
+    """
 
     low: float
     at: float
     high: float
     sure: tuple[float, float] | None = None
     beyond: bool = False
+    cut: bool = False
 
 
 def strip(value: Value | None, scale: Scale) -> Strip | None:
@@ -176,7 +189,9 @@ def strip(value: Value | None, scale: Scale) -> Strip | None:
     low, high = (value.value if end is None else end for end in (value.low, value.high))
     about = value.uncertainty
     sure = None if about is None else (scale.place(about.low), scale.place(about.high))
-    return Strip(scale.place(low), scale.place(value.value), scale.place(high), sure, not scale.holds(value.value))
+    ends = (low, high) if about is None else (low, high, about.low, about.high)
+    at, beyond = scale.place(value.value), not scale.holds(value.value)
+    return Strip(scale.place(low), at, scale.place(high), sure, beyond, not all(map(scale.holds, ends)))
 
 
 LONGEST_TEXT = 60
@@ -196,7 +211,7 @@ def column_sets(view: View, part: Slice, rows: Sequence[Row], notes: Notes, stat
         *(_label(name, head, notes) for name, head in view.labels.items()),
         *(figures, *kinds, *_about(state), _text("remarks", "Remarks", remarks)),
     )
-    return TableColumns((_total(part.total, rows, notes, up), *_chance(part.total, rows, up)), optional, part.first)
+    return TableColumns((_total(part.total, rows, notes, up), _chance(part.total, up)), optional, part.first)
 
 
 def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
@@ -220,20 +235,19 @@ def _behind(part: Slice) -> Callable[[Row], Cell]:
 
 
 def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> BoardColumn:
-    numbers = {row.entry: number for row in rows if (number := column.number(row)) is not None}
-    ideal = next((ideal.number for row in rows if (ideal := ideal_of(row, column.score))), None)
-    scale = Scale.of(numbers, rows, 0.0, ideal)
+    scales = scales_of(column, rows)
 
     def cell(row: Row) -> Cell:
         three = numbers_of(column, row, ranked=True)
+        facts = {"Source": plain(row.source)} if row.result is None else facts_of(column, row)
         return Cell(
             three.value_text,
-            three.missing_text,
+            three.missing_text.rpartition(": ")[2],
             note=notes.get((row.entry, column.score)),
             missing=three.value is None,
             sure="" if three.value is None else three.interval_text,
-            strip=strip(column.of(row), scale),
-            facts=facts_of(column, row),
+            strip=strip(column.of(row), scales[row.cohort, row.group]),
+            facts=facts if row.rank is not None else {"No rank": remarks(row)} | facts,
         )
 
     return BoardColumn(
@@ -248,21 +262,28 @@ def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> Board
     )
 
 
-def _chance(column: Column, rows: Sequence[Row], up: bool) -> list[BoardColumn]:
-    """The chance level of fair models and the verdict; no column if no row has a score from answers."""
+def scales_of(column: Column, rows: Sequence[Row]) -> dict[tuple[str, str], Scale]:
+    """Cohort and group -> the scale of its lines; numbers of different protocols do not compare."""
+    numbers = {row.entry: number for row in rows if (number := column.number(row)) is not None}
+    ideal = next((ideal.number for row in rows if (ideal := ideal_of(row, column.score))), None)
+    parts: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        parts.setdefault((row.cohort, row.group), []).append(row)
+    return {key: Scale.of(numbers, members, 0.0, ideal) for key, members in parts.items()}
+
+
+def _chance(column: Column, up: bool) -> BoardColumn:
+    """The end of what fair models show by chance, and the verdict."""
 
     def cell(row: Row) -> Cell:
         three = numbers_of(column, row)
-        return Cell(three.chance_text, three.verdict)
-
-    if not any(row.result is not None and column.number(row) is not None for row in rows):
-        return []
+        return Cell(three.chance_limit.rstrip("*?"), three.verdict.removesuffix(" with this many answers"))
 
     def key(row: Row) -> float | None:
         value = column.of(row)
         return None if value is None or value.value is None or value.uncertainty is None else value.uncertainty.fair
 
-    return [BoardColumn("chance", "By chance", key, cell, True, not up, hint="of a fair model")]
+    return BoardColumn("chance", "By chance", key, cell, True, not up, words="95 % of fair models stay within it")
 
 
 def _label(name: str, header: str, notes: Notes) -> BoardColumn:
@@ -322,6 +343,10 @@ class Note:
     text: str
 
 
+FEW = 100
+"""Rows whose chance level decides whether its column is shown: resampling all of a long board would take seconds."""
+
+
 class BoardTable:
     """One table of a board under one standard, made of the whole board's rows in order."""
 
@@ -329,14 +354,44 @@ class BoardTable:
         self.rows = [row for row in rows if part.keep(row)]
         self.notes, numbers = _footnotes(view, part, self.rows)
         self.columns = column_sets(view, part, self.rows, numbers, state)
-        self.front = (rank_column(self.rows), MODEL)
+        self.ordered = sorted(self.rows, key=lambda row: (ORDER[row.row_class], part.total.number(row) is None))
+        self.front = (rank_column(self.ordered), MODEL)
+        self.tabs = {name: [row for row in self.ordered if tab_of(row) == name] for name in TABS}
+        here = (row for row in self.tabs["here"] if row.row_class != "baseline")
+        measured = any(part.total.number(row) is not None for row in here)
+        self.tab = "here" if measured or not self.tabs["papers"] else "papers"
+        self.filled: dict[str, Sequence[BoardColumn]] = {}
+        self.total, self.scales = part.total, scales_of(part.total, self.rows)
         self.numbers = numbers
         self.classes: Counter[RowClass] = Counter(row.row_class for row in self.rows)
-        self.protocols = list(dict.fromkeys(row.protocol for row in self.rows))
 
     def select(self, query: BoardQuery) -> list[Row]:
         """The rows of a query in the board's order: those that it names, or all."""
         return [row for row in self.rows if not query.models or row.entry in query.models]
+
+    def of_tab(self, query: BoardQuery) -> tuple[list[Row], Sequence[BoardColumn]]:
+        """The named rows, or those of the tab, and their columns. Rows without a number end their class."""
+        name = query.tab or self.tab
+        named = [row for row in self.ordered if row.entry in query.models]
+        rows, key = named if query.models else self.tabs[name], f"{name}/{query.wide}"
+        if query.models or key not in self.filled:
+            models = [row for row in rows if row.row_class != "baseline"] or rows
+            columns = self.columns.shown(query.wide, [*with_errors(models[:FEW], query.standard), *models[FEW:]])
+            if query.models:
+                return rows, columns
+            self.filled[key] = columns
+        return rows, self.filled[key]
+
+    def span_of(self, rows: Sequence[Row]) -> str:
+        """The ends of the bars of rows of one cohort and group; '' without bars."""
+        scale, show = self.scales[rows[0].cohort, rows[0].group], self.total.show
+        drawn = scale.least < scale.most and any(self.total.number(row) is not None for row in rows)
+        return f"Bars from {show(scale.least)} to {show(scale.most)}." if drawn else ""
+
+
+def tab_of(row: Row) -> str:
+    """The tab of a row, a key of `TABS`."""
+    return "papers" if row.row_class == "printed" else "here"
 
 
 def _footnotes(view: View, part: Slice, rows: Sequence[Row]) -> tuple[list[Note], dict[tuple[str, str], int]]:
