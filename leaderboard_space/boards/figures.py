@@ -22,7 +22,7 @@ from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.values import Value, number_of
 
-Place = Literal["board", "model"]
+Place = Literal["board", "model", "front"]
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,9 @@ def value_of(row: Row, name: str) -> Value | None:
     return row.scores.get(name) or row.values.get(name)
 
 
-def has_number(row: Row, name: str) -> bool:
-    """Whether a row's value of that name has a number."""
-    return number_of(row.scores if name in row.scores else row.values, name) is not None
+def has_number(row: Row, *names: str) -> bool:
+    """Whether a row's values of these names all have numbers."""
+    return all(number_of(row.scores if name in row.scores else row.values, name) is not None for name in names)
 
 
 def values_table(rows: Sequence[Row], names: dict[str, str], digits: int = 2) -> Table:
@@ -360,12 +360,9 @@ def _band(row: Row) -> tuple[tuple[str, ...], int | None]:
 TIERS = Figure(
     "tiers",
     "Which differences between models are significant",
-    "One line per model that was scored here, the best at the top. The upright mark is the score, the thick line its "
-    "95 % interval. With few samples a gap tends to be too large; the score is then near one end of the interval. A "
-    "thin line shows the best to the worst case of the missing answers; ranks and tiers use its worse end. A group is "
-    "a tier: its best model and the models that are not significantly worse, tested on the items that both answered "
-    "and corrected for the number of pairs down to a model. Printed rows have no samples and no tier. Two models with "
-    "overlapping intervals can still differ significantly, because their errors may be correlated.",
+    "One line per model that was scored here, the best at the top: the score, its 95 % interval (thick), and the best "
+    "to the worst case of the missing answers (thin), whose worse end decides. A tier is its best model and those not "
+    "significantly worse, tested on the items that both answered and corrected for the number of pairs.",
     _draw,
 )
 

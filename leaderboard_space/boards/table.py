@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from fairspace.leaderboard_space.boards.view import Column, Slice, View, remarks
-from fairspace.leaderboard_space.boards.views import TABS, VIEWS, BoardQuery, check_choice
-from fairspace.leaderboard_space.boards.words import SUBMITTED, behind, provenance_of, shortened, visibility
+from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery, check_choice
+from fairspace.leaderboard_space.boards.words import shortened
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.state import State
 from fairspace.metrics.iris_score.standards import ARCHETYPES
@@ -43,7 +42,6 @@ class Cell:
     strength: int = 0
     strip: Strip | None = None
     missing: bool = False
-    chip: bool = False
     sure: str = ""
     facts: Mapping[str, str] = field(default_factory=dict)
 
@@ -68,10 +66,6 @@ class BoardColumn:
     hint: str = ""
     words: str = ""
 
-    def has(self, row: Row) -> bool:
-        """Whether the column has a number or words for a row."""
-        return self.sort_by(row) is not None
-
 
 @dataclass(frozen=True)
 class TableColumns:
@@ -83,9 +77,10 @@ class TableColumns:
 
     def shown(self, wide: bool, rows: Sequence[Row]) -> tuple[BoardColumn, ...]:
         """The columns with content in some row: all, or those shown by default, else the first three with numbers."""
-        fixed, optional = ([c for c in of if any(map(c.has, rows)) or c.total] for of in (self.fixed, self.optional))
-        first = [column for column in optional if column.key in self.first]
-        return (*fixed, *(optional if wide else first or [c for c in optional if c.words][:3]))
+        total, *further = (*self.fixed, *self.optional)
+        known = [column for column in further if any(column.sort_by(row) is not None for row in rows)]
+        first = [column for column in known if column.key in self.first] or [c for c in known if c.words][:3]
+        return (total, *(column for column in known if wide or column in first or column in self.fixed))
 
 
 def rank_column(rows: Sequence[Row]) -> BoardColumn:
@@ -187,17 +182,17 @@ def strip(value: Value | None, scale: Scale) -> Strip | None:
     if value is None or value.value is None or scale.most == scale.least:
         return None
     low, high = (value.value if end is None else end for end in (value.low, value.high))
-    about = value.uncertainty
-    sure = None if about is None else (scale.place(about.low), scale.place(about.high))
-    ends = (low, high) if about is None else (low, high, about.low, about.high)
-    at, beyond = scale.place(value.value), not scale.holds(value.value)
-    return Strip(scale.place(low), at, scale.place(high), sure, beyond, not all(map(scale.holds, ends)))
+    sure = () if value.uncertainty is None else (value.uncertainty.low, value.uncertainty.high)
+    places = [scale.place(end) for end in (low, value.value, high)]
+    between = (scale.place(sure[0]), scale.place(sure[1])) if sure else None
+    return Strip(*places, between, not scale.holds(value.value), not all(map(scale.holds, (low, high, *sure))))
 
 
 LONGEST_TEXT = 60
+OPEN = {True: "yes", False: "no", None: ""}
 
 
-def column_sets(view: View, part: Slice, rows: Sequence[Row], notes: Notes, state: State) -> TableColumns:
+def column_sets(view: View, part: Slice, rows: Sequence[Row], notes: Notes) -> TableColumns:
     """The columns of a table, scaled and coloured by its rows. `notes`: (entry, score) -> number of the footnote."""
     part = replace(part, columns=(*part.columns, *_further(view, rows)))
     bench = find_benchmark(view.benchmark)
@@ -205,11 +200,10 @@ def column_sets(view: View, part: Slice, rows: Sequence[Row], notes: Notes, stat
     kinds = [_text("cohort", view.cohort, lambda row: row.cohort)] if view.cohort else []
     if len({row.protocol for row in rows}) > 1:
         kinds.append(_text("protocol", "Protocol", lambda row: row.protocol))
-    figures = BoardColumn("provenance", "Evidence", provenance_of, _behind(part))
     optional = (
         *(score_column(column, rows, notes, up, words(column.score)) for column in part.columns),
         *(_label(name, head, notes) for name, head in view.labels.items()),
-        *(figures, *kinds, *_about(state), _text("remarks", "Remarks", remarks)),
+        *(*kinds, *_about(), _text("remarks", "Remarks", remarks)),
     )
     return TableColumns((_total(part.total, rows, notes, up), _chance(part.total, up)), optional, part.first)
 
@@ -221,17 +215,6 @@ def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
         sector for standard in standards for sector in getattr(standard, "sectors", ()) if sector not in on_page
     )
     return tuple(Column(name, name.replace("_", " ")) for name in sectors if any(name in row.scores for row in rows))
-
-
-def _behind(part: Slice) -> Callable[[Row], Cell]:
-    def cell(row: Row) -> Cell:
-        of = [column.of(row) for column in (part.total, *part.columns)]
-        words = behind(row, of)
-        return Cell(
-            provenance_of(row), "" if words == visibility(row) else words.removeprefix("published; "), chip=True
-        )
-
-    return cell
 
 
 def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> BoardColumn:
@@ -308,30 +291,17 @@ def _text(key: str, header: str, of: Callable[[Row], str]) -> BoardColumn:
     )
 
 
-def _about(state: State) -> tuple[BoardColumn, ...]:
-    def submitted(name: str) -> Callable[[Row], str]:
-        return lambda row: "" if (entry := state.entry(row.entry)) is None else SUBMITTED[name](entry)
-
+def _about() -> tuple[BoardColumn, ...]:
     def size(row: Row) -> Cell:
         return Cell("–" if row.facts.parameters is None else f"{row.facts.parameters:g}")
 
     parameters = ROW_FIELDS["parameters"]
     return (
         BoardColumn("parameters", parameters.header, parameters.of, size, True, True),
-        _field("architecture", lambda text: shortened(text, LONGEST_TEXT)),
-        _field("licence", lambda text: shortened(text, LONGEST_TEXT)),
-        _field("open_weights", lambda is_open: "" if is_open is None else "yes" if is_open else "no"),
-        _field("tasks", lambda names: ", ".join(names).replace("_", " ")),
-        _text("by", "Submitted by", submitted("by")),
-        _field("owner"),
-        _text("time", "On the board since", lambda row: submitted("since")(row)[:10]),
-        _field("source"),
+        _text("architecture", "Architecture", lambda row: shortened(row.facts.architecture, LONGEST_TEXT)),
+        _text("licence", "Licence", lambda row: shortened(row.facts.licence, LONGEST_TEXT)),
+        _text("open_weights", "Open weights", lambda row: OPEN[row.facts.open_weights]),
     )
-
-
-def _field(name: str, words: Callable[[Any], str] = str) -> BoardColumn:
-    field = ROW_FIELDS[name]
-    return _text(name, field.header, lambda row: words(field.of(row)))
 
 
 @dataclass(frozen=True)
@@ -350,17 +320,17 @@ FEW = 100
 class BoardTable:
     """One table of a board under one standard, made of the whole board's rows in order."""
 
-    def __init__(self, view: View, part: Slice, rows: Sequence[Row], state: State) -> None:
+    def __init__(self, view: View, part: Slice, rows: Sequence[Row]) -> None:
         self.rows = [row for row in rows if part.keep(row)]
         self.notes, numbers = _footnotes(view, part, self.rows)
-        self.columns = column_sets(view, part, self.rows, numbers, state)
+        self.columns = column_sets(view, part, self.rows, numbers)
         self.ordered = sorted(self.rows, key=lambda row: (ORDER[row.row_class], part.total.number(row) is None))
         self.front = (rank_column(self.ordered), MODEL)
-        self.tabs = {name: [row for row in self.ordered if tab_of(row) == name] for name in TABS}
+        printed = [row for row in self.ordered if row.row_class == "printed"]
+        self.tabs = {"here": [row for row in self.ordered if row.row_class != "printed"], "papers": printed}
         here = (row for row in self.tabs["here"] if row.row_class != "baseline")
         measured = any(part.total.number(row) is not None for row in here)
-        self.tab = "here" if measured or not self.tabs["papers"] else "papers"
-        self.filled: dict[str, Sequence[BoardColumn]] = {}
+        self.tab = "here" if measured or not printed else "papers"
         self.total, self.scales = part.total, scales_of(part.total, self.rows)
         self.numbers = numbers
         self.classes: Counter[RowClass] = Counter(row.row_class for row in self.rows)
@@ -371,27 +341,16 @@ class BoardTable:
 
     def of_tab(self, query: BoardQuery) -> tuple[list[Row], Sequence[BoardColumn]]:
         """The named rows, or those of the tab, and their columns. Rows without a number end their class."""
-        name = query.tab or self.tab
         named = [row for row in self.ordered if row.entry in query.models]
-        rows, key = named if query.models else self.tabs[name], f"{name}/{query.wide}"
-        if query.models or key not in self.filled:
-            models = [row for row in rows if row.row_class != "baseline"] or rows
-            columns = self.columns.shown(query.wide, [*with_errors(models[:FEW], query.standard), *models[FEW:]])
-            if query.models:
-                return rows, columns
-            self.filled[key] = columns
-        return rows, self.filled[key]
+        rows = named if query.models else self.tabs[query.tab or self.tab]
+        models = [row for row in rows if row.row_class != "baseline"] or rows
+        return rows, self.columns.shown(query.wide, [*with_errors(models[:FEW], query.standard), *models[FEW:]])
 
     def span_of(self, rows: Sequence[Row]) -> str:
         """The ends of the bars of rows of one cohort and group; '' without bars."""
         scale, show = self.scales[rows[0].cohort, rows[0].group], self.total.show
         drawn = scale.least < scale.most and any(self.total.number(row) is not None for row in rows)
         return f"Bars from {show(scale.least)} to {show(scale.most)}." if drawn else ""
-
-
-def tab_of(row: Row) -> str:
-    """The tab of a row, a key of `TABS`."""
-    return "papers" if row.row_class == "printed" else "here"
 
 
 def _footnotes(view: View, part: Slice, rows: Sequence[Row]) -> tuple[list[Note], dict[tuple[str, str], int]]:
@@ -416,7 +375,7 @@ def board_table(state: State, query: BoardQuery) -> tuple[str, BoardTable]:
     if query.models and not query.table:
         wanted = [board.by_entry[entry] for entry in query.models if entry in board.by_entry]
         name = next((table for table, part in names.items() if any(map(part.keep, wanted))), name)
-    return name, board.get_or_make(("table", name), lambda: BoardTable(view, names[name], board, state))
+    return name, board.get_or_make(("table", name), lambda: BoardTable(view, names[name], board))
 
 
 def slug(name: str) -> str:

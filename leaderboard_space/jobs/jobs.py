@@ -13,14 +13,7 @@ from itertools import product
 from typing import Literal
 
 from fairspace.leaderboard_space.intake import add_result
-from fairspace.leaderboard_space.jobs.attempt import (
-    TROUBLE,
-    Attempt,
-    HaltedError,
-    Job,
-    Record,
-    waiting,
-)
+from fairspace.leaderboard_space.jobs.attempt import TROUBLE, Attempt, HaltedError, Job, Record, waiting
 from fairspace.leaderboard_space.jobs.child import limits, read_outcome, run_child, scoring_settings, scratch
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.settings import Settings
@@ -62,12 +55,7 @@ class Jobs:
     """The waiting submissions and workers of a Space, with the module that scores."""
 
     def __init__(
-        self,
-        state: State,
-        settings: Settings,
-        *,
-        module: str = SCORING,
-        timing: Timing | None = None,
+        self, state: State, settings: Settings, *, module: str = SCORING, timing: Timing | None = None
     ) -> None:
         self.state, self.settings, self.module = state, settings, module
         self.timing = timing or Timing()
@@ -122,6 +110,11 @@ class Jobs:
         if record.tries:
             return Progress("retried", position, record.tries, record.since)
         return Progress("queued", position, 0, submission.accepted)
+
+    def scored_baselines(self) -> tuple[int, int]:
+        """Bundled baselines that are scored, or never will be here, and all of them."""
+        scores, every = self.settings.workers and self.settings.baselines, len(BENCHMARKS) * len(BASELINE_NAMES)
+        return every - (len(set(missing(self.state)) - self._broken) if scores else 0), every
 
     def waiting(self) -> list[str]:
         """Ids of the waiting submissions that do not run, the next one first."""

@@ -163,13 +163,12 @@ FIRST = """() => {
     row: [".rank", ".model a"].every((part) => seen(row.querySelector(part))),
     score: row.querySelector(".total").getBoundingClientRect().top < innerHeight - 40,
     wide: document.querySelector("#rows table").offsetWidth,
-    leaders: [...document.querySelectorAll(".front")].every((one) => seen(one.querySelector(".name"), one)),
     submit: seen(document.querySelector(".hand-in a")),
   };
 }"""
 
 
-def test_the_first_screen_shows_who_leads_where_to_hand_in_and_the_first_row(walk: Walk) -> None:
+def test_the_first_screen_shows_where_to_hand_in_and_the_first_row(walk: Walk) -> None:
     page = walk.page
     for benchmark in ("iris", "fact_or_fair", "stereotypical_bias", "genres"):
         walk.to(f"/?benchmark={benchmark}")
@@ -184,7 +183,6 @@ def test_twenty_rows_stand_on_a_screen_and_details_change_no_width(walk: Walk) -
     page = walk.page
     page.set_viewport_size({"width": 1440, "height": 900})
     walk.to(BOARD)
-    page.add_style_tag(content=".fronts { display: none }")
     tops = page.locator("#rows tbody tr[data-q]").evaluate_all("rows => rows.map(row => row.getBoundingClientRect())")
     assert tops[0]["top"] < 330
     assert sum(box["top"] >= 0 and box["bottom"] <= 900 for box in tops) >= 20
@@ -243,7 +241,7 @@ def test_a_visitor_with_a_keyboard_alone_reads_filters_and_opens(walk: Walk) -> 
         assert order[-1]["seen"], order[-1]
         assert len(order) < 60
     texts = [found["text"] for found in order]
-    places = [texts.index(text) for text in ("Submit a model", "IRIS", "Filter", "All columns", "Model", "Bagel")]
+    places = [texts.index(text) for text in ("IRIS", "Submit a model", "Filter", "All columns", "Model", "Bagel")]
     assert places == sorted(places)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Bagel")
@@ -334,8 +332,9 @@ def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Run
 
 FEWER_ROWS = "document.querySelectorAll('tbody').forEach(body => [...body.rows].slice(10).forEach(row => row.remove()))"
 """Removes further rows of a table, which look like the first."""
+OPEN_FOLDS = "document.querySelectorAll('details').forEach(fold => { fold.open = true; })"
 IN_ALL_WINDOWS = ("board", "own row")
-"""Kinds whose colours and layout stand for the others."""
+"""Kinds whose layout on a desktop stands for the others."""
 
 
 def kinds(space: Running) -> dict[str, str]:
@@ -381,7 +380,7 @@ def _faults(page: Page, gradio: bool) -> list[str]:
     return [f"{one['id']} ({one['impact']}): {one['nodes'][0]['target']}" for one in grave]
 
 
-def test_axe_finds_no_fault_on_any_kind_of_page_in_any_window(browser: Browser, space: Running) -> None:
+def test_axe_finds_no_fault_on_any_kind_of_page_with_its_folds_open(browser: Browser, space: Running) -> None:
     with walking(browser, space, DESKTOP, "light") as walk:
         walk.sign_in("the-maintainer")
         faults: dict[tuple[str, int, Scheme], list[str]] = {}
@@ -390,7 +389,9 @@ def test_axe_finds_no_fault_on_any_kind_of_page_in_any_window(browser: Browser, 
             if kind == "submit":
                 expect(walk.page.locator("#submit")).to_be_visible()
             walk.page.evaluate(FEWER_ROWS)
-            for size, scheme in WINDOWS if kind in IN_ALL_WINDOWS else WINDOWS[1:2]:
+            if kind != "how to submit":  # its wide tables and commands in folds cannot be reached by keyboard yet
+                walk.page.evaluate(OPEN_FOLDS)
+            for size, scheme in WINDOWS if kind in IN_ALL_WINDOWS else WINDOWS[1::2]:
                 walk.page.set_viewport_size(size)
                 walk.page.emulate_media(color_scheme=scheme)
                 walk.fits()

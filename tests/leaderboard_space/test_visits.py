@@ -1,0 +1,145 @@
+"""Visits of a served Space with its shipped rows: a crawl of all links, and its pages without scripts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from urllib.parse import unquote, urldefrag, urljoin
+
+import httpx
+import pytest
+from playwright.sync_api import Browser
+
+from fairspace.leaderboard_space.boards.views import VIEWS
+from fairspace.leaderboard_space.intake import add_result
+from fairspace.leaderboard_space.jobs.jobs import add_shipped
+from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.storage.local import LocalStorage
+from tests.leaderboard_space.attacks.running import Running, running
+from tests.leaderboard_space.chromium import chromium
+from tests.leaderboard_space.walking import PHONE
+from tests.scored_baselines import scored_baseline
+
+LINKS = ("href", "src", "data-figure", "action")
+"""Attributes that hold addresses."""
+NOT_READ = ("/oauth/", "/login", "/logout", "/api/v1/submissions")
+"""Beginnings of addresses that sign in or take a file."""
+EVIDENCE = re.compile(r"(/model/\w+/)[^/]+(/evidence/[^_?]+_?[^_?]*).*")
+"""Addresses of a value's records: thousands that look alike; one stands for those whose names begin alike."""
+KNOWN = ("/how-to-submit -> ",)
+"""Beginnings of faults that are not mended yet."""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A Space with the printed and the shipped rows, and two baselines of each benchmark."""
+    root = tmp_path_factory.mktemp("site")
+    storage = LocalStorage(root / "store")
+    state = State(storage)
+    state.refresh()
+    assert add_shipped(state)
+    for benchmark in VIEWS:
+        for name in ("stereotyped", "random"):
+            add_result(storage, scored_baseline(name, benchmark))
+    storage.close()
+    with running(root, workers="0", requests_a_minute="0") as space:
+        yield space
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+class Markup(HTMLParser):
+    """Addresses and ids of a page; `nowhere` lists links without an address."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = re.findall("<loc>([^<]*)</loc>", text)
+        self.ids: list[str] = []
+        self.nowhere: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.links += [value for name in LINKS if (value := values.get(name)) is not None]
+        self.ids += [value for name, value in attrs if name == "id" and value]
+        if tag == "a" and values.get("href") in (None, "", "#"):
+            self.nowhere.append(str(attrs))
+
+
+def crawl(client: httpx.Client, *starts: str) -> tuple[list[str], list[str]]:
+    """Addresses of the Space that links lead to, and faults: dead links and fragments, ids that stand twice."""
+    home = str(client.base_url).rstrip("/")
+    queue, seen = [(start, "start") for start in starts], {*starts}
+    ids, fragments, faults = dict[str, set[str]](), list[tuple[str, str, str]](), list[str]()
+    addresses = []
+    while queue:
+        address, linked_from = queue.pop()
+        addresses.append(address)
+        answer = client.get(address)
+        if answer.status_code >= 400:
+            faults.append(f"{linked_from} -> {address}: {answer.status_code}")
+        if not answer.headers["content-type"].startswith(("text/html", "image/svg", "application/xml")):
+            continue
+        page = Markup(answer.text)
+        ids[address] = set(page.ids)
+        faults += [f"{address}: a link to nowhere, {link}" for link in page.nowhere]
+        faults += [f"{address}: id {name} twice" for name in ids[address] if page.ids.count(name) > 1]
+        for link in page.links:
+            target, fragment = urldefrag(urljoin(f"{home}{address}", link))
+            at = target.removeprefix(home)
+            if not at.startswith("/") or at.startswith(NOT_READ):
+                continue
+            if fragment:
+                fragments.append((address, at, unquote(fragment)))
+            if (like := EVIDENCE.sub(r"\1\2", at)) not in seen:
+                seen.add(like)
+                queue.append((at, address))
+    faults += [f"{of} -> {to}#{name}: no such place" for of, to, name in fragments if name not in ids.get(to, {name})]
+    return addresses, faults
+
+
+@pytest.mark.process
+def test_every_link_leads_to_a_page_and_to_a_place_on_it(site: Running) -> None:
+    addresses, faults = crawl(site.client(), "/", "/sitemap.xml")
+    for kind in ("/?benchmark=", "/model/iris/p-", "/standard/", "/figures/", "/download/", "/errata"):
+        assert any(address.startswith(kind) for address in addresses), kind
+    rows = {f"/model/{event['body']['result']['benchmark']}/{event['body']['entry']}" for event in site.events()}
+    assert rows <= {address.partition("?")[0] for address in addresses}
+    assert [fault for fault in faults if not fault.startswith(KNOWN)] == []
+
+
+def reading_pages(site: Running) -> list[str]:
+    """Addresses of one page of each kind that can be read without an account, own rows of all benchmarks included."""
+    rows = {event["body"]["result"]["benchmark"]: event["body"]["entry"] for event in reversed(site.events())}
+    own = [f"/model/{benchmark}/{entry}" for benchmark, entry in rows.items()]
+    texts = ("/standards", "/standard/iris/bounded", "/errata", "/how-to-submit", "/about", "/trust", "/api", "/queue")
+    boards = (f"/?benchmark={benchmark}" for benchmark in VIEWS)
+    evidence = f"/model/fact_or_fair/{rows['fact_or_fair']}/evidence/llm_factuality_gender"
+    return ["/", *boards, "/model/iris/p-01", *own, evidence, *texts]
+
+
+WITHOUT_SCRIPTS = """() => ({
+  heading: document.querySelector("main h1")?.innerText.length > 2,
+  text: document.querySelector("main").innerText.length > 50,
+  tables: [...document.querySelectorAll("main table")].every((table) => table.tBodies[0]?.rows.length),
+  figures: [...document.querySelectorAll("[data-figure]")].every((place) => place.querySelector("img")),
+  images: [...document.images].every((image) => image.complete && image.naturalWidth),
+  fits: document.scrollingElement.scrollWidth <= innerWidth,
+})"""
+
+
+@pytest.mark.browser
+def test_every_page_can_be_read_on_a_phone_without_scripts(browser: Browser, site: Running) -> None:
+    with browser.new_context(java_script_enabled=False, viewport=PHONE) as context:
+        page = context.new_page()
+        for address in reading_pages(site):
+            answer = page.goto(f"{site.address}{address}")
+            assert answer is not None
+            assert answer.status == 200, address
+            shown = page.evaluate(WITHOUT_SCRIPTS)
+            assert all(shown.values()), (address, shown)
