@@ -114,6 +114,8 @@ def test_a_visitor_finds_rows_the_address_keeps_them_and_a_number_is_traced(
     page.get_by_role("button", name="Show only selected").click()
     expect(count).to_have_text("2")
     walk.open(page.locator("#rows .model a").first)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("[data-figure] svg").count() == page.locator("[data-figure]").count() > 0
     page.locator("[data-figure]").first.scroll_into_view_if_needed()
     expect(page.locator("[data-figure][data-drawn]").first).to_be_visible()
     walk.open(page.locator("table.values tbody a").first)
@@ -333,8 +335,8 @@ def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Run
 FEWER_ROWS = "document.querySelectorAll('tbody').forEach(body => [...body.rows].slice(10).forEach(row => row.remove()))"
 """Removes further rows of a table, which look like the first."""
 OPEN_FOLDS = "document.querySelectorAll('details').forEach(fold => { fold.open = true; })"
-IN_ALL_WINDOWS = ("board", "own row")
-"""Kinds whose layout on a desktop stands for the others."""
+IN_ALL_WINDOWS = ("front", "board", "own row")
+"""Kinds whose colours and layout stand for the others."""
 
 
 def kinds(space: Running) -> dict[str, str]:
@@ -345,6 +347,7 @@ def kinds(space: Running) -> dict[str, str]:
     with space.program("ann") as program:
         waiting = program.post("/api/v1/submissions", content=empty.getvalue()).json()["id"]
     return {
+        "front": "/",
         "board": "/?benchmark=iris",
         "board with colours": "/?benchmark=genres",
         "board with all columns": "/?benchmark=stereotypical_bias&columns=all",
