@@ -164,10 +164,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Strip:
-    """A value in percent of its scale: `low` and `high` for missing samples, `sure` for the 95 % interval.
-
-    `beyond`: the value is outside the scale; `cut`: another end is.
-    """
+    """A value in percent of its scale, its missing samples, and its 95 % interval `sure`; `cut`: an end is outside."""
 
     low: float
     at: float
@@ -183,9 +180,9 @@ def strip(value: Value | None, scale: Scale) -> Strip | None:
         return None
     low, high = (value.value if end is None else end for end in (value.low, value.high))
     sure = () if value.uncertainty is None else (value.uncertainty.low, value.uncertainty.high)
-    places = [scale.place(end) for end in (low, value.value, high)]
+    least, at, most = map(scale.place, (low, value.value, high))
     between = (scale.place(sure[0]), scale.place(sure[1])) if sure else None
-    return Strip(*places, between, not scale.holds(value.value), not all(map(scale.holds, (low, high, *sure))))
+    return Strip(least, at, most, between, not scale.holds(value.value), not all(map(scale.holds, (low, high, *sure))))
 
 
 LONGEST_TEXT = 60
