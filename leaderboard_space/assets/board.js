@@ -32,7 +32,7 @@ function loadAll() {
         }
       }
     }
-    for (const extra of section.querySelectorAll("nav.pages, [data-range]")) extra.remove();
+    for (const extra of document.querySelectorAll("nav.pages, [data-range]")) extra.remove();
     fillAll();
   })();
   return loading;
@@ -71,11 +71,11 @@ async function apply() {
   if (section.dataset.pages > 1 && (sorted || Object.keys(wanted).length)) {
     try { await loadAll(); } catch {
       loading = undefined;
-      section.querySelector("[data-failed]").hidden = false;
+      document.querySelector("[data-failed]").hidden = false;
       return;
     }
   }
-  section.querySelector("[data-failed]").hidden = true;
+  document.querySelector("[data-failed]").hidden = true;
   for (const row of rows()) row.hidden = !matches(row, wanted);
   for (const body of section.querySelectorAll("tbody")) body.hidden = ![...body.rows].some((row) => row.dataset.q !== undefined && !row.hidden);
   for (const table of section.querySelectorAll("table")) table.closest(".scroll").hidden = [...table.tBodies].every((body) => body.hidden);
@@ -84,8 +84,8 @@ async function apply() {
   const all = section.querySelector("details.all");
   if (all && (sorted || Object.keys(wanted).length)) all.open = true;
   const left = rows().filter((row) => !row.hidden && !row.closest("details.baselines")).length;
-  if (Object.keys(wanted).length) section.querySelector("[data-count]").textContent = left;
-  else if (section.dataset.pages === "1" || loading) section.querySelector("[data-count]").textContent = left;
+  if (Object.keys(wanted).length) document.querySelector("[data-count]").textContent = left;
+  else if (section.dataset.pages === "1" || loading) document.querySelector("[data-count]").textContent = left;
   form.querySelector("summary").textContent = `Filter${Object.keys(wanted).some((name) => name !== "q") ? " (set)" : ""}`;
   sort();
   const address = new URL(location.href);

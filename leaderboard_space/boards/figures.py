@@ -295,18 +295,12 @@ def ranking(
         if cohort:
             order = list(dict.fromkeys((row.row_class, row.cohort) for row in grouped))
             grouped.sort(key=lambda row: order.index((row.row_class, row.cohort)))
-        protocols = list(dict.fromkeys(row.group for row in grouped if row.group))
-        if len(protocols) > 1:
-            note = f"{note} Protocols: {', '.join(protocols)}. Numbers of different protocols do not compare.".strip()
-            grouped.sort(
-                key=lambda row: (list(CLASSES).index(row.row_class), protocols.index(row.group or protocols[0]))
-            )
+        note = f"{note} Protocol: {rows[0].group}.".strip() if rows[0].group else note
         dots = []
         for place, row in enumerate(grouped):
             head = CLASSES[row.row_class].title + (f" ({row.cohort or 'not known'})" if cohort else "")
             above = grouped[place - 1] if place else None
             new = above is None or above.ranked_with != row.ranked_with
-            head += f" · {row.group}" if len(protocols) > 1 and row.group else ""
             colour = GREY if row.row_class == "baseline" else BLUE
             mark = dot(source, row, numbers[row.entry], digits, scale, colour=colour)
             dots.append(Line(plain(row.model) or "(no name)", [mark], head if new else ""))
@@ -366,12 +360,9 @@ def _band(row: Row) -> tuple[tuple[str, ...], int | None]:
 TIERS = Figure(
     "tiers",
     "Which differences between models are significant",
-    "One line per model that was scored here, the best at the top. The upright mark is the score, the thick line its "
-    "95 % interval. With few samples a gap tends to be too large; the score is then near one end of the interval. A "
-    "thin line shows the best to the worst case of the missing answers; ranks and tiers use its worse end. A group is "
-    "a tier: its best model and the models that are not significantly worse, tested on the items that both answered "
-    "and corrected for the number of pairs down to a model. Printed rows have no samples and no tier. Two models with "
-    "overlapping intervals can still differ significantly, because their errors may be correlated.",
+    "One line per model that was scored here, the best at the top: the score, its 95 % interval (thick), and the best "
+    "to the worst case of the missing answers (thin), whose worse end decides. A tier is its best model and those not "
+    "significantly worse, tested on the items that both answered and corrected for the number of pairs.",
     _draw,
 )
 

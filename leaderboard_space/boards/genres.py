@@ -31,7 +31,7 @@ better. Under `inaugural` a model without any difference stands last, because th
 model is. Rows with different evaluators are ranked separately.
 
 **What it does not show.** Whether a small difference is real: the parser alone can change M3 by 0.3 and M5 by 2.
-The characters are fictional; nothing here measures the gender of a person.
+The characters are fictional.
 """
 
 
@@ -110,9 +110,8 @@ FIGURES = (
     figures.Figure(
         "ranking",
         "Total bias score with its bounds",
-        "One line per model and evaluator, the lowest score at the top; each evaluator has its own ranking. "
-        "The line shows the best to the worst case of the unusable stories; ranks use its right end. Printed scores "
-        "have no bounds.",
+        "Each evaluator has its own ranking. The line shows the best to the worst case of the unusable stories; ranks "
+        "use its right end. Printed scores have no bounds.",
         figures.ranking(lambda row: "TBS", "TBS", digits=3, most=40, cohort="Evaluator"),
     ),
     figures.Figure("deviations", "Eight metrics with their bounds", _HOW_DEVIATIONS, _dots, ("model",), needs=1),

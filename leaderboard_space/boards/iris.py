@@ -158,25 +158,21 @@ def _dots(source: figures.Source) -> figures.Drawing:
 
 
 _HOW_SECTORS = (
-    "The score of each sector; higher is better. The dotted line (60) is the threshold of the profile code. Scores may "
-    f"exceed 100. A score above {TOP:.0f} is drawn as an arrow at the end of the axis; "
-    "a note gives it. Thick lines are 95 % intervals, thin lines bounds: the range that the missing samples allow. A "
-    "sector without a number is left out; the table shows its state."
+    "Higher is better. The dotted line (60) is the threshold of the profile code; a score above "
+    f"{TOP:.0f} is an arrow. Thick lines are 95 % intervals, thin ones what the missing samples allow."
 )
 _HOW_MAP = (
     "Each point is one model in one task: blue for understanding pictures, orange for generating them. The dotted "
-    "lines are the threshold of the profile code, so the four corners are the combinations of two letters. A thick "
-    "cross through a point shows its 95 % intervals, a thin one its bounds. An arrow at the end of an axis stands for "
-    f"a score beyond it. {figures.SIGNS}"
+    "lines are the threshold of the profile code. Thick crosses are 95 % intervals, thin ones bounds; an arrow is a "
+    f"score beyond the axis. {figures.SIGNS}"
 )
 _MAPS = (("IFS", "RFS"), ("IFS", "BIS"), ("RFS", "BIS"))
 FIGURES = (
     figures.Figure(
         "ranking",
         "IRIS score with its bounds",
-        "One line per model, the best at the top. The point is the score from the valid samples. The line shows the "
-        "worst to the best case of the missing samples; ranks use its left end. A score that is far from those of the "
-        "ranked models is an arrow at the end of the axis.",
+        "The line shows the worst to the best case of the missing samples; ranks use its left end. A far score is an "
+        "arrow at the end of the axis.",
         figures.ranking(lambda row: "iris_score", "IRIS score"),
     ),
     figures.Figure("sectors", "Six sectors with their intervals", _HOW_SECTORS, _dots, ("model",), needs=1),

@@ -178,8 +178,7 @@ FIGURES = (
     figures.Figure(
         "ranking",
         "Mean of the six scores with its bounds",
-        "One line per model, the least biased at the top. The line shows the best to the worst case of the unanswered "
-        "questions; ranks use its right end. Printed rows have no bounds and no rank.",
+        "The line shows the best to the worst case of the unanswered questions; ranks use its right end.",
         figures.ranking(lambda row: "total", "mean of six scores", digits=4),
     ),
     figures.Figure("scores", "Six scores with their intervals", _HOW_SIX, _scores, ("model",), needs=1),
@@ -197,10 +196,9 @@ FIGURES = (
     figures.Figure(
         "wins",
         "Who is picked over whom, by perceived race",
-        "A cell shows how often the group of its row is picked over the group of its column, in percent of the "
-        "answered questions: at 50 both are picked equally often, above 50 (orange) the group of the row is picked "
-        "more often. The two cells of a pair add up to 100. The table has each occupation and descriptor separately. "
-        "The groups are perceived presentation from the labels of a face data set, with their errors.",
+        "How often the group of a row is picked over that of a column, in percent of the answered questions: 50 is "
+        "even. The table has each occupation and descriptor. The groups are perceived presentation from the labels of "
+        "a face data set, with their errors.",
         _wins,
         ("model",),
         needs=1,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from fairspace.leaderboard_space.boards.view import Column, Slice, View, remarks
 from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery, check_choice
-from fairspace.leaderboard_space.boards.words import SUBMITTED, behind, provenance_of, shortened, visibility
+from fairspace.leaderboard_space.boards.words import shortened
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.state import State
 from fairspace.metrics.iris_score.standards import ARCHETYPES
@@ -17,8 +16,9 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.board import ROW_FIELDS
-from fairspace.submissions.results.row import Row, RowClass
-from fairspace.submissions.results.three_numbers import ThreeNumbers, folded_facts, ideal_of, numbers_in_row
+from fairspace.submissions.results.row import ORDER, Row, RowClass
+from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.results.three_numbers import NOTHING, ThreeNumbers, folded_facts, ideal_of, numbers_in_row
 from fairspace.submissions.values import Value
 
 Notes = Mapping[tuple[str, str], int]
@@ -31,7 +31,7 @@ class Cell:
 
     Args:
         text: the number, or the state in words if it is `missing`.
-        below: a third line of remarks, after the interval in `sure`.
+        below: quiet words after the interval in `sure`.
         note: number of the footnote.
         strength: colour of a signed number, from -100 to 100.
     """
@@ -42,7 +42,6 @@ class Cell:
     strength: int = 0
     strip: Strip | None = None
     missing: bool = False
-    chip: bool = False
     sure: str = ""
     facts: Mapping[str, str] = field(default_factory=dict)
 
@@ -76,9 +75,12 @@ class TableColumns:
     optional: tuple[BoardColumn, ...]
     first: tuple[str, ...]
 
-    def shown(self, wide: bool) -> tuple[BoardColumn, ...]:
-        """The columns of a page: all of them, or those shown by default."""
-        return (*self.fixed, *(column for column in self.optional if wide or column.key in self.first))
+    def shown(self, wide: bool, rows: Sequence[Row]) -> tuple[BoardColumn, ...]:
+        """The columns with content in some row: all, or those shown by default, else the first three with numbers."""
+        total, *further = (*self.fixed, *self.optional)
+        known = [column for column in further if any(column.sort_by(row) is not None for row in rows)]
+        first = [column for column in known if column.key in self.first] or [c for c in known if c.words][:3]
+        return (total, *(column for column in known if wide or column in first or column in self.fixed))
 
 
 def rank_column(rows: Sequence[Row]) -> BoardColumn:
@@ -102,7 +104,7 @@ def facts_of(column: Column, row: Row) -> dict[str, str]:
 
 
 def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool, words: str) -> BoardColumn:
-    """A score with its interval, its range over missing samples, and the verdict; `words`: its meaning."""
+    """A score with its interval, or with the number that a paper prints for it; `words`: its meaning."""
     numbers = (column.number(row) for row in rows) if column.signed else ()
     largest = max((abs(n) for n in numbers if n is not None), default=0.0)
 
@@ -111,10 +113,11 @@ def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool, wo
         strength = 0
         if column.signed and three.value is not None and largest:
             strength = round(100 * max(-1.0, min(1.0, three.value / largest)))
-        word = three.interval_text if row.provenance == "published" and three.interval_text != "printed" else ""
+        known = row.provenance == "published" and three.interval_text not in ("printed", NOTHING)
+        word = three.interval_text if known else ""
         return Cell(
             three.value_text,
-            "; ".join(filter(None, (three.missing_text, three.verdict))) or word,
+            three.missing_text.rpartition(": ")[2] or word,
             notes.get((row.entry, column.score)),
             strength,
             missing=three.value is None,
@@ -140,7 +143,8 @@ class Scale:
     @classmethod
     def of(cls, numbers: Mapping[str, float], rows: Iterable[Row], *lines: float | None) -> Scale:
         """The range of the numbers (entry -> number) and lines; baselines and outliers do not count."""
-        rows = [row for row in rows if row.entry in numbers and row.row_class != "baseline"]
+        rows = [row for row in rows if row.entry in numbers]
+        rows = [row for row in rows if row.row_class != "baseline"] or rows
         sure = [row for row in rows if row.row_class != "handed in"] or rows
         far = FAR * max((abs(numbers[row.entry]) for row in sure), default=0.0)
         near = [numbers[row.entry] for row in rows if abs(numbers[row.entry]) <= far]
@@ -160,13 +164,14 @@ class Scale:
 
 @dataclass(frozen=True)
 class Strip:
-    """A value in percent of its column's scale: `low` and `high` for missing samples, `sure` for the 95 % interval."""
+    """A value in percent of its scale, its missing samples, and its 95 % interval `sure`; `cut`: an end is outside."""
 
     low: float
     at: float
     high: float
     sure: tuple[float, float] | None = None
     beyond: bool = False
+    cut: bool = False
 
 
 def strip(value: Value | None, scale: Scale) -> Strip | None:
@@ -174,15 +179,17 @@ def strip(value: Value | None, scale: Scale) -> Strip | None:
     if value is None or value.value is None or scale.most == scale.least:
         return None
     low, high = (value.value if end is None else end for end in (value.low, value.high))
-    about = value.uncertainty
-    sure = None if about is None else (scale.place(about.low), scale.place(about.high))
-    return Strip(scale.place(low), scale.place(value.value), scale.place(high), sure, not scale.holds(value.value))
+    sure = () if value.uncertainty is None else (value.uncertainty.low, value.uncertainty.high)
+    least, at, most = map(scale.place, (low, value.value, high))
+    between = (scale.place(sure[0]), scale.place(sure[1])) if sure else None
+    return Strip(least, at, most, between, not scale.holds(value.value), not all(map(scale.holds, (low, high, *sure))))
 
 
 LONGEST_TEXT = 60
+OPEN = {True: "yes", False: "no", None: ""}
 
 
-def column_sets(view: View, part: Slice, rows: Sequence[Row], notes: Notes, state: State) -> TableColumns:
+def column_sets(view: View, part: Slice, rows: Sequence[Row], notes: Notes) -> TableColumns:
     """The columns of a table, scaled and coloured by its rows. `notes`: (entry, score) -> number of the footnote."""
     part = replace(part, columns=(*part.columns, *_further(view, rows)))
     bench = find_benchmark(view.benchmark)
@@ -190,13 +197,12 @@ def column_sets(view: View, part: Slice, rows: Sequence[Row], notes: Notes, stat
     kinds = [_text("cohort", view.cohort, lambda row: row.cohort)] if view.cohort else []
     if len({row.protocol for row in rows}) > 1:
         kinds.append(_text("protocol", "Protocol", lambda row: row.protocol))
-    figures = BoardColumn("provenance", "Evidence", provenance_of, _behind(part))
     optional = (
         *(score_column(column, rows, notes, up, words(column.score)) for column in part.columns),
         *(_label(name, head, notes) for name, head in view.labels.items()),
-        *(figures, *kinds, *_about(state), _text("remarks", "Remarks", remarks)),
+        *(*kinds, *_about(), _text("remarks", "Remarks", remarks)),
     )
-    return TableColumns((_total(part.total, rows, notes, up), *_chance(part.total, rows, up)), optional, part.first)
+    return TableColumns((_total(part.total, rows, notes, up), _chance(part.total, up)), optional, part.first)
 
 
 def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
@@ -208,32 +214,20 @@ def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
     return tuple(Column(name, name.replace("_", " ")) for name in sectors if any(name in row.scores for row in rows))
 
 
-def _behind(part: Slice) -> Callable[[Row], Cell]:
-    def cell(row: Row) -> Cell:
-        of = [column.of(row) for column in (part.total, *part.columns)]
-        words = behind(row, of)
-        return Cell(
-            provenance_of(row), "" if words == visibility(row) else words.removeprefix("published; "), chip=True
-        )
-
-    return cell
-
-
 def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> BoardColumn:
-    numbers = {row.entry: number for row in rows if (number := column.number(row)) is not None}
-    ideal = next((ideal.number for row in rows if (ideal := ideal_of(row, column.score))), None)
-    scale = Scale.of(numbers, rows, 0.0, ideal)
+    scales = scales_of(column, rows)
 
     def cell(row: Row) -> Cell:
         three = numbers_of(column, row, ranked=True)
+        facts = {"Source": plain(row.source)} if row.result is None else facts_of(column, row)
         return Cell(
             three.value_text,
-            three.missing_text,
+            three.missing_text.rpartition(": ")[2],
             note=notes.get((row.entry, column.score)),
             missing=three.value is None,
             sure="" if three.value is None else three.interval_text,
-            strip=strip(column.of(row), scale),
-            facts=facts_of(column, row),
+            strip=strip(column.of(row), scales[row.cohort, row.group]),
+            facts=facts if row.rank is not None else {"No rank": remarks(row)} | facts,
         )
 
     return BoardColumn(
@@ -248,21 +242,28 @@ def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> Board
     )
 
 
-def _chance(column: Column, rows: Sequence[Row], up: bool) -> list[BoardColumn]:
-    """The chance level of fair models and the verdict; no column if no row has a score from answers."""
+def scales_of(column: Column, rows: Sequence[Row]) -> dict[tuple[str, str], Scale]:
+    """Cohort and group -> the scale of its lines; numbers of different protocols do not compare."""
+    numbers = {row.entry: number for row in rows if (number := column.number(row)) is not None}
+    ideal = next((ideal.number for row in rows if (ideal := ideal_of(row, column.score))), None)
+    parts: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        parts.setdefault((row.cohort, row.group), []).append(row)
+    return {key: Scale.of(numbers, members, 0.0, ideal) for key, members in parts.items()}
+
+
+def _chance(column: Column, up: bool) -> BoardColumn:
+    """The end of what fair models show by chance, and the verdict."""
 
     def cell(row: Row) -> Cell:
         three = numbers_of(column, row)
-        return Cell(three.chance_text, three.verdict)
-
-    if not any(row.result is not None and column.number(row) is not None for row in rows):
-        return []
+        return Cell(three.chance_limit.rstrip("*?"), three.verdict.removesuffix(" with this many answers"))
 
     def key(row: Row) -> float | None:
         value = column.of(row)
         return None if value is None or value.value is None or value.uncertainty is None else value.uncertainty.fair
 
-    return [BoardColumn("chance", "By chance", key, cell, True, not up, hint="of a fair model")]
+    return BoardColumn("chance", "By chance", key, cell, True, not up, words="95 % of fair models stay within it")
 
 
 def _label(name: str, header: str, notes: Notes) -> BoardColumn:
@@ -287,30 +288,17 @@ def _text(key: str, header: str, of: Callable[[Row], str]) -> BoardColumn:
     )
 
 
-def _about(state: State) -> tuple[BoardColumn, ...]:
-    def submitted(name: str) -> Callable[[Row], str]:
-        return lambda row: "" if (entry := state.entry(row.entry)) is None else SUBMITTED[name](entry)
-
+def _about() -> tuple[BoardColumn, ...]:
     def size(row: Row) -> Cell:
         return Cell("–" if row.facts.parameters is None else f"{row.facts.parameters:g}")
 
     parameters = ROW_FIELDS["parameters"]
     return (
         BoardColumn("parameters", parameters.header, parameters.of, size, True, True),
-        _field("architecture", lambda text: shortened(text, LONGEST_TEXT)),
-        _field("licence", lambda text: shortened(text, LONGEST_TEXT)),
-        _field("open_weights", lambda is_open: "" if is_open is None else "yes" if is_open else "no"),
-        _field("tasks", lambda names: ", ".join(names).replace("_", " ")),
-        _text("by", "Submitted by", submitted("by")),
-        _field("owner"),
-        _text("time", "On the board since", lambda row: submitted("since")(row)[:10]),
-        _field("source"),
+        _text("architecture", "Architecture", lambda row: shortened(row.facts.architecture, LONGEST_TEXT)),
+        _text("licence", "Licence", lambda row: shortened(row.facts.licence, LONGEST_TEXT)),
+        _text("open_weights", "Open weights", lambda row: OPEN[row.facts.open_weights]),
     )
-
-
-def _field(name: str, words: Callable[[Any], str] = str) -> BoardColumn:
-    field = ROW_FIELDS[name]
-    return _text(name, field.header, lambda row: words(field.of(row)))
 
 
 @dataclass(frozen=True)
@@ -322,21 +310,44 @@ class Note:
     text: str
 
 
+FEW = 100
+"""Rows whose chance level decides whether its column is shown: resampling all of a long board would take seconds."""
+
+
 class BoardTable:
     """One table of a board under one standard, made of the whole board's rows in order."""
 
-    def __init__(self, view: View, part: Slice, rows: Sequence[Row], state: State) -> None:
+    def __init__(self, view: View, part: Slice, rows: Sequence[Row]) -> None:
         self.rows = [row for row in rows if part.keep(row)]
         self.notes, numbers = _footnotes(view, part, self.rows)
-        self.columns = column_sets(view, part, self.rows, numbers, state)
-        self.front = (rank_column(self.rows), MODEL)
+        self.columns = column_sets(view, part, self.rows, numbers)
+        self.ordered = sorted(self.rows, key=lambda row: (ORDER[row.row_class], part.total.number(row) is None))
+        self.front = (rank_column(self.ordered), MODEL)
+        printed = [row for row in self.ordered if row.row_class == "printed"]
+        self.tabs = {"here": [row for row in self.ordered if row.row_class != "printed"], "papers": printed}
+        here = (row for row in self.tabs["here"] if row.row_class != "baseline")
+        measured = any(part.total.number(row) is not None for row in here)
+        self.tab = "here" if measured or not printed else "papers"
+        self.total, self.scales = part.total, scales_of(part.total, self.rows)
         self.numbers = numbers
         self.classes: Counter[RowClass] = Counter(row.row_class for row in self.rows)
-        self.protocols = list(dict.fromkeys(row.protocol for row in self.rows))
 
     def select(self, query: BoardQuery) -> list[Row]:
         """The rows of a query in the board's order: those that it names, or all."""
         return [row for row in self.rows if not query.models or row.entry in query.models]
+
+    def of_tab(self, query: BoardQuery) -> tuple[list[Row], Sequence[BoardColumn]]:
+        """The named rows, or those of the tab, and their columns. Rows without a number end their class."""
+        named = [row for row in self.ordered if row.entry in query.models]
+        rows = named if query.models else self.tabs[query.tab or self.tab]
+        models = [row for row in rows if row.row_class != "baseline"] or rows
+        return rows, self.columns.shown(query.wide, [*with_errors(models[:FEW], query.standard), *models[FEW:]])
+
+    def span_of(self, rows: Sequence[Row]) -> str:
+        """The ends of the bars of rows of one cohort and group; '' without bars."""
+        scale, show = self.scales[rows[0].cohort, rows[0].group], self.total.show
+        drawn = scale.least < scale.most and any(self.total.number(row) is not None for row in rows)
+        return f"Bars from {show(scale.least)} to {show(scale.most)}." if drawn else ""
 
 
 def _footnotes(view: View, part: Slice, rows: Sequence[Row]) -> tuple[list[Note], dict[tuple[str, str], int]]:
@@ -361,7 +372,7 @@ def board_table(state: State, query: BoardQuery) -> tuple[str, BoardTable]:
     if query.models and not query.table:
         wanted = [board.by_entry[entry] for entry in query.models if entry in board.by_entry]
         name = next((table for table, part in names.items() if any(map(part.keep, wanted))), name)
-    return name, board.get_or_make(("table", name), lambda: BoardTable(view, names[name], board, state))
+    return name, board.get_or_make(("table", name), lambda: BoardTable(view, names[name], board))
 
 
 def slug(name: str) -> str:

@@ -84,15 +84,8 @@ class Column:
 
 
 def remarks(row: Row) -> str:
-    """Remarks in short: a limited run, reasons for a missing rank, missing samples. The model's page has them all."""
-    limits = "".join(f"{remark}; " for remark in row.remarks)
+    """Marks of a limited run, and the first reason for a missing rank; the model's page has them all."""
     reasons = [reason for reason in row.unranked if reason not in row.remarks]
-    if len(reasons) > 1:
-        return f"{limits}{shortened(plain(reasons[0]), LONGEST_REASON)} (and {len(reasons) - 1} more)"
-    parts = [shortened(plain(reason), LONGEST_REASON) for reason in reasons]
-    if row.provenance == "baseline" and not parts:
-        parts.append("a baseline to compare with, not ranked")
-    partial = [v.name for v in row.scores.values() if v.state == "value" and v.coverage is not None and v.coverage < 1]
-    if partial and not row.unranked and not parts:
-        parts.append("some samples are missing: ranked by the worst case")
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+    parts = [shortened(plain(reason), LONGEST_REASON) + more for reason in reasons[:1]]
     return "; ".join((*row.remarks, *parts)) or "–"

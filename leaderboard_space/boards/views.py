@@ -52,6 +52,8 @@ def check_choice(parameter: str, text: str, words: Collection[str]) -> str:
     return next(iter(words))
 
 
+TABS = {"here": "Run here", "papers": "From the papers"}
+"""Word in the address -> title of a tab; printed rows have one of their own."""
 LONGEST = 200
 """Maximum characters of a text, and maximum rows named one by one."""
 _ENTRY = re.compile(r"[0-9a-z-]{1,24}")
@@ -63,7 +65,7 @@ READ = ("benchmark", "standard", "table", "columns", "models", "page")
 
 @dataclass(frozen=True)
 class BoardQuery:
-    """Board, table and rows of a request; `wide`: with all columns.
+    """Board, table, tab and rows of a request; `wide`: with all columns.
 
     Searching, filters and order are the work of `board.js`: the server ignores their parameters.
     """
@@ -74,6 +76,7 @@ class BoardQuery:
     wide: bool = False
     models: tuple[str, ...] = ()
     page: int = 1
+    tab: str = ""
 
     @classmethod
     def read(cls, parameters: QueryParams, benchmark: str = "", standard: str = "") -> BoardQuery:
@@ -86,6 +89,7 @@ class BoardQuery:
             parameters.get("columns", "none") != "none",
             _entries(parameters.getlist("models")),
             _page(parameters.get("page", "").strip()),
+            check_choice("from", parameters.get("from", "").strip(), ("", *TABS)),
         )
 
     def address(self, path: str = "/", **changes: Any) -> str:
@@ -93,6 +97,7 @@ class BoardQuery:
         query = replace(self, **changes)
         parts = {} if path != "/" else {"benchmark": query.benchmark, "standard": query.standard}
         parts |= {"table": query.table} if query.table else {}
+        parts |= {"from": query.tab} if query.tab else {}
         parts |= {"columns": "all"} if query.wide else {}
         parts |= {"models": ",".join(query.models)} if query.models else {}
         parts |= {"page": str(query.page)} if query.page > 1 else {}

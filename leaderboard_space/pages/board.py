@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,9 +9,8 @@ from itertools import groupby
 from fastapi import Request, Response
 
 from fairspace.leaderboard_space.boards.table import BoardTable, board_table, check_models, slug
-from fairspace.leaderboard_space.boards.view import View
-from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery
-from fairspace.leaderboard_space.boards.words import EVIDENCE
+from fairspace.leaderboard_space.boards.views import TABS, VIEWS, BoardQuery
+from fairspace.leaderboard_space.boards.words import EVIDENCE, provenance_of
 from fairspace.leaderboard_space.pages.figures import place_figures
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.web.identity import space_of
@@ -28,17 +26,12 @@ GONE = 50
 
 @dataclass(frozen=True)
 class Part:
-    """Rows under one heading: their class and rank group. `means` explains the class at its first part."""
+    """Rows under one heading, of one class and rank group. `means`: ends of its bars; of the first also its class."""
 
     title: str
     means: str
     rows: Sequence[Row]
     row_class: RowClass
-
-    @property
-    def size(self) -> int:
-        """Number of rows."""
-        return len(self.rows)
 
 
 def board(request: Request) -> Response:
@@ -48,7 +41,7 @@ def board(request: Request) -> Response:
     name, table = board_table(state, query)
     withdrawn = check_models(state, query)
     view = VIEWS[query.benchmark]
-    selected = table.select(query)
+    selected, columns = table.of_tab(query)
     models = [row for row in selected if row.row_class != "baseline"]
     pages = max(1, -(-len(models) // PAGE))
     number = min(query.page, pages)
@@ -56,9 +49,10 @@ def board(request: Request) -> Response:
     shown = with_errors(models[begin : begin + PAGE], query.standard)
     baselines = [row for row in selected if row.row_class == "baseline"][:PAGE] if number == 1 else []
     entries = {row.entry for row in (*shown, *baselines)}
-    columns = table.columns.shown(query.wide)
     keys = {column.key for column in columns}
-    parts = _parts(shown, view.cohort)
+    parts = _parts(shown, view.cohort, table)
+    evidence = {provenance_of(row) for row in selected}
+    placed_figures = place_figures(state, query.benchmark, query.standard, "board", table=name)
     marked = {note for (entry, key), note in table.numbers.items() if entry in entries and key in keys}
     about = find_benchmark(query.benchmark)
     return page(
@@ -73,11 +67,14 @@ def board(request: Request) -> Response:
         tables={title: slug(title) for title in view.slices},
         front=table.front,
         columns=columns,
-        protocols=table.protocols,
+        protocols=list(dict.fromkeys(row.protocol for row in selected)),
         parts=[part for part in parts if part.row_class != "handed in"],
         submitted=[part for part in parts if part.row_class == "handed in"],
-        baselines=_parts(with_errors(baselines, query.standard), ""),
-        classes=CLASSES,
+        baselines=_parts(with_errors(baselines, query.standard), view.cohort, table),
+        tabs={key: sum(row.row_class != "baseline" for row in rows) for key, rows in table.tabs.items()},
+        tab_titles=TABS,
+        tab="" if query.models else query.tab or table.tab,
+        classes={key: about for key, about in CLASSES.items() if key in table.classes},
         none_verified=none_verified(table.classes),
         count=len(models),
         first=begin + 1,
@@ -88,35 +85,24 @@ def board(request: Request) -> Response:
         withdrawn=withdrawn,
         gone=state.withdrawn(query.benchmark)[:GONE],
         default_standard=about.default,
-        elsewhere=_elsewhere(view, query, table),
-        figures=place_figures(state, query.benchmark, query.standard, "board", table=name),
-        provenances=EVIDENCE,
+        elsewhere=len(set(query.models) - {row.entry for row in table.rows}),
+        figures=[placed for placed in placed_figures if placed.drawing.draw is not None],
+        provenances={key: words for key, words in EVIDENCE.items() if key in evidence},
     )
 
 
-def _parts(rows: Sequence[Row], cohorts: str) -> list[Part]:
+def _parts(rows: Sequence[Row], cohorts: str, table: BoardTable) -> list[Part]:
     def key(row: Row) -> tuple[RowClass, bool, str, str]:
-        return row.row_class, row.rank is not None, *((row.cohort, row.group) if row.rank is not None else ("", ""))
+        return row.row_class, row.rank is not None, row.cohort, row.group
 
     grouped = [(about, list(members)) for about, members in groupby(rows, key)]
-    groups = Counter(row_class for row_class, _, group in {(key[0], key[1], key[3]) for key, _ in grouped} if group)
+    groups = {row_class: {key[3] for key, _ in grouped if key[0] == row_class} for row_class in CLASSES}
     parts: list[Part] = []
     for place, ((row_class, ranked, cohort, group), members) in enumerate(grouped):
         about = CLASSES[row_class]
-        title = about.title
-        if cohorts and cohort:
-            title = f"{title} · {cohorts.lower()} {cohort}"
-        if groups[row_class] > 1 and group:
-            title = f"{title} · {group}"
-        title = title if ranked or row_class == "baseline" else f"{title} · not ranked"
+        title = about.title if ranked or row_class == "baseline" else f"{about.title}, unranked"
+        of = (f"{cohorts.lower()} {cohort}" if cohorts and cohort else "", group if len(groups[row_class]) > 1 else "")
+        title = " · ".join((title, *filter(None, of)))
         means = about.means if place == 0 or grouped[place - 1][0][0] != row_class else ""
-        parts.append(Part(title, means, members, row_class))
+        parts.append(Part(title, f"{table.span_of(members)} {means}", members, row_class))
     return parts
-
-
-def _elsewhere(view: View, query: BoardQuery, table: BoardTable) -> int:
-    """Number of named rows that only other tables of the benchmark have."""
-    if not query.models or len(view.slices) == 1:
-        return 0
-    here = {row.entry for row in table.rows}
-    return len(set(query.models) - here)

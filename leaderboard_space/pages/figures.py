@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from fairspace.leaderboard_space.boards.figures import TIERS, Drawing, Figure, P
 from fairspace.leaderboard_space.boards.front import SIZE
 from fairspace.leaderboard_space.boards.models import SCALE
 from fairspace.leaderboard_space.boards.table import slug
-from fairspace.leaderboard_space.boards.view import View
+from fairspace.leaderboard_space.boards.view import View, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS, check_choice
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.state import Board, State
@@ -69,7 +70,8 @@ def draw_figure(
             mend = f"add ?models= with up to {MOST_CHOSEN} entries, separated by commas"
             raise SpaceError("BAD_PARAMETER", "models", f"{len(chosen)} models", f"{figure.needs} or more", mend)
         of = table or _table_of(view, chosen)
-        kept = rows.get_or_make(("rows", of), lambda: _kept_by(view, of, rows))
+        group = chosen[0].group if chosen else None
+        kept = rows.get_or_make(("rows", of, group or ""), lambda: _kept_by(view, of, rows, group))
         return figure.draw(Source(state, benchmark, standard, kept, chosen))
 
     return rows.get_or_make(("figure", name, table, *models), draw)
@@ -98,9 +100,14 @@ def _table_of(view: View, chosen: Sequence[Row]) -> str:
     return names[0] if names else ""
 
 
-def _kept_by(view: View, table: str, rows: Board) -> Board:
-    keep = next((part.keep for name, part in view.slices.items() if slug(name) == table), None)
-    return rows if keep is None else Board(filter(keep, rows))
+def _kept_by(view: View, table: str, rows: Board, group: str | None) -> Board:
+    """The rows of a table and a group of protocols, by default that of most models with a number."""
+    parts = [part for name, part in view.slices.items() if table in ("", slug(name))]
+    kept = [row for row in rows if any(part.keep(row) for part in parts)]
+    models = [row for row in kept if row.row_class != "baseline"]
+    groups = Counter(row.group for row in models if total_of(view, row).number(row) is not None)
+    chosen = next(iter(groups.most_common(1)), (kept[0].group if kept else "", 0))[0] if group is None else group
+    return Board(row for row in kept if row.group == chosen)
 
 
 def board_of(state: State, name: str, standard: str) -> Board:

@@ -17,7 +17,7 @@ from fairspace.leaderboard_space.boards.front import kind_of
 from fairspace.leaderboard_space.boards.table import BoardColumn, Cell, Strip
 from fairspace.leaderboard_space.boards.view import remarks
 from fairspace.leaderboard_space.boards.views import VIEWS, draft_of, named_standard
-from fairspace.leaderboard_space.boards.words import EVIDENCE, coverage, linked, prose, provenance_of, shown, visibility
+from fairspace.leaderboard_space.boards.words import coverage, linked, prose, provenance_of, shown, visibility
 from fairspace.leaderboard_space.web.identity import current_user, space_of
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
@@ -25,7 +25,7 @@ from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.three_numbers import SENTENCES, ThreeNumbers
 from fairspace.submissions.version import VERSION
 
-_TERMS = {name: f"<dt>{escape(name)}</dt>" for name in SENTENCES}
+_TERMS = {name: f"<dt>{escape(name)}</dt>" for name in (*SENTENCES, "Source", "No rank")}
 
 
 def fold(facts: Mapping[str, str], what: str) -> Markup:
@@ -48,30 +48,25 @@ def chance(three: ThreeNumbers) -> Markup:
     return escape(three.chance_text) + (_span("below", three.verdict) if three.verdict else "")
 
 
-def cell_content(cell: Cell, what: str) -> Markup:
-    """The content of a board's cell in the row `what`."""
-    if cell.chip:
-        word = EVIDENCE[cell.text] if cell.text in ("recomputed", "published") else cell.text
-        parts = [_span(f"chip chip-{cell.text}", word)]
-    else:
-        parts = [_span("state", cell.text) if cell.missing else escape(cell.text)]
+def cell_content(cell: Cell) -> Markup:
+    """The content of a board's cell."""
+    kind = "state" if cell.missing else "score"
+    parts = [_span(kind, cell.text) if cell.missing or cell.facts else escape(cell.text)]
     if cell.note:
         parts.append(Markup('<sup><a href="#note-{0}" aria-label="Note {0}">{0}</a></sup>').format(cell.note))
     if cell.sure:
         parts.append(_span("below sure", cell.sure))
-    if cell.below:
-        parts.append(_span("below", cell.below))
     if cell.strip:
         parts.append(_strip(cell.strip))
-    if cell.facts:
-        parts.append(fold(cell.facts, what))
+    if cell.below:
+        parts.append(_span("below", cell.below))
     return Markup("").join(parts)
 
 
 def _strip(strip: Strip) -> Markup:
     ends = f"--a:{strip.low}%;--b:{strip.high}%;--at:{strip.at}%"
     sure = f'<i style="--a:{strip.sure[0]}%;--b:{strip.sure[1]}%"></i>' if strip.sure else ""
-    return Markup(f'<span class="strip{" beyond" if strip.beyond else ""}" style="{ends}">{sure}</span>')  # noqa: S704 numbers
+    return Markup(f'<span class="strip{" beyond" * strip.beyond}{" cut" * strip.cut}" style="{ends}">{sure}</span>')  # noqa: S704 numbers
 
 
 def _span(name: str, text: str) -> Markup:

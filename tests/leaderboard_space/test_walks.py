@@ -96,8 +96,7 @@ def test_a_visitor_finds_rows_the_address_keeps_them_and_a_number_is_traced(
     page.get_by_text("Filter", exact=True).click()
     page.locator("#f-provenance").select_option("baseline")
     expect(count).to_have_text("0")
-    page.get_by_label("Search model or organisation").fill("")
-    page.locator("#f-provenance").select_option("published")
+    walk.to(f"{BOARD}&columns=all&from=papers")
     expect(page.locator("table.board .chip-published").first).to_be_visible()
     page.locator("#rows thead").get_by_role("button", name="Fact race", exact=True).first.click()
     expect(page.locator("#rows thead [aria-sort=descending]").first).to_be_visible()
@@ -180,6 +179,26 @@ def test_the_first_screen_shows_where_to_hand_in_and_the_first_row(walk: Walk) -
             first = page.evaluate(FIRST)
             assert first.pop("wide") <= width
             assert all(first.values()), (benchmark, width, first)
+
+
+def test_twenty_rows_stand_on_a_screen_and_details_change_no_width(walk: Walk) -> None:
+    page = walk.page
+    page.set_viewport_size({"width": 1440, "height": 900})
+    walk.to(BOARD)
+    tops = page.locator("#rows tbody tr[data-q]").evaluate_all("rows => rows.map(row => row.getBoundingClientRect())")
+    assert tops[0]["top"] < 330
+    assert sum(box["top"] >= 0 and box["bottom"] <= 900 for box in tops) >= 20
+    widths = "[...document.querySelectorAll('#rows thead th')].map(head => head.offsetWidth)"
+    before = page.evaluate(widths)
+    page.locator("#rows .more summary").nth(3).click()
+    expect(page.locator("#rows .fold dl").nth(3)).to_be_visible()
+    assert page.evaluate(widths) == before
+    page.set_viewport_size(PHONE)
+    walk.to(BOARD)
+    assert all(
+        height < 60
+        for height in page.evaluate("[...document.querySelectorAll('#rows tr[data-q]')].map(row => row.offsetHeight)")
+    )
 
 
 def test_the_theme_is_the_systems_until_it_is_switched_and_is_kept(walk: Walk) -> None:

@@ -5,7 +5,7 @@ from tests.leaderboard_space.api.spaces import Opened
 BENCHMARK = "stereotypical_bias"
 HOSTILE_MODEL = '=cmd|calc!A0 <script>alert(1)</script> "><img src=x onerror=alert(1)> \u202egnp.exe {{ 9001*9001 }}'
 MANY = 230
-_ROW = re.compile(r'<th scope="row" role="rowheader" class="model"[^>]*><a href="/model/[a-z_]+/([0-9a-z-]+)')
+_ROW = re.compile(r'<th scope="row" role="rowheader" class="model"[^>]*><div><a href="/model/[a-z_]+/([0-9a-z-]+)')
 
 
 def page(site: Opened, address: str, status: int = 200) -> str:

@@ -2,9 +2,11 @@ import re
 
 import pytest
 
-from fairspace.leaderboard_space.boards.table import Scale
+from fairspace.leaderboard_space.boards.table import Scale, scales_of, strip
+from fairspace.leaderboard_space.boards.view import Column
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.three_numbers import SENTENCES
+from fairspace.submissions.values import Value, measured
 from tests.leaderboard_space.api.spaces import Opened
 from tests.leaderboard_space.pages.rows import (
     BENCHMARK,
@@ -57,9 +59,34 @@ def test_pages_hold_a_hundred_rows_each_and_every_row_once(site: Opened) -> None
     assert [len(one) for one in pages[:2]] == [100, 100]
     baselines = entries(texts[0])[100:]
     assert [entries(text)[len(one) :] for text, one in zip(texts[1:], pages[1:], strict=True)] == [[], []]
-    everything = [entry for one in pages for entry in one] + baselines
+    printed = entries(page(site, f"{BOARD}&from=papers"))
+    everything = [entry for one in pages for entry in one] + baselines + printed
     assert len(everything) == len(set(everything)) == len(site.space.state.board(BENCHMARK, "up_to_twenty")) > MANY
     assert entries(page(site, f"{BOARD}&page=9")) == pages[2]
+
+
+def test_printed_rows_have_a_tab_which_opens_where_no_model_that_was_run_here_has_a_number(site: Opened) -> None:
+    classes = {row.entry: row.row_class for row in site.space.state.board(BENCHMARK, "up_to_twenty")}
+    here, printed = (page(site, f"{BOARD}&from={tab}") for tab in ("here", "papers"))
+    assert "printed" not in {classes[entry] for entry in entries(here)}
+    assert {classes[entry] for entry in entries(printed)} == {"printed"}
+    assert entries(page(site, BOARD)) == entries(here)
+    assert ">By chance</span>" not in printed
+    assert "No model was run here yet" in page(site, "/?benchmark=iris&from=here")
+    assert "From the papers (12)</a>" in page(site, "/?benchmark=iris&table=scores")
+    page(site, f"{BOARD}&from=nowhere", 400)
+
+
+def test_models_of_different_protocols_share_no_scale() -> None:
+    rows = [Row(f"r{n}", "", "", "published", "", _number(n), group=group) for n, group in ((2.0, "a"), (50.0, "b"))]
+    scales = scales_of(Column("s", "S"), rows)
+    assert scales == {("", "a"): Scale(0.0, 2.0), ("", "b"): Scale(0.0, 50.0)}
+    marks = [strip(measured("s", 1.0, low=0.5, high=end), scales["", "a"]) for end in (1.5, 3.0)]
+    assert [mark.cut for mark in marks if mark] == [False, True]
+
+
+def _number(number: float) -> dict[str, Value]:
+    return {"s": measured("s", number)}
 
 
 def test_a_row_carries_what_the_browser_searches_and_sorts_by(site: Opened) -> None:
@@ -139,7 +166,7 @@ def test_rows_without_a_rank_stand_by_their_value(site: Opened) -> None:
     there = [value for value in values if value is not None]
     assert len(there) > 2
     assert values == sorted(there) + [None] * (len(values) - len(there))
-    assert "From the papers · not ranked" in page(site, f"{BOARD}&models=p-01,p-02,p-03")
+    assert "From the papers, unranked" in page(site, f"{BOARD}&models=p-01,p-02,p-03")
 
 
 def test_ranks_that_are_counted_within_cohorts_stand_under_headings_of_their_own(site: Opened) -> None:
@@ -164,7 +191,8 @@ def test_no_script_stands_in_a_page(site: Opened) -> None:
 def test_a_partial_score_is_marked_with_what_is_missing(site: Opened) -> None:
     chosen = f"{BOARD}&models={entry_of(site, 'Partial')}"
     text = page(site, chosen)
-    assert '<span class="below">could be 0.2000 to 0.5000: 20 % missing</span>' in text
+    assert '<span class="below">20 % missing</span>' in text
+    assert "<dt>missing</dt><dd>could be " in text
     assert "<dt>state</dt><dd>incomplete</dd>" in text
 
 

@@ -162,7 +162,7 @@ def test_win_matrices_are_those_of_the_evidence(drawn: Opened) -> None:
 def test_no_point_stands_above_the_bound_of_the_trade_off(drawn: Opened) -> None:
     for attribute in ("gender", "race"):
         table = draw_figure(drawn.space.state, "fact_or_fair", "inaugural", f"tradeoff-{attribute}", ()).table
-        assert len(table.rows) > 20
+        assert len(table.rows) == 20
         for row in table.rows:
             if row[2] == "objective":
                 continue
@@ -192,7 +192,9 @@ def test_a_ranking_says_whom_a_rank_is_among_and_who_has_no_number(drawn: Opened
     assert draw_figure(drawn.space.state, "fact_or_fair", "inaugural", "ranking", ()).table.headers[1] == "Kind"
     iris = draw_figure(drawn.space.state, "iris", "inaugural", "ranking", ())
     assert "Without a number: FLUX.1-dev," in iris.note
-    assert "Protocols: v2, paper. Numbers of different protocols do not compare." in iris.note
+    assert iris.note.endswith(" Protocol: paper.")
+    classes = {row[1] for row in iris.table.rows}
+    assert classes == {"from the papers"}  # the baselines are of another protocol
 
 
 def test_what_is_computed_from_printed_values_is_not_called_published(drawn: Opened) -> None:
@@ -201,7 +203,7 @@ def test_what_is_computed_from_printed_values_is_not_called_published(drawn: Ope
     assert line[:4] == ["Bagel", "computed here from the paper's tables", "68.98", "not available"]
     line = draw_figure(state, "iris", "inaugural", "sectors", ("p-01",)).table.rows[0]
     assert line[:4] == ["Bagel", "printed in a paper", "71.46", "69.81"]
-    board = drawn.client.get("/?benchmark=iris&standard=algorithm_1&columns=all").text
+    board = drawn.client.get("/?benchmark=iris&standard=algorithm_1&columns=all&from=papers").text
     assert '68.98<span class="below">computed here; 71.46 printed</span>' in board
     assert "not available" in board
 

@@ -14,21 +14,23 @@ PLAIN = replace(
 def test_every_text_is_escaped() -> None:
     parts = [
         fold({"state": EVIL}, EVIL),
-        cell_content(Cell(EVIL, EVIL, sure=EVIL, facts={"tier": EVIL}), EVIL),
+        cell_content(Cell(EVIL, EVIL, sure=EVIL, facts={"tier": EVIL})),
     ]
     parts += [measured(THREE), measured(replace(THREE, value=None)), chance(THREE), chance(replace(THREE, verdict=""))]
-    parts += [cell_content(Cell(EVIL, missing=True), ""), cell_content(Cell(EVIL, chip=True), "")]
+    parts += [cell_content(Cell(EVIL, missing=True))]
     for part in parts:
         assert SHOWN in part
         assert "<script" not in part
 
 
 def test_a_cell_shows_its_parts_in_their_order() -> None:
-    cell = Cell("0.5", "incomplete", 3, strip=Strip(1.0, 2.0, 3.0, (0.5, 3.5), beyond=True), sure="0.4 to 0.6")
-    assert cell_content(cell, "model") == (
+    cell = Cell(
+        "0.5", "incomplete", 3, strip=Strip(1.0, 2.0, 3.0, (0.5, 3.5), beyond=True, cut=True), sure="0.4 to 0.6"
+    )
+    assert cell_content(cell) == (
         '0.5<sup><a href="#note-3" aria-label="Note 3">3</a></sup><span class="below sure">0.4 to 0.6</span>'
-        '<span class="below">incomplete</span><span class="strip beyond" style="--a:1.0%;--b:3.0%;--at:2.0%">'
-        '<i style="--a:0.5%;--b:3.5%"></i></span>'
+        '<span class="strip beyond cut" style="--a:1.0%;--b:3.0%;--at:2.0%"><i style="--a:0.5%;--b:3.5%"></i></span>'
+        '<span class="below">incomplete</span>'
     )
 
 
