@@ -31,7 +31,7 @@ def shortened(text: str, most: int) -> str:
 
 def linked(text: str) -> Markup:
     """A text, escaped unless it is HTML, whose arXiv numbers are links."""
-    return Markup(_ARXIV.sub(r'<a href="https://arxiv.org/abs/\1">\g<0></a>', escape(text)))  # noqa: S704 escaped
+    return Markup(_ARXIV.sub(r'<a href="https://arxiv.org/abs/\1">\g<0></a>', str(escape(text))))  # noqa: S704 escaped
 
 
 @lru_cache(256)

@@ -128,18 +128,16 @@ def test_a_row_that_was_verified_before_there_was_evidence_has_a_page(site: Open
 def test_a_model_has_one_page_over_all_tests_with_what_others_submitted_apart(tmp_path: Path) -> None:
     run = result(BENCHMARK, "stereotyped", "Some model")
     ours, other, theirs = (
-        replace(run, meta={**run.meta, "model": "gpt-4o", "organisation": made_by})
-        for made_by in ("Ours & Co", "Other", "<script>Evil")
+        replace(run, meta={**run.meta, "model": name, "organisation": made_by})
+        for name, made_by in (("gpt-4o", "Ours & Co"), ("GPT-4o", "Other"), ("gpt 4o", "<script>Evil"))
     )
     with opened(tmp_path, (ours, other)) as space:
         space.space.storage.append([result_draft(theirs, user="eve")[0]])
         space.space.state.refresh()
         text = page(space, "/models/gpt-4o")
-        tests = dict(
-            re.findall(r'<section aria-labelledby="(?:test|submitted)-(\w+)">(.*?)</section>', text, re.DOTALL)
-        )
+        tests = dict(re.findall(r'<section aria-labelledby="test-(\w+)">(.*?)</section>', text, re.DOTALL))
         first, submitted = text.split("Submitted by others under this name")
-        assert "OpenAI; Ours &amp; Co; Other" in re.sub(r"\s+", " ", first)
+        assert "OpenAI; Other; Ours &amp; Co" in re.sub(r"\s+", " ", first)
         assert "Evil" not in first
         assert "claimed by eve" in submitted
         assert "&lt;script&gt;Evil" in submitted
@@ -148,7 +146,7 @@ def test_a_model_has_one_page_over_all_tests_with_what_others_submitted_apart(tm
         assert "Worst and typical answers" in first
         assert f"/figures/{BENCHMARK}/up_to_twenty/scale.svg" in tests[BENCHMARK]
         assert "<loc>" in page(space, "/sitemap.xml").partition("/models/gpt-4o")[0]
-        assert 'href="/models/gpt-4o"' in page(space, "/model/genres/p-16")
+        assert 'href="/models/gpt-4o"' in page(space, "/model/genres/p-18")
         row = space.space.state.board(BENCHMARK)[0]
         assert 'href="/models/gpt-4o"' in page(space, f"/model/{BENCHMARK}/{row.entry}")
         assert "UNKNOWN_PAGE" in page(space, "/models/nobody-made-this", 404)
