@@ -17,7 +17,7 @@ import pytest
 
 from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.boards.figures import largest
-from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.events import Draft, signing_key
 from fairspace.leaderboard_space.intake import User, result_draft
 from fairspace.leaderboard_space.jobs.jobs import add_shipped
 from fairspace.leaderboard_space.pages.board import fronts
@@ -33,7 +33,7 @@ from fairspace.submissions.results.known_answers import _parts, baseline_codes, 
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import CLASSES, LEADING, NONE_VERIFIED, UNRANKED, Row, none_verified
 from fairspace.submissions.results.scoring import rescore
-from fairspace.submissions.results.shipped import shipped_results
+from fairspace.submissions.results.shipped import shipped_reruns, shipped_results
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.factory import result
 
@@ -220,6 +220,25 @@ def test_a_model_with_preferences_of_its_own_is_no_mixture(benchmark: str, revis
 def test_an_organisation_with_or_without_its_legal_form_needs_proof(organisation: str) -> None:
     assert [fault.code for fault in taken_names("mine", organisation, ("eve",))] == ["NAME_TAKEN"]
     assert not taken_names("mine", organisation, ("openai", "google", "stability"))
+
+
+def test_the_shipped_reruns_verify_the_maintainers_rows_alone_and_once(tmp_path: Path) -> None:
+    """Somebody hands in shipped answers before the first start, the last ones under another name."""
+    state = State(LocalStorage(tmp_path / "store"), signing_key("a secret of thirty-two characters or more"))
+    rerun = [result for result in shipped_results() if result.signature["submission"] in shipped_reruns()]
+    forged = [*rerun[:-1], replace(rerun[-1], meta={**rerun[-1].meta, "model": "GPT-5"})]
+    for draft, files in [result_draft(theirs, "eve") for theirs in forged]:
+        state.storage.append([draft], files)
+    add_shipped(state)
+    assert {logged.verified for logged in state.entries() if logged.user == "eve"} == {None}
+    (verified,) = (logged for logged in state.entries() if logged.verified is not None)
+    assert (verified.own, verified.verified and verified.verified.is_signed) == (True, True)
+    row = state.board(verified.benchmark).by_entry[verified.entry]
+    assert (row.row_class, row.result and row.result.signature) == ("verified", rerun[-1].signature)
+    maintaining.unverify(state, verified.entry, User("ann"), "the rerun was of another file")
+    number = state.number
+    add_shipped(state)
+    assert (state.number, state.entry(verified.entry)) == (number, replace(verified, verified=None))
 
 
 def test_a_forged_row_takes_no_rank_from_a_printed_or_a_verified_one() -> None:
