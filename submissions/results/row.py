@@ -157,9 +157,9 @@ class Row:
 
     @property
     def part(self) -> float:
-        """Place of its part of a board: that of its class, but own rows without a rank stand below printed ones."""
-        below = self.row_class == "own" and self.ranked is None
-        return ORDER["printed"] + 0.5 if below else ORDER[self.row_class]
+        """Place of its part of a board: that of its class; verified and own rows without a rank stand below printed."""
+        below = self.row_class in ("verified", "own") and self.ranked is None
+        return ORDER["printed"] + 0.5 + ORDER[self.row_class] / 10 if below else ORDER[self.row_class]
 
     @property
     def takes_rank(self) -> bool:
