@@ -12,16 +12,17 @@ from functools import partial
 from itertools import product
 from typing import Literal
 
-from fairspace.leaderboard_space.intake import add_result
+from fairspace.leaderboard_space.intake import User, add_result
 from fairspace.leaderboard_space.jobs.attempt import TROUBLE, Attempt, HaltedError, Job, Record, waiting
 from fairspace.leaderboard_space.jobs.child import limits, read_outcome, run_child, scoring_settings, scratch
 from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.maintaining import verify
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.benchmarks.baselines import NAMES as BASELINE_NAMES
 from fairspace.submissions.benchmarks.registry import NAMES as BENCHMARKS
 from fairspace.submissions.results.board import entry
-from fairspace.submissions.results.shipped import shipped_results
+from fairspace.submissions.results.shipped import shipped_reruns, shipped_results
 from fairspace.submissions.version import VERSION
 
 SCORING = "fairspace.leaderboard_space.jobs.scoring"
@@ -239,9 +240,19 @@ def missing(state: State) -> list[tuple[str, str]]:
 
 
 def add_shipped(state: State) -> int:
-    """Add the shipped results that the store lacks; return their number. Errors: StorageError."""
+    """Add the shipped results that the store lacks, and return their number; verify those with which a rerun agreed.
+
+    Submitted rows with the same answers are not verified by it, nor are rows whose verification was taken back.
+    Errors: StorageError; SpaceError for a broken record of a rerun.
+    """
     there = {logged.entry for logged in state.entries()}
     lacking = [result for result in shipped_results() if entry(result) not in there]
     for result in lacking:
         add_result(state.storage, result)
+    state.refresh()
+    decided = {event.body["entry"] for event in state.storage.events() if event.kind in ("verified", "unverified")}
+    for logged in state.entries():
+        rerun = shipped_reruns().get(logged.result.signature.get("submission", ""))
+        if rerun is not None and logged.own and logged.entry not in decided:
+            verify(state, logged.entry, User("fairspace"), rerun["reason"], rerun["evidence"])
     return len(lacking)

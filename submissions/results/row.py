@@ -45,7 +45,7 @@ CLASSES: Mapping[RowClass, ClassAbout] = {
         "Baselines", "Trivial models, and copies and mixtures of them; they take no rank.", "baselines"
     ),
 }
-"""Class -> meaning, in display order: no row stands above one of an earlier class."""
+"""Class -> meaning, in display order: no ranked row stands above one of an earlier class."""
 UNRANKED = "submitted, unranked until rerun or released"
 """Reason of a submitted row without a rank."""
 NONE_VERIFIED = "No row of this board is verified yet. Ranks compare rows of one kind only."
@@ -155,9 +155,9 @@ class Row:
 
     @property
     def part(self) -> float:
-        """Place of its part of a board: that of its class, but own rows without a rank stand below printed ones."""
-        below = self.row_class == "own" and self.ranked is None
-        return ORDER["printed"] + 0.5 if below else ORDER[self.row_class]
+        """Place of its part of a board: that of its class; verified and own rows without a rank stand below printed."""
+        below = self.row_class in ("verified", "own") and self.ranked is None
+        return ORDER["printed"] + 0.5 + ORDER[self.row_class] / 10 if below else ORDER[self.row_class]
 
     @property
     def takes_rank(self) -> bool:

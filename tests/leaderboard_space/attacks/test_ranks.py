@@ -19,7 +19,7 @@ from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.boards.figures import largest
 from fairspace.leaderboard_space.boards.front import front
 from fairspace.leaderboard_space.boards.models import KNOWN
-from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.events import Draft, signing_key
 from fairspace.leaderboard_space.intake import User, result_draft
 from fairspace.leaderboard_space.jobs.jobs import add_shipped
 from fairspace.leaderboard_space.state import State
@@ -34,7 +34,7 @@ from fairspace.submissions.results.known_answers import _parts, baseline_codes, 
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import CLASSES, NONE_VERIFIED, UNRANKED, Row, none_verified
 from fairspace.submissions.results.scoring import rescore
-from fairspace.submissions.results.shipped import shipped_results
+from fairspace.submissions.results.shipped import shipped_reruns, shipped_results
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.factory import result
 
@@ -231,6 +231,25 @@ def test_an_organisation_with_or_without_its_legal_form_needs_proof(organisation
     assert not taken_names("mine", organisation, ("openai", "google", "stability"))
 
 
+def test_the_shipped_reruns_verify_the_maintainers_rows_alone_and_once(tmp_path: Path) -> None:
+    """Somebody hands in shipped answers before the first start, the last ones under another name."""
+    state = State(LocalStorage(tmp_path / "store"), signing_key("a secret of thirty-two characters or more"))
+    rerun = [result for result in shipped_results() if result.signature["submission"] in shipped_reruns()]
+    forged = [*rerun[:-1], replace(rerun[-1], meta={**rerun[-1].meta, "model": "GPT-5"})]
+    for draft, files in [result_draft(theirs, "eve") for theirs in forged]:
+        state.storage.append([draft], files)
+    add_shipped(state)
+    assert {logged.verified for logged in state.entries() if logged.user == "eve"} == {None}
+    (verified,) = (logged for logged in state.entries() if logged.verified is not None)
+    assert (verified.own, verified.verified and verified.verified.is_signed) == (True, True)
+    row = state.board(verified.benchmark).by_entry[verified.entry]
+    assert (row.row_class, row.result and row.result.signature) == ("verified", rerun[-1].signature)
+    maintaining.unverify(state, verified.entry, User("ann"), "the rerun was of another file")
+    number = state.number
+    add_shipped(state)
+    assert (state.number, state.entry(verified.entry)) == (number, replace(verified, verified=None))
+
+
 def test_a_forged_row_takes_no_rank_from_a_printed_or_a_verified_one() -> None:
     printed = [row for row in board("iris", "inaugural") if row.rank is not None]
     verified = handed_in("run by us", 40.0, verified=True)
@@ -248,9 +267,10 @@ def test_no_row_stands_above_one_of_a_higher_class_and_baselines_have_no_rank() 
     partial = handed_in("partial", 0.0, ranked=None, verified=True)
     rows = ranked([copied, line, handed_in("GPT-4o", FORGED), *board("iris", "inaugural"), partial], "iris")
     places = [list(CLASSES).index(row.row_class) for row in rows]
-    assert places == sorted(places)
+    ranks = [place for place in places if place]
+    assert ranks == sorted(ranks)
+    assert places.index(0) == places.count(2), "without a rank, a verified row stands below the printed ones"
     assert [(row.model, row.rank) for row in rows[-2:]] == [("a line", None), ("baseline: random", None)]
-    assert rows[0].model == "partial"
 
 
 def test_what_has_no_score_stands_last_of_its_group() -> None:

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from fairspace.submissions.results import shipped
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.shipped import shipped_results
+from fairspace.submissions.results.shipped import shipped_reruns, shipped_results
 
 PRINTED = {"Qwen-3B": (0.097, -3.172), "Qwen-7B": (0.092, -3.01), "Phi4": (-0.312, -3.03)}
 """M3 and M5 of GENRES' Table 2."""
@@ -15,6 +18,18 @@ def test_a_shipped_result_is_a_row_of_its_board(result: Result) -> None:
     (row,) = [row for row in board(result.benchmark, result.standard, [result]) if row.result is not None]
     assert (row.model, row.row_class, row.provenance) == (result.meta["model"], "own", "scored here")
     assert result.run or result.meta["model"] in PRINTED
+
+
+def test_each_shipped_file_is_named_and_each_rerun_is_of_one_and_agreed() -> None:
+    folder = Path(shipped.__file__).parent
+    named = (folder / "README.md").read_text(encoding="utf-8")
+    assert all(f"`{file.name}`" in named for file in folder.glob("*.json"))
+    handed = {result.signature["submission"] for result in shipped_results()}
+    for submission, rerun in shipped_reruns().items():
+        evidence = rerun["evidence"]
+        assert (submission in handed, evidence["verdict"], evidence["reasons"]) == (True, "agrees", [])
+        asked = f"{sum(evidence['part'].values()):,}"
+        assert rerun["reason"].startswith(f"{asked} of {asked} answers"), "the whole core, not a part of it"
 
 
 @pytest.mark.parametrize("result", shipped_results(), ids=lambda result: result.meta["model"])
