@@ -111,7 +111,7 @@ def test_every_link_leads_to_a_page_and_to_a_place_on_it(site: Running) -> None:
         assert any(address.startswith(kind) for address in addresses), kind
     rows = {f"/model/{event['body']['result']['benchmark']}/{event['body']['entry']}" for event in site.events()}
     assert rows <= {address.partition("?")[0] for address in addresses}
-    assert faults == []
+    assert not faults, "\n".join(map(str, faults))
 
 
 def reading_pages(site: Running) -> list[str]:
@@ -158,7 +158,7 @@ def test_every_page_can_be_read_on_a_phone_without_scripts_and_has_no_empty_figu
                 figure = place.get_attribute("data-figure") or ""
                 if fault := figure_fault(client.get(figure).text):
                     faults.append((address, f"{figure}: {fault}"))
-    assert faults == []
+    assert not faults, "\n".join(map(str, faults))
 
 
 def figure_fault(text: str) -> str:
