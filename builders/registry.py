@@ -42,12 +42,13 @@ class Printed:
 
 @dataclass(frozen=True)
 class Paper:
-    """The paper of a benchmark: title in sources, tables (the main one first), tags of cards, BibTeX entry."""
+    """The paper of a benchmark: title in sources, tables (the main one first), tags of cards, BibTeX entry, address."""
 
     title: str
     tables: tuple[Printed, ...]
     tags: tuple[str, ...] = ()
     citation: str = ""
+    url: str = ""
 
 
 @lru_cache

@@ -26,7 +26,6 @@ from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.gradio_pages.gate import Gate
 from fairspace.leaderboard_space.logs import configure
 from fairspace.leaderboard_space.operation import Watching, pruning
-from fairspace.leaderboard_space.pages.board import fronts
 from fairspace.leaderboard_space.pages.figures import place_figures
 from fairspace.leaderboard_space.pages.rendering import ASSETS
 from fairspace.leaderboard_space.settings import Settings
@@ -43,7 +42,7 @@ from fairspace.submissions.version import VERSION
 ROUTERS: tuple[str, ...] = (
     "fairspace.leaderboard_space.operation",
     "fairspace.leaderboard_space.api.routes",
-    "fairspace.leaderboard_space.pages.board",
+    "fairspace.leaderboard_space.pages.front",
     "fairspace.leaderboard_space.pages.model",
     "fairspace.leaderboard_space.pages.downloads",
     "fairspace.leaderboard_space.pages.submission",
@@ -116,10 +115,9 @@ def _make_boards(space: Space) -> None:
 
 
 def _prepare(space: Space, name: str) -> None:
-    """Compute a board's first table, first screen and figures, before visitors ask."""
+    """Compute a board's first table and figures, before visitors ask."""
     query = BoardQuery.read(QueryParams(), name)
     table, _ = board_table(space.state, query)
-    fronts(space.state)
     place_figures(space.state, name, query.standard, "board", table=table)
 
 

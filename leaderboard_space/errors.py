@@ -26,6 +26,7 @@ REFUSALS: dict[str, tuple[int, str]] = {
     "QUOTA_VALID": (429, "your daily quota of scored submissions is used up"),
     "QUOTA_FAULTY": (429, "your daily quota of faulty submissions is used up"),
     "QUOTA_FAILED": (429, "this submission, or your submissions of one day, failed too often"),
+    "QUOTA_WANTED": (429, "you, or all users together, asked for as many models as may wait"),
     "TOO_MANY_WAITING": (429, "you have too many waiting submissions"),
     "TOO_MANY_REQUESTS": (429, "too many requests were sent at once"),
     "QUEUE_FULL": (503, "the queue is full"),

@@ -17,22 +17,9 @@ import orjson
 
 from fairspace.submissions.reading.canonical import canonical_json
 
-Kind = Literal[
-    "accepted",
-    "result",
-    "scored",
-    "refused",
-    "failed",
-    "withdrawn",
-    "restored",
-    "verified",
-    "unverified",
-    "released",
-    "lost",
-    "mended",
-    "pruned",
-    "revoked",
-]
+_OfSubmissions = Literal["accepted", "result", "scored", "refused", "failed", "pruned"]
+_OfRows = Literal["withdrawn", "restored", "verified", "unverified", "released"]
+Kind = Literal[_OfSubmissions, _OfRows, "lost", "mended", "revoked", "wanted", "struck"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """Kinds of events:
 
@@ -48,6 +35,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 * mended: a maintainer mended the log; lists the lost events.
 * revoked: a token, or all tokens that a user had made until then, are no longer valid.
 * pruned: files of refused and failed submissions were removed, to make room.
+* wanted: a user asked us to run a model of the Hub.
+* struck: a maintainer struck such a model, with a reason; nobody can ask for it again.
 """
 START = hashlib.sha256(b"").hexdigest()
 """Value of `previous` in the first event."""

@@ -18,7 +18,10 @@ from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import Storage, StorageError, result_path, submission_path
+from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.checking.names import HUB
+from fairspace.submissions.errors import plain
 from fairspace.submissions.format.collector import RefusedError
 from fairspace.submissions.reading.containers import check_zip
 from fairspace.submissions.results.board import entry, logged_row
@@ -114,6 +117,8 @@ def _logged(value: Mapping[str, Any], is_scored: bool) -> dict[str, Any]:
 
 _DAY, _AHEAD = timedelta(days=1), timedelta(minutes=5)
 """Window of the quotas, and tolerated lead of another process' clock."""
+WANTED, WANTED_IN_ALL = 5, 500
+"""Models that a user may have asked us to run and that wait, and such models of all users."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +147,7 @@ class Intake:
 
     def __init__(self, state: State, settings: Settings) -> None:
         self.state, self.settings = state, settings
-        self._lock = threading.Lock()
+        self._lock, self._wanting = threading.Lock(), threading.Lock()
         self._coming: dict[str, Submission] = {}
         """Submissions being written to the store; storages combine simultaneous writes."""
 
@@ -155,10 +160,7 @@ class Intake:
         Errors: SpaceError UPLOAD_TOO_LARGE, UPLOAD_NOT_A_ZIP, ORGANISATION_UNKNOWN, QUOTA_VALID, QUOTA_FAULTY,
         QUOTA_FAILED, TOO_MANY_WAITING, QUEUE_FULL, STORE_FAILED, STORE_NOT_KEPT.
         """
-        if not self.settings.keeps_the_store():
-            problem, expected = "temporary storage, deleted with the container", "permanent storage"
-            mend = "ask the maintainers to set FAIRSPACE_STORE (see leaderboard_space/OPERATION.md)"
-            raise SpaceError("STORE_NOT_KEPT", "the store", problem, expected, mend)
+        self._check_store()
         size = file.stat().st_size
         if size > self.settings.upload_bytes:
             problem, most = f"{size:,} bytes", f"at most {self.settings.upload_bytes:,}"
@@ -198,6 +200,44 @@ class Intake:
         accepted = self.state.submission(name)
         assert accepted is not None
         return accepted
+
+    def want(self, model: str, user: User, benchmark: str = "") -> None:
+        """Log that a user asks us to run a model of the Hub, for a benchmark or for all; once for each user and model.
+
+        Nothing is asked of the Hub. Errors: SpaceError BAD_PARAMETER, QUOTA_WANTED, STORE_NOT_KEPT; StorageError.
+        """
+        self._check_store()
+        if not HUB.fullmatch(model) or benchmark not in ("", *NAMES):
+            problem, expected = (
+                repr(plain(f"{model} {benchmark}")[:100]),
+                "OWNER/NAME as on the Hub, and a test or none",
+            )
+            raise SpaceError("BAD_PARAMETER", "the model", problem, expected, "copy the name from the model's page")
+        with self._wanting:
+            self.state.refresh()
+            wanted, key, name = self.state.wanted(), model.casefold(), user.name.casefold()
+            if key in wanted and wanted[key].state == "struck":
+                problem = f"a maintainer struck it: {wanted[key].reason}"
+                raise SpaceError("BAD_PARAMETER", model, problem, "a model that can be run", "ask for another model")
+            waiting = [each for each in wanted.values() if each.state == "asked"]
+            if key in wanted and name in wanted[key].askers:
+                return
+            if sum(name in each.askers for each in waiting) >= WANTED or len(waiting) >= WANTED_IN_ALL + (
+                key in wanted
+            ):
+                expected = f"at most {WANTED} of one user, {WANTED_IN_ALL} in all"
+                raise SpaceError(
+                    "QUOTA_WANTED", "the list", f"{len(waiting)} models wait", expected, "wait until some ran"
+                )
+            body = {"model": model, "user": user.name, "benchmark": benchmark}
+            self.state.storage.append([Draft("wanted", f"wanted:{key}:{name}", body)])
+            self.state.refresh()
+
+    def _check_store(self) -> None:
+        if not self.settings.keeps_the_store():
+            problem, expected = "temporary storage, deleted with the container", "permanent storage"
+            mend = "ask the maintainers to set FAIRSPACE_STORE (see leaderboard_space/OPERATION.md)"
+            raise SpaceError("STORE_NOT_KEPT", "the store", problem, expected, mend)
 
     def usage(self, user: User) -> Usage:
         """A user's use of the quotas; days follow the clock of the accepting process."""

@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 import orjson
 
-from fairspace.leaderboard_space.events import SIGNATURE, Event, is_forged
+from fairspace.leaderboard_space.events import SIGNATURE, Event, Kind, is_forged
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.names import owner_of, skeleton
@@ -271,11 +271,35 @@ class Entry:
     own: bool = False
 
 
+@dataclass(frozen=True)
+class Wish:
+    """A model of the Hub that users asked us to run.
+
+    Args:
+        since: time of the first request.
+        askers: user, in small letters -> benchmark that it is wanted for, '' for all.
+        state: `struck` by a maintainer, for `reason`; `on the board` once we ran it or verified its row.
+    """
+
+    model: str
+    since: str
+    askers: Mapping[str, str] = field(default_factory=dict)
+    state: Literal["asked", "on the board", "struck"] = "asked"
+    reason: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Its public part as JSON data, without users; `benchmarks` is empty if all are wanted."""
+        benchmarks = [] if "" in self.askers.values() else sorted(set(self.askers.values()))
+        about = {"asked_by": len(self.askers), "since": self.since, "benchmarks": benchmarks}
+        return {"model": self.model, **about, "state": self.state}
+
+
 @dataclass
 class LogState:
     """The state after folding the events of the log up to `number`."""
 
     number: int = 0
+    time: str = ""
     submissions: dict[str, Submission] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
     baselines: dict[tuple[str, str, str], str] = field(default_factory=dict)
@@ -292,6 +316,8 @@ class LogState:
     attempts: Attempts = field(default_factory=Attempts)
     withdrawn: dict[str, str] = field(default_factory=dict)
     """Withdrawn entry -> its benchmark, in the order of the withdrawals."""
+    wanted: dict[str, Wish] = field(default_factory=dict)
+    """Model in small letters -> who asked us to run it."""
     key: bytes = b""
     """Key of the maintainers' signatures; empty if they cannot be checked."""
     signs: bool = False
@@ -302,7 +328,7 @@ class LogState:
     def fold(self, event: Event) -> None:
         """Apply the next event. A Python error if this software does not write such an event."""
         _FOLDS[event.kind](self, event)
-        self.number = event.number
+        self.number, self.time = event.number, event.time
 
 
 def baseline_of(result: Result) -> tuple[str, str, str] | None:
@@ -315,17 +341,10 @@ def baseline_of(result: Result) -> tuple[str, str, str] | None:
 def _accepted(folded: LogState, event: Event) -> None:
     body = event.body
     before = folded.submissions.get(body["id"])
-    folded.submissions[body["id"]] = Submission(
-        body["id"],
-        body["user"],
-        body["organisation"],
-        body["sha256"],
-        body["size"],
-        event.time,
-        body["attempt"],
-        clock=body.get("clock", event.time),
-        failed=() if before is None else before.failed if before.ours else (*before.failed, before.clock),
-    )
+    about = {name: body[name] for name in ("id", "user", "organisation", "sha256", "size", "attempt")}
+    failed = () if before is None else before.failed if before.ours else (*before.failed, before.clock)
+    clock = body.get("clock", event.time)
+    folded.submissions[body["id"]] = Submission(**about, accepted=event.time, clock=clock, failed=failed)
 
 
 _RESULT_LOST = "Its result was lost when the log was damaged; hand it in again."
@@ -426,19 +445,17 @@ def _revoked(folded: LogState, event: Event) -> None:
     folded.revocations.setdefault(event.body["by"], []).append(event.time)
 
 
-_FOLDS = {
-    "accepted": _accepted,
-    "result": _result,
-    "scored": _scored,
-    "refused": _refused,
-    "failed": _failed,
-    "withdrawn": _marked,
-    "restored": _marked,
-    "verified": _marked,
-    "unverified": _marked,
-    "released": _marked,
-    "lost": _lost,
-    "mended": _mended,
-    "pruned": _pruned,
-    "revoked": _revoked,
+def _wanted(folded: LogState, event: Event) -> None:
+    body, key = event.body, event.body["model"].casefold()
+    wish = folded.wanted.get(key) or Wish(body["model"], event.time)
+    if event.kind == "struck":
+        folded.wanted[key] = replace(wish, state="struck", reason=body["reason"])
+    else:
+        folded.wanted[key] = replace(wish, askers={**wish.askers, body["user"].casefold(): body["benchmark"]})
+
+
+_FOLDS: dict[Kind, Callable[[LogState, Event], None]] = {
+    **dict.fromkeys(("withdrawn", "restored", "verified", "unverified", "released"), _marked),
+    **{"accepted": _accepted, "result": _result, "scored": _scored, "refused": _refused, "failed": _failed},
+    **{"lost": _lost, "mended": _mended, "pruned": _pruned, "revoked": _revoked, "wanted": _wanted, "struck": _wanted},
 }

@@ -78,16 +78,35 @@ def _kept_proof(state: State, entry: str) -> Proof | None:
     return full.consistency or None if full is not None else None
 
 
-def _mark(
-    state: State, kind: Kind, entry: str, user: User, reason: str, evidence: Mapping[str, Any] | None = None
-) -> Event:
-    """Append a maintainer's event unless it stands. SpaceError UNKNOWN_ENTRY, BAD_PARAMETER; StorageError."""
+def strike(state: State, model: str, user: User, reason: str) -> Event:
+    """Strike a model that users asked us to run. SpaceError UNKNOWN_ENTRY, BAD_PARAMETER; StorageError."""
+    text = _public(reason)
+    state.refresh()
+    if (key := model.casefold()) not in state.wanted():
+        what = "a model that nobody asked for"
+        raise SpaceError("UNKNOWN_ENTRY", plain(model)[:80], what, "one of /queue", "copy its name from /queue")
+    (event,) = state.storage.append(
+        [Draft("struck", f"struck:{key}", {"model": model, "by": user.name, "reason": text})]
+    )
+    state.refresh()
+    return event
+
+
+def _public(reason: str) -> str:
     text = plain(reason).strip()
     if not 0 < len(text) <= LONGEST:
         expected = f"1 to {LONGEST} characters"
         raise SpaceError(
             "BAD_PARAMETER", "reason", f"{len(text)} characters", expected, "give a reason that everybody can read"
         )
+    return text
+
+
+def _mark(
+    state: State, kind: Kind, entry: str, user: User, reason: str, evidence: Mapping[str, Any] | None = None
+) -> Event:
+    """Append a maintainer's event unless it stands. SpaceError UNKNOWN_ENTRY, BAD_PARAMETER; StorageError."""
+    text = _public(reason)
     state.refresh()
     if state.entry(entry) is None:
         mend = "choose a row that was scored here; published rows cannot be changed"

@@ -113,17 +113,8 @@ class Settings:
 
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9.:\[\]-]{1,200}/?")
 _MAY_BE_0 = (
-    "resamples",
-    "workers",
-    "requests_a_minute",
-    "board_seconds",
-    "valid_a_day",
-    "faulty_a_day",
-    "waiting",
-    "baselines",
-    "store_is_kept",
-    "keep_refused_days",
-    "keep_refused_bytes",
+    *("resamples", "workers", "requests_a_minute", "board_seconds", "valid_a_day", "faulty_a_day", "waiting"),
+    *("baselines", "store_is_kept", "keep_refused_days", "keep_refused_bytes"),
 )
 
 

@@ -16,7 +16,7 @@ import orjson
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Event
-from fairspace.leaderboard_space.log_state import Attempts, Entry, LogState, SameAnswers, Submission, baseline_of
+from fairspace.leaderboard_space.log_state import Attempts, Entry, LogState, SameAnswers, Submission, Wish, baseline_of
 from fairspace.leaderboard_space.storage import Storage, StorageError, result_path, submission_path
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
@@ -70,6 +70,11 @@ class State:
         """The number of the last folded event."""
         return self._folded.number
 
+    @property
+    def last(self) -> tuple[int, str]:
+        """Number and time of the last folded event; 0 and '' for an empty log."""
+        return self._folded.number, self._folded.time
+
     def version(self, benchmark: str = "") -> int:
         """See `Snapshots.version`."""
         return self.snapshots.version(benchmark)
@@ -120,6 +125,14 @@ class State:
     def revocations(self, by: str, since: str) -> int:
         """Number of revocations by a user since a time."""
         return sum(time > since for time in self._folded.revocations.get(by, ()))
+
+    def wanted(self) -> dict[str, Wish]:
+        """Model in small letters -> who asked us to run it, in the order of the log."""
+        with self._lock:
+            entries = [entry for entry in self._folded.entries.values() if not entry.withdrawn]
+            ran = {str(entry.result.meta.get("model")).casefold() for entry in entries if entry.own or entry.verified}
+            wanted = self._folded.wanted.items()
+            return {key: replace(each, state="on the board") if key in ran else each for key, each in wanted}
 
     def withdrawn(self, benchmark: str) -> list[Entry]:
         """The withdrawn rows of a benchmark, the last one first."""

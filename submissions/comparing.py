@@ -8,8 +8,10 @@ Where two models did not answer the same questions, both begin at the bounds ove
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,7 +20,7 @@ from scipy.special import ndtr
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
-from fairspace.submissions.errors import UsageError, web
+from fairspace.submissions.errors import UsageError, harmless, plain, web
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.headline import Table, caption, first_values, model_names
 from fairspace.submissions.results.result import Result
@@ -43,6 +45,7 @@ SIGNIFICANT = 0.05
 LARGEST = 1e9
 """Finite stand-in for infinitely many standard errors, which JSON has no number for."""
 
+_UNKNOWN = (math.nan, math.nan)
 _ENDLESS = 20.0
 """Stand-in for the logarithm of an infinite ratio: missing answers could make a score 0."""
 
@@ -237,6 +240,10 @@ class Line:
         difference: other minus first, or their ratio; None without common draws.
         p: two-sided p-value, corrected for all lines of the comparison; None without a difference.
         missing: possible effect of missing answers on both values, in words; '' if none.
+        title: the value in words.
+        quality: even (a value with an ideal), right (a score of facts), '' (the ranked score, a description).
+        better: 1 if the first is nearer to the ideal whatever its missing answers are, -1 if the other is, else 0.
+        is_clear: whether a significant difference is one of the distances from the ideal.
     """
 
     model: str
@@ -245,7 +252,11 @@ class Line:
     other: float | None
     difference: Difference | None
     p: float | None
-    missing: str = ""
+    missing: str
+    title: str
+    quality: str
+    better: int
+    is_clear: bool
 
     @property
     def verdict(self) -> str:
@@ -253,6 +264,11 @@ class Line:
         if self.difference is None or self.p is None:
             return "not known"
         return "not significant" if self.p >= SIGNIFICANT else self.difference.verdict
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the nearer one is surely nearer to the ideal."""
+        return self.is_clear and self.verdict == "significant"
 
     def to_json(self) -> dict[str, Any]:
         """JSON data of a line with a difference; infinitely many standard errors are `LARGEST`."""
@@ -267,7 +283,7 @@ class Line:
             sign = "ratio " if between.ratio else "+" if between.value > 0 else ""
             p = "< 0.001" if self.p < 0.001 else f"{self.p:.3f}"
             shown = (sign + digits(between.value), f"{digits(between.low)} to {digits(between.high)}", p)
-        return (self.name, digits(self.first), digits(self.other), *shown, self.verdict)
+        return (self.title, digits(self.first), digits(self.other), *shown, self.verdict)
 
 
 class Comparison:
@@ -291,14 +307,46 @@ class Comparison:
             for found in differences(results[0].benchmark, results, results[0].standard, raw)
         ]
         self.lines: list[Line] = []
-        for model, values, found, p in zip(self.model_names, shown, by_result, corrected(by_result), strict=True):
+        bench, base = find_benchmark(results[0].benchmark), results[0]
+        each = zip(results, self.model_names, shown, by_result, corrected(by_result), strict=True)
+        for result, model, values, found, p in each:
             for name, value in shown[0].items():
                 other = values.get(name)
                 if values is shown[0] or other is None or "not_run" in (value.state, other.state):
                     continue
                 both = ((self.model_names[0], could_be(value, digits)), (model, could_be(other, digits)))
                 missing = "; ".join(f"{of} {words}" for of, words in both if words)
-                self.lines.append(Line(model, name, value.value, other.value, found.get(name), p.get(name), missing))
+                ideal, is_right = bench.ideal(name, base.standard), name not in raw and bench.higher_is_better
+                best = math.inf if ideal is None and is_right else None if ideal is None else ideal.number
+                quality = "" if best is None or name == base.scored.ranking else "right" if ideal is None else "even"
+                better, clear = (
+                    (0, False) if best is None else _nearer(value, other, best, same_questions(base, result))
+                )
+                numbers = (value.value, other.value, found.get(name), p.get(name))
+                title = bench.about().describe(name) or name
+                self.lines.append(Line(model, name, *numbers, missing, title, quality, better, clear))
+
+    @property
+    def sentences(self) -> list[str]:
+        """The answer: who is more even and more right in how many values, and in how many of them surely.
+
+        A value that missing answers could turn, or without a number, counts for no model.
+        """
+        sentences, first = [], self.model_names[0]
+        for model, quality in product(self.model_names[1:], ("even", "right")):
+            lines = [line for line in self.lines if (line.model, line.quality) == (model, quality)]
+            sides = ((first, model, 1), (model, first, -1))
+            won = [(a, b, [line for line in lines if line.better == sign]) for a, b, sign in sides]
+            for a, b, ahead in sorted(won, key=lambda side: -len(side[2])):
+                sure = sum(line.is_sure for line in ahead)
+                words = f"{sure or 'none'} of these differences {'is' if sure == 1 else 'are'} sure"
+                if not any(line.difference for line in lines):
+                    words = "nobody knows whether these differences are real, as there are no answers to resample"
+                if ahead:
+                    sentences.append(f"{a} is more {quality} than {b} in {len(ahead)} of {len(lines)}; {words}.")
+            if lacking := sum(not x.better and (bool(x.missing) or None in (x.first, x.other)) for x in lines):
+                sentences.append(f"{lacking} of {len(lines)} count for neither: numbers or answers are missing.")
+        return sentences
 
     @property
     def known(self) -> list[Line]:
@@ -324,6 +372,12 @@ class Comparison:
             rows.append(row | {"missing": line.missing})
         numbers = ("first", "other", "difference", "interval_low", "interval_high", "p")
         return pd.DataFrame(rows).astype(dict.fromkeys(numbers, float))
+
+    def to_csv(self) -> str:
+        """`to_frame` as CSV, safe for spreadsheets."""
+        cells = self.to_frame().map(lambda cell: harmless(cell) if isinstance(cell, str) else cell)
+        text: str = cells.to_csv(index=False, lineterminator="\n")
+        return text
 
     def table(self) -> Table:
         """The lines as texts; its note says how they were compared, and what missing answers could explain."""
@@ -354,17 +408,57 @@ class Comparison:
         return difference_strips(known, f"Differences to {self.model_names[0]}")
 
     def _named(self, line: Line) -> str:
-        return f"{line.name}, {line.model}" if len(self.results) > 2 else line.name
+        return f"{line.title}, {line.model}" if len(self.results) > 2 else line.title
 
     def _missing(self) -> list[str]:
         return [f"{self._named(line)}: {line.missing}" for line in self.lines if line.missing]
 
     def __repr__(self) -> str:
-        return "\n".join([self.table().to_text(), *self._missing(), *self.remarks])
+        """The answer, the lines and the remarks in 80 columns."""
+        rows = []
+        for line in self.lines:
+            _, *numbers, interval, p, _ = line.texts()
+            sure = f"95 %: {interval}; {line.verdict}, p {p}" if line.difference else line.verdict
+            rows.append((self._named(line), *numbers, sure))
+        names = (self.model_names[0], "other" if len(self.results) > 2 else self.model_names[1])
+        columns = ("value", *(f"{name:.24}" for name in names), "difference", "note")
+        shown = Table("", "", columns, rows).to_text()
+        below = (textwrap.fill(plain(text), 80) for text in (*self._missing(), self.table().note))
+        return "\n".join([*(textwrap.fill(plain(text), 80) for text in self.sentences), "", shown, "", *below])
 
     def _repr_html_(self) -> str:
         remarks = "".join(f"<li>{web(text)}</li>" for text in (*self._missing(), *self.remarks))
-        return f"{self.table().to_html()}<ul>{remarks}</ul>"
+        answer = "".join(f"<p>{web(text)}</p>" for text in self.sentences)
+        return f"{answer}{self.table().to_html()}<ul>{remarks}</ul>"
+
+
+def _nearer(first: Value, other: Value, best: float, same: bool) -> tuple[int, bool]:
+    """1 where the first value is nearer to `best` whatever the missing answers are, or -1, else 0; whether it is clear.
+
+    Of numbers on both sides of `best`, which differ and can be alike uneven, the intervals must say the same. Missing
+    questions that are the `same` for both favour neither. Inf as `best`: the higher the better.
+    """
+    pair = (first, other)
+    ranges = [(None if same else bounds_of(value)) or (_number(value), _number(value)) for value in pair]
+    by_bounds = 0 if None in (first.value, other.value) else _side(ranges, best)
+    crossed = (_number(first) - best) * (_number(other) - best) < 0
+    return by_bounds, not crossed or by_bounds == _side([value.interval or _UNKNOWN for value in pair], best)
+
+
+def _number(value: Value) -> float:
+    return math.nan if value.value is None else value.value
+
+
+def _side(ranges: Sequence[tuple[float, float]], best: float) -> int:
+    (near, far), (other_near, other_far) = (_distances(*ends, best) for ends in ranges)
+    return int(far < other_near) - int(other_far < near)
+
+
+def _distances(low: float, high: float, best: float) -> tuple[float, float]:
+    if math.isinf(best):
+        return -high, -low
+    ends = sorted((abs(low - best), abs(high - best)))
+    return 0.0 if low < best < high else ends[0], ends[1]
 
 
 def compare(first: Result, *others: Result, standard: str = "") -> Comparison:

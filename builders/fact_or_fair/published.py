@@ -56,4 +56,5 @@ PAPER = Paper(
   title = {Fact-or-Fair: A Checklist for Behavioral Testing of AI Models on Fairness-Related Queries},
   author = {{Anonymous ACL submission}}
 }""",
+    url="https://arxiv.org/abs/2502.05849",
 )

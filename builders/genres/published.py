@@ -26,4 +26,5 @@ PAPER = Paper(
   author = {Xu, Yue and Wang, Wenjie},
   year = {2025}
 }""",
+    url="https://arxiv.org/abs/2506.23101",
 )

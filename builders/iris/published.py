@@ -44,4 +44,5 @@ PAPER = Paper(
   eprint = {2603.00590},
   archivePrefix = {arXiv}
 }""",
+    url="https://arxiv.org/abs/2603.00590",
 )

@@ -26,4 +26,5 @@ PAPER = Paper(
   title = {Measuring Stereotypical Bias in Multi-modal Large Language Models},
   author = {{Anonymous ACL submission}}
 }""",
+    url="https://openreview.net/forum?id=bW1C5XODvo",
 )

@@ -27,14 +27,9 @@ from fairspace.submissions.values import Value
 
 Data = dict[str, Any]
 MOST_WAITING = 200
-_PUBLIC = {
-    "result": ("entry",),
-    "scored": ("entry",),
-    "withdrawn": ("entry", "reason"),
-    "restored": ("entry", "reason"),
-    "verified": ("entry", "reason"),
-    "unverified": ("entry", "reason"),
-    "released": ("entry", "reason"),
+_PUBLIC: Mapping[str, tuple[str, ...]] = {
+    **{"result": ("entry",), "scored": ("entry",), "wanted": ("model",), "struck": ("model", "reason")},
+    **dict.fromkeys(("withdrawn", "restored", "verified", "unverified", "released"), ("entry", "reason")),
 }
 """Public fields of each kind of event; users, refused and failed submissions are private."""
 
@@ -158,23 +153,12 @@ def submission(space: Space, stored: Submission) -> Data:
     progress = space.jobs.progress(stored)
     scores = space.state.scores(stored.entry) if stored.entry else {}
     return {
-        "id": stored.id,
-        "outcome": stored.outcome,
+        **{name: getattr(stored, name) for name in STATED},
         "stage": progress.stage,
         "position": progress.position,
         "tries": progress.tries if stored.outcome == "waiting" else stored.tries or None,
         "since": progress.since,
-        "accepted": stored.accepted,
-        "ended": stored.ended,
-        "attempt": stored.attempt,
-        "organisation": stored.organisation,
-        "size": stored.size,
         "faults": [fault.to_json() for fault in stored.faults],
-        "reason": stored.reason,
-        "pruned": stored.pruned,
-        "same": stored.same,
-        "benchmark": stored.benchmark,
-        "entry": stored.entry,
         "scores": _values(scores),
         "row": f"/model/{stored.benchmark}/{stored.entry}" if scores else "",
         "address": f"/submission/{stored.id}",
@@ -198,6 +182,12 @@ def queue(space: Space, user: User | None) -> Data:
         for progress, item in queued
     ]
     return {"length": len(lines), "waiting": lines[:MOST_WAITING]}
+
+
+def wanted(space: Space) -> Data:
+    """Models that users asked us to run, without the struck ones: those of the most users first, then the earliest."""
+    wishes = sorted(space.state.wanted().values(), key=lambda wish: (-len(wish.askers), wish.since))
+    return {"models": [wish.to_json() for wish in wishes if wish.state != "struck"]}
 
 
 def events(space: Space, after: int, limit: int) -> Data:
@@ -227,6 +217,11 @@ ROW = (
     *("cohort", "protocol", "group", "ranked", "unranked"),
     *("remarks", "labels", "tier", "rank_range", "no_tier", "chances"),
 )
+STATED = (
+    *("id", "outcome", "accepted", "ended", "attempt", "organisation", "size", "reason", "pruned", "same"),
+    *("benchmark", "entry"),
+)
+"""Fields of a submission in an answer."""
 FACTS = ("licence", "architecture", "parameters", "open_weights", "tasks")
 """Fields of a row in an answer; `FACTS` are as its submitter or the paper states them."""
 

@@ -120,6 +120,12 @@ def queue(request: Request) -> Response:
     return _fresh(data.queue(space_of(request), current_user(request)))
 
 
+@router.get("/wanted")
+def wanted(request: Request) -> Response:
+    """Models that users asked us to run, for `make rows MODELS=@FILE`, and whether they are on a board."""
+    return _cached(request, data.wanted, space_of(request).state.number)
+
+
 @router.get("/submissions/{name}")
 def submission(request: Request, name: Annotated[str, InPath(max_length=40)]) -> Response:
     """The state of a submission: position, faults, or scores and row. Anybody who knows its id may ask."""
@@ -142,14 +148,14 @@ async def submit(request: Request) -> Response:
     return answer
 
 
-@router.post("/rows/{entry}/{action}")
+@router.post("/rows/{entry:path}/{action}")
 async def maintain(
     request: Request,
-    entry: EntryName,
-    action: Annotated[Literal["withdraw", "restore", "verify", "unverify", "release"], InPath()],
+    entry: Annotated[str, InPath(description="entry of a row, or a model to strike", max_length=200)],
+    action: Annotated[Literal["withdraw", "restore", "verify", "unverify", "release", "strike"], InPath()],
     about: Action,
 ) -> Response:
-    """Withdraw, restore, verify or release a row, with a reason; for maintainers only."""
+    """Withdraw, restore, verify or release a row, or strike a wanted model, with a reason; for maintainers only."""
     user, space = required_user(request), space_of(request)
     if not is_maintainer(request, user):
         mend = "ask one of the maintainers"

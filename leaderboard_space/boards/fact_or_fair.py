@@ -83,7 +83,7 @@ def _tradeoff(attribute: str) -> Callable[[figures.Source], figures.Drawing]:
         truth = STANDARDS[source.standard].truth
         what = f"tradeoff {attribute}"
         pairs = [names for _, names in _axes(attribute, truth)]
-        rows, note = source.some(MOST, what, lambda row: any(_has_both(row, names) for names in pairs))
+        rows, note = source.some(MOST, what, lambda row: any(figures.has_number(row, *names) for names in pairs))
         chosen = {row.entry for row in source.chosen}
         points, lines = [], []
         for row in rows:
@@ -130,7 +130,7 @@ def coordinates(row: Row, attribute: str, truth: str = "paper") -> dict[str, tup
     by_question = {}
     for question, names in _axes(attribute, truth):
         x, y = (figures.value_of(row, name) for name in names)
-        if x is not None and y is not None and _has_both(row, names):
+        if x is not None and y is not None and figures.has_number(row, *names):
             by_question[question] = (x, y)
     return by_question
 
@@ -142,10 +142,6 @@ def _axes(attribute: str, truth: str) -> list[tuple[str, tuple[str, str]]]:
         for question, contexts in CONTEXTS.items()
         for context in contexts
     ]
-
-
-def _has_both(row: Row, names: tuple[str, str]) -> bool:
-    return all(figures.has_number(row, name) for name in names)
 
 
 def _basic(source: figures.Source) -> tuple[list[Line], figures.Table]:
@@ -189,12 +185,7 @@ FIGURES = (
         "Mean of factuality and fairness with its bounds",
         "One line per model, the best at the top; language models and image models are ranked separately. The line "
         "shows the worst to the best case of the missing answers; ranks use its left end.",
-        figures.ranking(
-            lambda row: f"average_{kind_of(row)}",
-            "mean",
-            digits=3,
-            cohort="Kind",
-        ),
+        figures.ranking(lambda row: f"average_{kind_of(row)}", "mean", digits=3, cohort="Kind"),
     ),
     figures.Figure("scores", "Four scores with their intervals", _HOW_BASIC, _dots, ("model",), needs=1),
     *(

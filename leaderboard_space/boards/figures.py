@@ -22,7 +22,7 @@ from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.values import Value, number_of
 
-Place = Literal["board", "model"]
+Place = Literal["board", "model", "front"]
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,9 @@ def value_of(row: Row, name: str) -> Value | None:
     return row.scores.get(name) or row.values.get(name)
 
 
-def has_number(row: Row, name: str) -> bool:
-    """Whether a row's value of that name has a number."""
-    return number_of(row.scores if name in row.scores else row.values, name) is not None
+def has_number(row: Row, *names: str) -> bool:
+    """Whether a row's values of these names all have numbers."""
+    return all(number_of(row.scores if name in row.scores else row.values, name) is not None for name in names)
 
 
 def values_table(rows: Sequence[Row], names: dict[str, str], digits: int = 2) -> Table:

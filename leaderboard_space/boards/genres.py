@@ -113,22 +113,9 @@ FIGURES = (
         "One line per model and evaluator, the lowest score at the top; each evaluator has its own ranking. "
         "The line shows the best to the worst case of the unusable stories; ranks use its right end. Printed scores "
         "have no bounds.",
-        figures.ranking(
-            lambda row: "TBS",
-            "TBS",
-            digits=3,
-            most=40,
-            cohort="Evaluator",
-        ),
+        figures.ranking(lambda row: "TBS", "TBS", digits=3, most=40, cohort="Evaluator"),
     ),
-    figures.Figure(
-        "deviations",
-        "Eight metrics with their bounds",
-        _HOW_DEVIATIONS,
-        _dots,
-        ("model",),
-        needs=1,
-    ),
+    figures.Figure("deviations", "Eight metrics with their bounds", _HOW_DEVIATIONS, _dots, ("model",), needs=1),
     figures.Figure(
         "singles",
         "One character against two",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from fairspace.leaderboard_space.boards import figures
-from fairspace.leaderboard_space.boards.view import Column, Slice, View, figure_of
+from fairspace.leaderboard_space.boards.view import Column, Slice, View
 from fairspace.leaderboard_space.boards.words import shortened, visibility
 from fairspace.metrics.iris_score.standards import ARCHETYPES, STANDARDS
 from fairspace.submissions import plotting
@@ -15,6 +15,7 @@ from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.values import number_of
 
 SECTORS = {
     "IFS_Und": "IFS Und",
@@ -37,15 +38,9 @@ def tau(standard: str) -> float:
     return STANDARDS[standard].tau
 
 
-def _in_task(row: Row, task: str) -> bool:
-    return all(
-        (value := figures.value_of(row, f"{axis}_{task}")) is not None and value.value is not None for axis in AXES
-    )
-
-
 def _reach(rows: Iterable[Row], scores: Sequence[str], level: float) -> tuple[float, str]:
     """The end of the axes, at most about twice the threshold, and a note on the points beyond."""
-    numbers = [(row, figure_of(row, name) or 0.0) for row in rows for name in scores]
+    numbers = [(row, number_of(row.scores, name) or 0.0) for row in rows for name in scores]
     reach = min(1.05 * max([1.25 * level, *(number for _, number in numbers)]), 2.1 * level)
     beyond = list(dict.fromkeys(shortened(plain(row.model), 40) for row, number in numbers if number > reach))
     more = f" and {len(beyond) - 5} more" if len(beyond) > 5 else ""
@@ -56,7 +51,8 @@ def draw_map(across: str, up: str) -> Callable[[figures.Source], figures.Drawing
     """A figure of two of the three dimensions."""
 
     def draw(source: figures.Source) -> figures.Drawing:
-        some, note = source.some(MOST, "space", lambda row: any(_in_task(row, task) for task in TASKS))
+        tasks = [[f"{axis}_{task}" for axis in AXES] for task in TASKS]
+        some, note = source.some(MOST, "space", lambda row: any(figures.has_number(row, *names) for names in tasks))
         rows = with_errors(some, source.standard)
         table = figures.values_table(rows, SECTORS)
         chosen = {row.entry for row in source.chosen}
@@ -140,7 +136,7 @@ def _beyond(rows: Sequence[Row], top: float) -> str:
         f"{shortened(plain(row.model), 40)} {title} {number(value, 0)}"
         for row in rows
         for name, title in SECTORS.items()
-        if (value := figure_of(row, name)) is not None and value > top
+        if (value := number_of(row.scores, name)) is not None and value > top
     ]
     return f"Beyond the end of the axis ({top:.0f}): {', '.join(beyond)}." if beyond else ""
 

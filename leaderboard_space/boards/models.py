@@ -38,7 +38,8 @@ class Model:
     @property
     def facts(self) -> Facts:
         """Facts of its row with the best evidence that knows its size."""
-        every = sorted((row for rows in self.rows.values() for row in rows), key=_evidence)
+        rows = [row for rows in self.rows.values() for row in rows]
+        every = sorted([row for row in rows if row.row_class in KNOWN] or rows, key=_evidence)
         return next((row.facts for row in every if row.facts.parameters is not None), every[0].facts)
 
     def shown(self, benchmark: str) -> Row | None:
@@ -70,18 +71,16 @@ def known_models(state: State) -> list[Model]:
 def place_of(state: State, benchmark: str, row: Row) -> Callable[[float], float] | None:
     """Distance of a row's ranked score from its ideal, in [0, 1] of the worst that it can be; None without a scale.
 
-    Where a score has no limit, 1 is the fully stereotyped baseline of the row's cohort, once it is scored.
+    Where a score has no limit, 1 is the fully stereotyped baseline of the row's cohort and protocol, once it is scored.
     """
-    bench, standard, column = (
-        find_benchmark(benchmark),
-        find_benchmark(benchmark).default,
-        total_of(VIEWS[benchmark], row),
-    )
+    bench, column = find_benchmark(benchmark), total_of(VIEWS[benchmark], row)
+    standard = bench.default
     place = from_ideal(bench, standard, column.score, row.labels)
     if place is not None:
         return place
     ideal = bench.ideal(column.score, standard)
-    stereotyped = (other for other in state.board(benchmark, standard) if other.model == STEREOTYPED)
+    alike = (other for other in state.board(benchmark, standard) if other.ranked_with[1:] == row.ranked_with[1:])
+    stereotyped = (other for other in alike if other.model == STEREOTYPED)
     worst = next((number for other in stereotyped if (number := column.number(other)) is not None), None)
     if worst is None or ideal is None or ideal.number is None or worst == ideal.number:
         return None

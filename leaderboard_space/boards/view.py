@@ -47,12 +47,6 @@ class View:
     caution: Callable[[str], str] = lambda standard: ""
 
 
-def figure_of(row: Row, score: str) -> float | None:
-    """A score's number, None without one."""
-    value = row.scores.get(score) or row.values.get(score)
-    return value.value if value else None
-
-
 def total_of(view: View, row: Row) -> Column:
     """The column of a row's ranked score: that of the first table with the row."""
     return next((part.total for part in view.slices.values() if part.keep(row)), next(iter(view.slices.values())).total)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from markdown_it import MarkdownIt
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from fairspace.leaderboard_space.log_state import Entry
 from fairspace.submissions.benchmarks.published import COMPUTED
@@ -20,11 +21,17 @@ from fairspace.submissions.results.three_numbers import lacking
 from fairspace.submissions.values import Value
 
 _MARKDOWN = MarkdownIt("commonmark").enable("table")
+_ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
 
 
 def shortened(text: str, most: int) -> str:
     """The text, cut to `most` characters."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def linked(text: str) -> Markup:
+    """A text, escaped unless it is HTML, whose arXiv numbers are links."""
+    return Markup(_ARXIV.sub(r'<a href="https://arxiv.org/abs/\1">\g<0></a>', escape(text)))  # noqa: S704 escaped
 
 
 @lru_cache(256)

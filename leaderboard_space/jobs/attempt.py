@@ -12,14 +12,7 @@ from typing import Any, TypeVar
 
 from fairspace.leaderboard_space.events import Draft, clock
 from fairspace.leaderboard_space.intake import result_draft
-from fairspace.leaderboard_space.jobs.child import (
-    Outcome,
-    limits,
-    read_outcome,
-    run_child,
-    scoring_settings,
-    scratch,
-)
+from fairspace.leaderboard_space.jobs.child import Outcome, limits, read_outcome, run_child, scoring_settings, scratch
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State

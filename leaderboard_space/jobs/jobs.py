@@ -13,14 +13,7 @@ from itertools import product
 from typing import Literal
 
 from fairspace.leaderboard_space.intake import add_result
-from fairspace.leaderboard_space.jobs.attempt import (
-    TROUBLE,
-    Attempt,
-    HaltedError,
-    Job,
-    Record,
-    waiting,
-)
+from fairspace.leaderboard_space.jobs.attempt import TROUBLE, Attempt, HaltedError, Job, Record, waiting
 from fairspace.leaderboard_space.jobs.child import limits, read_outcome, run_child, scoring_settings, scratch
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.settings import Settings
@@ -62,12 +55,7 @@ class Jobs:
     """The waiting submissions and workers of a Space, with the module that scores."""
 
     def __init__(
-        self,
-        state: State,
-        settings: Settings,
-        *,
-        module: str = SCORING,
-        timing: Timing | None = None,
+        self, state: State, settings: Settings, *, module: str = SCORING, timing: Timing | None = None
     ) -> None:
         self.state, self.settings, self.module = state, settings, module
         self.timing = timing or Timing()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Query, Request, Response
 
 from fairspace.leaderboard_space.boards.figures import TIERS, Drawing, Figure, Place, Source, note
+from fairspace.leaderboard_space.boards.front import SIZE
 from fairspace.leaderboard_space.boards.table import slug
 from fairspace.leaderboard_space.boards.view import View
 from fairspace.leaderboard_space.boards.views import VIEWS, check_choice
@@ -32,7 +33,7 @@ class Placed:
 
 
 FIGURES: dict[tuple[str, str], Figure] = {
-    (view.benchmark, figure.name): figure for view in VIEWS.values() for figure in (TIERS, *view.figures)
+    (view.benchmark, figure.name): figure for view in VIEWS.values() for figure in (TIERS, SIZE, *view.figures)
 }
 """Benchmark and name -> figure."""
 

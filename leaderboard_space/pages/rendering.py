@@ -12,14 +12,17 @@ from fastapi import Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
+from fairspace.builders.registry import paper
+from fairspace.leaderboard_space.boards.front import kind_of
 from fairspace.leaderboard_space.boards.table import BoardColumn, Cell, Strip
-from fairspace.leaderboard_space.boards.views import draft_of, named_standard
-from fairspace.leaderboard_space.boards.words import EVIDENCE, coverage, prose, provenance_of, shown, visibility
+from fairspace.leaderboard_space.boards.views import VIEWS, draft_of, named_standard
+from fairspace.leaderboard_space.boards.words import EVIDENCE, coverage, linked, prose, provenance_of, shown, visibility
 from fairspace.leaderboard_space.web.identity import current_user, space_of
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.three_numbers import SENTENCES, ThreeNumbers
+from fairspace.submissions.version import VERSION
 
 _TERMS = {name: f"<dt>{escape(name)}</dt>" for name in SENTENCES}
 
@@ -106,11 +109,11 @@ ENVIRONMENT = Environment(
     lstrip_blocks=True,
     auto_reload=False,  # a template that changes under a running Space does not fit its code
 )
-ENVIRONMENT.globals.update(draft_of=draft_of, named_standard=named_standard)
+ENVIRONMENT.globals.update(draft_of=draft_of, named_standard=named_standard, kind_of=kind_of)
 ENVIRONMENT.globals.update(fold=fold, measured=measured, chance=chance, cell_content=cell_content, sort_key=sort_key)
-ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage, shown=shown, prose=prose)
+ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage, shown=shown, prose=prose, linked=linked)
 ENVIRONMENT.filters.update(visibility=visibility, searched=searched, evidence_mark=provenance_of)
-ENVIRONMENT.globals["fact_sentences"] = SENTENCES
+ENVIRONMENT.globals.update(fact_sentences=SENTENCES, papers={name: paper(name) for name in VIEWS}, version=VERSION)
 HUB = "'self' https://huggingface.co"
 """Frame ancestors: the Hub shows every Space in a frame; other sites may not."""
 POLICY = (
@@ -136,7 +139,8 @@ def page(request: Request, template: str, *, status: int = 200, max_age: int = 0
     `plain`; escaping is automatic.
     """
     user = current_user(request)
-    shared = {"user": user, "path": request.url.path, "site": space_of(request).settings.site()}
+    space = space_of(request)
+    shared = {"user": user, "path": request.url.path, "site": space.settings.site(), "log": space.state.last}
     content = ENVIRONMENT.get_template(template).render(shared | values).encode()
     tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
     headers = {

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Form, Request, Response
+from fastapi.responses import RedirectResponse
 
 from fairspace.leaderboard_space.api import data
 from fairspace.leaderboard_space.jobs.jobs import Progress
@@ -12,7 +14,8 @@ from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.pages.model import value_lines
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.web.identity import current_user, space_of
+from fairspace.leaderboard_space.web.identity import current_user, required_user, space_of, with_store
+from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
@@ -88,4 +91,14 @@ def queue_page(request: Request) -> Response:
     """The queue: running submissions, then waiting ones in order."""
     space = space_of(request)
     queue = data.queue(space, current_user(request))
-    return page(request, "queue.html.jinja", **queue, settings=space.settings)
+    wanted, titles = data.wanted(space)["models"], {name: find_benchmark(name).title for name in NAMES}
+    return page(request, "queue.html.jinja", **queue, settings=space.settings, wanted=wanted, titles=titles)
+
+
+@router.post("/queue")
+async def want(
+    request: Request, model: Annotated[str, Form(max_length=200)], benchmark: Annotated[str, Form(max_length=40)] = ""
+) -> Response:
+    """Ask us to run a model, by the form of the page, which follows."""
+    await with_store(space_of(request).intake.want, model.strip(), required_user(request), benchmark)
+    return RedirectResponse("/queue#wanted", 303)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from posixpath import dirname, normpath
 from typing import Any, NamedTuple
 
 from fastapi import APIRouter, Request, Response
@@ -16,6 +17,7 @@ from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 from fairspace.leaderboard_space.boards.views import VIEWS
+from fairspace.leaderboard_space.boards.words import linked
 from fairspace.leaderboard_space.errors import REFUSALS
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.web.identity import site_of, space_of
@@ -27,7 +29,7 @@ from fairspace.submissions.results.row import CLASSES
 
 ROOT = Path(__file__).parents[2]
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
-_UNSAFE = re.compile(r"[^a-z0-9]+")
+_UNSAFE = re.compile(r"[^\w\- ]")
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,20 @@ class Document:
     headings: dict[str, str]
 
 
+DOCUMENTS = {
+    "/errata": "cards/errata.md",
+    "/trust": "leaderboard_space/TRUST.md",
+    "/format": "submissions/FORMAT.md",
+    "/running": "submissions/RUNNING.md",
+    "/examples": "submissions/EXAMPLES.md",
+}
+"""Address -> its Markdown file."""
+_PAGES = {file: address for address, file in DOCUMENTS.items()} | {"README.md": "/how-to-submit"}
+
+
 @cache
-def document(path: str, prefix: str = "") -> Document:
-    """A file of the project, for example `cards/errata.md`; `prefix` makes anchors of several files distinct."""
+def document(path: str) -> Document:
+    """A file of the project, for example `cards/errata.md`; its links lead to pages, or are plain text."""
     tokens = _MARKDOWN.parse((ROOT / path).read_text(encoding="utf-8"))
     title = tokens[1].content
     rest = tokens[3:]
@@ -54,18 +67,33 @@ def document(path: str, prefix: str = "") -> Document:
             level = min(int(token.tag[1]) - lowest + 2, 6)
             token.tag = f"h{level}"
             if token.type == "heading_open" and following is not None:
-                anchor = prefix + _anchor(following.content, anchors)
+                anchor = _anchor(following.content, anchors)
                 token.attrSet("id", anchor)
                 if following.content.lower() == anchor and following.content != anchor:
                     aliases[id(token)] = following.content
                 if level == 2:
                     headings[anchor] = following.content
-    return Document(title, Markup(_MARKDOWN.renderer.render(_framed(rest, aliases), _MARKDOWN.options, {})), headings)  # noqa: S704 our own file
+    html = Markup(_MARKDOWN.renderer.render(_framed(_led(rest, dirname(path)), aliases), _MARKDOWN.options, {}))  # noqa: S704 our own file
+    return Document(title, linked(html), headings)
+
+
+def _led(tokens: list[Token], folder: str) -> list[Token]:
+    """Lead links to files to their pages; hide those to files without a page."""
+    for token in tokens:
+        hidden = False
+        for child in token.children or ():
+            if child.type == "link_open":
+                file, mark, anchor = str(child.attrs["href"]).partition("#")
+                address = file if not file or ":" in file else _PAGES.get(normpath(f"{folder}/{file}"))
+                hidden = address is None
+                child.attrs["href"] = f"{address}{mark}{anchor}"
+            child.hidden = hidden and child.type in ("link_open", "link_close")
+    return tokens
 
 
 def _anchor(text: str, taken: set[str]) -> str:
-    """`E-IRIS-01` -> `e-iris-01`, with a number if it is taken."""
-    plain = _UNSAFE.sub("-", text.lower()).strip("-") or "part"
+    """`E-IRIS-01` -> `e-iris-01`, as GitHub's, with a number if it is taken."""
+    plain = _UNSAFE.sub("", text.lower()).strip().replace(" ", "-") or "part"
     anchor, number = plain, 2
     while anchor in taken:
         anchor, number = f"{plain}-{number}", number + 1
@@ -102,25 +130,22 @@ Disallow: /figures/
 Disallow: /gradio_api/
 Disallow: /api/v1/submissions
 """
-_READ = ("/about", "/trust", "/standards", "/errata", "/how-to-submit", "/api")
+_READ = ("/about", "/standards", "/how-to-submit", "/api", *DOCUMENTS)
 """Pages of text."""
 
 
-@router.get("/errata")
-def errata(request: Request) -> Response:
-    """Errata of published tables, with anchors such as `#e-iris-02`."""
-    return page(request, "document.html.jinja", max_age=300, document=document("cards/errata.md"))
+def _document(request: Request) -> Response:
+    """A Markdown file as a page, with anchors such as `#e-iris-02`."""
+    return page(request, "document.html.jinja", max_age=300, document=document(DOCUMENTS[request.url.path]))
 
 
-@router.get("/trust")
-def trust(request: Request) -> Response:
-    """The meanings of ranks and of verified rows, and limits of both."""
-    return page(request, "document.html.jinja", max_age=300, document=document("leaderboard_space/TRUST.md"))
+for _address in DOCUMENTS:
+    router.add_api_route(_address, _document)
 
 
 @router.get("/how-to-submit")
 def how_to_submit(request: Request) -> Response:
-    """The steps with their commands, limits and quotas, visibility, ethics, and the format in full."""
+    """The steps with their commands, limits and quotas, visibility and ethics."""
     return page(
         request,
         "how_to_submit.html.jinja",
@@ -130,8 +155,6 @@ def how_to_submit(request: Request) -> Response:
         views=VIEWS.values(),
         tasks={name: find_benchmark(name).task_names() for name in VIEWS},
         address=site_of(request),
-        format=document("submissions/FORMAT.md", "format-"),
-        running=document("submissions/RUNNING.md", "running-"),
     )
 
 

@@ -36,11 +36,7 @@ from fairspace.leaderboard_space.events import Draft, Event
 from fairspace.leaderboard_space.storage import StorageError, vouched_by, write_error
 from fairspace.leaderboard_space.storage.hub_files import Files, Mirror, Repository
 
-_CODES = {
-    "HUB_REFUSED": "STORE_REFUSED",
-    "HUB_CONFLICT": "STORE_UNAVAILABLE",
-    "HUB_UNAVAILABLE": "STORE_UNAVAILABLE",
-}
+_CODES = {"HUB_REFUSED": "STORE_REFUSED", "HUB_CONFLICT": "STORE_UNAVAILABLE", "HUB_UNAVAILABLE": "STORE_UNAVAILABLE"}
 _BATCH = 64
 """Maximum appends in one commit."""
 _READ_TRIES = 2

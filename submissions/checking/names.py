@@ -31,7 +31,7 @@ _FORMS = frozenset(
     )
 )
 """Optional words of an organisation's name."""
-_HUB = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,95})/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
+HUB = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,95})/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 
 
 def skeleton(name: str) -> str:
@@ -67,7 +67,7 @@ def names_taken(meta: SubmissionMeta) -> list[Fault]:
 
 def owner_of(model: str, accounts: Iterable[str]) -> str:
     """The account that owns a model named as a Hub repository, OWNER/NAME; '' for none."""
-    named = _HUB.fullmatch(model)
+    named = HUB.fullmatch(model)
     return named[1] if named and named[1].casefold() in {account.casefold() for account in accounts} else ""
 
 

@@ -25,8 +25,7 @@ All = Annotated[
     ),
 ]
 Details = Annotated[
-    bool,
-    typer.Option("--details", help="Also show what each value means, readings, examples, and what a rank lacks."),
+    bool, typer.Option("--details", help="Also show what each value means, readings, examples, and what a rank lacks.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 StoreOption = Annotated[

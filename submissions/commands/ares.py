@@ -57,17 +57,11 @@ def import_weights(
 
 @app.command(epilog="Example: fairspace ares evaluate built/ares --data built/iris_classifier_25 --out evaluation")
 def evaluate(
-    model: Annotated[
-        str,
-        typer.Argument(help=f"Folder of a trained model; with --labels any labeller: {LABELLERS}"),
-    ],
+    model: Annotated[str, typer.Argument(help=f"Folder of a trained model; with --labels any labeller: {LABELLERS}")],
     data: Annotated[
         str, typer.Option(help="Folder of a built iris_classifier_25, or drawn:N; with --labels, folder of images.")
     ],
-    out: Annotated[
-        Path,
-        typer.Option(help="Folder for report.md, evaluation.json; with --labels, measurement.json."),
-    ],
+    out: Annotated[Path, typer.Option(help="Folder for report.md, evaluation.json; with --labels, measurement.json.")],
     labels: Annotated[
         Path | None,
         typer.Option(
@@ -94,14 +88,7 @@ def evaluate(
             return
         from fairspace.ares.evaluating.evaluate import evaluate as evaluated
 
-        measured = evaluated(
-            Path(model),
-            data,
-            out,
-            ask_endpoint=ask_endpoint,
-            nonfaces=NONFACES,
-            progress=report,
-        )
+        measured = evaluated(Path(model), data, out, ask_endpoint=ask_endpoint, nonfaces=NONFACES, progress=report)
     for note in measured.notes:
         typer.echo(f"Note: {note}")
     for row, each in measured.ablations.items():

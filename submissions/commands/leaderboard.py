@@ -105,11 +105,7 @@ def serve(
     settings = Settings.from_environment()
     if "FAIRSPACE_WORK" not in os.environ and "://" not in store:
         settings = replace(settings, work=Path(f"{store}.work"))
-    settings = replace(
-        settings,
-        store=store,
-        insecure_local=insecure_local,
-    )
+    settings = replace(settings, store=store, insecure_local=insecure_local)
     typer.echo(f"The board is on http://127.0.0.1:{port} (Ctrl-C stops it).")
     if not insecure_local:
         typer.echo("It can be read; handing in needs --insecure-local here, or a Space where users sign in.")

@@ -27,8 +27,7 @@ OF_SPACE = "With space"
 @app.command(epilog="Example: fairspace publish all --built built --tag inaugural --dry-run", rich_help_panel=MAKE)
 def publish(
     what: Annotated[
-        list[str],
-        typer.Argument(help="Datasets, metrics, ares, space by name; or datasets, metrics, all."),
+        list[str], typer.Argument(help="Datasets, metrics, ares, space by name; or datasets, metrics, all.")
     ],
     built: Annotated[Path, typer.Option(help="Folder of builds, one subfolder per dataset.")] = Path("built"),
     namespace: Annotated[

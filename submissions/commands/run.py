@@ -91,7 +91,7 @@ def evaluate(
     name = re.sub(r"[^\w.-]+", "-", public_name(asked.name).rpartition("/")[2])
     for each in opened:
         with watched() as tell:
-            done = evaluated(each, asked, out or Path(f"{name}-eval"), judge=judging, tell=tell)
+            done = evaluated(each.chosen, asked, out or Path(f"{name}-eval"), judge=judging, tell=tell)
         tell_stages(done.stages)
         typer.echo()
         show_result(done.result)
@@ -108,8 +108,7 @@ def evaluate(
 def run(
     benchmark: Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")],
     out: Annotated[
-        Path | None,
-        typer.Option(help="Folder of the submission; the run's own files lie beside it, in OUT.run."),
+        Path | None, typer.Option(help="Folder of the submission; the run's own files lie beside it, in OUT.run.")
     ] = None,
     model: ModelOption = "",
     images: ImagesOption = "",
@@ -121,8 +120,7 @@ def run(
     ] = None,
     data: DataOption = "",
     dataset_revision: Annotated[
-        str,
-        typer.Option(help="Of the items that are asked, such as v2-core, a small part; the default if left out."),
+        str, typer.Option(help="Of the items that are asked, such as v2-core, a small part; the default if left out.")
     ] = "",
     tasks: Annotated[
         str,
@@ -131,8 +129,7 @@ def run(
         ),
     ] = "",
     limit: Annotated[
-        int | None,
-        typer.Option(help="At most so many stimuli of each task: a smaller run, marked as limited.", min=1),
+        int | None, typer.Option(help="At most so many stimuli of each task: a smaller run, marked as limited.", min=1)
     ] = None,
     stratified: Annotated[bool, typer.Option("--stratified", help="Spread --limit evenly over the strata.")] = False,
     seed: Annotated[
@@ -224,13 +221,7 @@ def _check_idle(chosen: Chosen, model: str, images: str) -> None:
             raise RunError("TASK_UNKNOWN", chosen.benchmark, what, expected, mend)
 
 
-def _show_plan(
-    chosen: Chosen,
-    model: ModelSettings,
-    images: str,
-    labeller: str,
-    prices: Path | None,
-) -> None:
+def _show_plan(chosen: Chosen, model: ModelSettings, images: str, labeller: str, prices: Path | None) -> None:
     """Print what a run takes; text tasks are left out where only a model that makes images is named."""
     from fairspace.submissions.running.asking.inspect_task import Opened, open_benchmark
     from fairspace.submissions.running.asking.prices import read_prices

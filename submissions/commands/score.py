@@ -55,12 +55,10 @@ def score(
     standard: Annotated[str, typer.Option(help="Standard to score under; if left out, the benchmark's default.")] = "",
     out: Annotated[Path | None, typer.Option(help="Write the result as JSON.")] = None,
     store: Annotated[
-        str | None,
-        typer.Option(help="Also add the result to this store, a folder or hf://datasets/OWNER/NAME."),
+        str | None, typer.Option(help="Also add the result to this store, a folder or hf://datasets/OWNER/NAME.")
     ] = None,
     reading: Annotated[
-        str,
-        typer.Option(help="`authors`: read the answers as the paper does; gives no rank.", metavar="WHO"),
+        str, typer.Option(help="`authors`: read the answers as the paper does; gives no rank.", metavar="WHO")
     ] = "",
     ares: Annotated[str | None, typer.Option("--labeller", "--ares", help=f"Labels the images: {LABELLERS}")] = None,
     measurement: MeasurementOption = None,
@@ -216,8 +214,7 @@ def _labelled(path: Path, checked: Submission, ares: str | None, measurement: Pa
 @app.command(epilog="Example: fairspace compare mine.json theirs.json", rich_help_panel=SCORE)
 def compare(
     compared: Annotated[
-        list[Path],
-        typer.Argument(help="Two or more results, or submissions to stereotypical_bias.", metavar="RESULT"),
+        list[Path], typer.Argument(help="Two or more results, or submissions to stereotypical_bias.", metavar="RESULT")
     ],
     fail_if_worse: Annotated[
         bool,
@@ -228,12 +225,16 @@ def compare(
         typer.Option("--score", help="Value that --fail-if-worse tests; may be repeated. The ranked one if left out."),
     ] = None,
     margin: Annotated[float, typer.Option(help="Larger distance from the ideal that --fail-if-worse lets pass.")] = 0.0,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the lines as .csv or .tex (booktabs) as well.", metavar="FILE")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare results: each score against the first model's, with intervals and corrected significance.
+    """Compare results: who is more even, then each value against the first model's, with corrected significance.
 
     Of submissions to stereotypical_bias: ensemble, similarity, and the difference that a prompt prefix makes.
     """
+    check_places(out)
     if len(compared) < 2:
         raise UsageError("Name two results or submissions, or more.")
     results = [is_result(path) for path in compared]
@@ -248,7 +249,7 @@ def compare(
     if score_name or margin:
         raise UsageError("--score and --margin are for --fail-if-worse; name it, or leave them out.")
     if all(results):
-        _compare_results(compared, as_json)
+        _compare_results(compared, out, as_json)
         return
     if any(results):
         raise UsageError("Name results alone or submissions alone; `fairspace score` makes results with --out.")
@@ -289,9 +290,8 @@ def _pass_gate(
         raise typer.Exit(FAILED)
 
 
-def _compare_results(paths: Sequence[Path], as_json: bool) -> None:
+def _compare_results(paths: Sequence[Path], out: Path | None, as_json: bool) -> None:
     from fairspace.submissions.benchmarks.registry import benchmark
-    from fairspace.submissions.commands.show.tables import show_comparison
     from fairspace.submissions.comparing import compare
     from fairspace.submissions.results.scoring import load_result
 
@@ -299,11 +299,13 @@ def _compare_results(paths: Sequence[Path], as_json: bool) -> None:
     compared = compare(*results)
     if not compared.known:
         raise UsageError(_why_nothing_is_compared(results, paths))
+    if out is not None:
+        out.write_text(compared.to_latex() if out.suffix == ".tex" else compared.to_csv(), encoding="utf-8")
     if as_json:
         about = {"base": compared.model_names[0], "higher_is_better": benchmark(results[0].benchmark).higher_is_better}
         print_json([about | line.to_json() for line in compared.known])
     else:
-        show_comparison(compared.table())
+        typer.echo(repr(compared))
 
 
 def _why_nothing_is_compared(results: Sequence[Result], paths: Sequence[Path]) -> str:
@@ -312,6 +314,7 @@ def _why_nothing_is_compared(results: Sequence[Result], paths: Sequence[Path]) -
     lacking = [score for result in results if (score := result.scored.shown[result.scored.ranking]).value is None]
     if without and not lacking:
         return (
+            "Nobody knows whether the differences are real: "
             f"{' and '.join(without)} keep no resamples to compare: scored with --resamples 0, or by an older version. "
             "Score the submission again."
         )

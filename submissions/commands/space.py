@@ -57,6 +57,7 @@ class RowAction(StrEnum):
     withdraw = "withdraw"
     restore = "restore"
     unverify = "unverify"
+    strike = "strike"
 
 
 @app.command(
@@ -64,12 +65,16 @@ class RowAction(StrEnum):
     rich_help_panel=MAINTAIN,
 )
 def moderate(
-    entry: Annotated[str, typer.Argument(help="Of the row: the end of its page's address.", metavar="ENTRY")],
-    action: Annotated[RowAction, typer.Argument(help="`release` lets it have a rank.")],
+    entry: Annotated[
+        str, typer.Argument(help="Of the row: the end of its page's address; or a model.", metavar="ENTRY")
+    ],
+    action: Annotated[RowAction, typer.Argument(help="`release` lets it have a rank; `strike` is of a model.")],
     reason: Annotated[str, typer.Option(help="Why, for everybody; it stays in the public log.")],
     space: SpaceOption,
 ) -> None:
     """Release a submitted row, so that it has a rank, withdraw or restore it, or take a verification back.
+
+    `strike` takes a model, OWNER/NAME, off those that people asked us to run.
 
     FAIRSPACE_TOKEN holds a maintainer's token.
     """

@@ -51,8 +51,7 @@ to different items. foreign: share of the answers that is of another origin,
 )
 def verify_submission(
     submission: Annotated[
-        str,
-        typer.Argument(help="A folder, a .zip, or the entry of a row of --store.", metavar="SUBMISSION|ENTRY"),
+        str, typer.Argument(help="A folder, a .zip, or the entry of a row of --store.", metavar="SUBMISSION|ENTRY")
     ],
     model: ModelOption = "",
     images: ImagesOption = "",
@@ -62,8 +61,7 @@ def verify_submission(
         str, typer.Option(help="The judge that a submission declares, as Inspect names it; also asked again.")
     ] = "",
     judge_argument: Annotated[
-        list[str] | None,
-        typer.Option(help="How the judge is asked, as -M is of the model; can be given again."),
+        list[str] | None, typer.Option(help="How the judge is asked, as -M is of the model; can be given again.")
     ] = None,
     data: DataOption = "",
     items: Annotated[int, typer.Option(help="Requests that are asked again, at least.", min=30)] = 385,

@@ -224,7 +224,7 @@ class Map:
     """A plane with points, those with the most important names first; points beyond a span stand at its end as arrows.
 
     `levels`: dotted lines across and up at (x, y), None for none; `corners`: texts in the four corners, from the upper
-    left in the direction of reading; `keys`: name -> colour and shape.
+    left in the direction of reading; `keys`: name -> colour and shape; `x_ticks`: number -> label, for other axes.
     """
 
     points: Sequence[Point]
@@ -236,6 +236,7 @@ class Map:
     levels: tuple[float | None, float | None] = (None, None)
     corners: Sequence[str] = ()
     keys: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    x_ticks: Mapping[float, str] = field(default_factory=dict)
 
     def draw(self, width: float, title: str) -> Svg:
         """The map."""
@@ -267,7 +268,8 @@ class Map:
 
     def _frame(self, svg: Svg, across: Scale, up: Scale) -> list[Box]:
         left, right, bottom, top = across.start, across.end, up.start, up.end
-        for x, text in across.labels():
+        ticks = [(across(x), text) for x, text in self.x_ticks.items() if across.holds(x)] or across.labels()
+        for x, text in ticks:
             svg.line(x, top, x, bottom)
             svg.text(x, bottom + 12, text, colour=GREY, size=SMALL, anchor="middle")
         for y, text in up.labels(50):

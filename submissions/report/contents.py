@@ -106,13 +106,15 @@ def citations(benchmark_name: str) -> str:
 class Report:
     """The contents of a report on one model, or on several with different names side by side.
 
-    `openings`: first lines on each result; `tables`: those with rows; `items`: answers by model and value, worst first.
+    `openings`: first lines on each result; `comparison`: who is more even; `tables`: those with rows; `items`: answers
+    by model and value, worst first.
     """
 
     title: str
     results: Sequence[Result]
     names: Sequence[str]
     openings: Sequence[Sequence[str]]
+    comparison: Sequence[str]
     headlines: Sequence[Headline]
     tables: Sequence[Table]
     items: Sequence[tuple[str, str, Sequence[Item]]]
@@ -152,6 +154,7 @@ def make_report(results: Sequence[Result]) -> Report:
         results,
         names,
         [[plain(line) for line in opening(result)] for result in results],
+        [] if compared is None else [plain(line) for line in compared.sentences],
         [headline(result, digits) for result in results],
         [table for table in tables if table.rows],
         [(model, *kept) for result, model in zip(results, names, strict=True) for kept in result.items.items()],
@@ -198,7 +201,7 @@ def _without_number(results: Sequence[Result], names: Sequence[str]) -> Table:
 
 def to_markdown(report: Report) -> str:
     """The report as Markdown."""
-    lines = [f"# {markdown(report.title)}", ""]
+    lines = [f"# {markdown(report.title)}", "", *(f"{markdown(line)}\n" for line in report.comparison)]
     for name, opened in zip(report.names, report.openings, strict=True):
         lines += [f"**{markdown(name)}**", "", *(f"- {markdown(line)}" for line in opened), ""]
     for table in report.tables:
@@ -231,7 +234,8 @@ def to_csv(report: Report) -> str:
 def to_latex(report: Report) -> str:
     """Tables with booktabs, the methods, and the citations in comments to copy into a .bib file."""
     tops = zip(report.names, report.openings, strict=True)
-    sentences = [latex(f"{name}: {line}") for name, opened in tops for line in opened]
+    sentences = [*map(latex, report.comparison)]
+    sentences += [latex(f"{name}: {line}") for name, opened in tops for line in opened]
     parts = ["% Needs \\usepackage{booktabs}.", *sentences, results_latex(report.results)]
     if (compared := report.table("differences")) is not None:
         name = f"{report.results[0].benchmark}-differences"

@@ -46,8 +46,6 @@ CLASSES: Mapping[RowClass, ClassAbout] = {
     ),
 }
 """Class -> meaning, in display order: no row stands above one of an earlier class."""
-LEADING: Collection[RowClass] = ("verified", "printed")
-"""Classes on the first screen."""
 UNRANKED = "submitted, unranked until rerun or released"
 """Reason of a submitted row without a rank."""
 NONE_VERIFIED = "No row of this board is verified yet. Ranks compare rows of one kind only."

@@ -11,6 +11,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.checking.submission import read_submission
@@ -29,7 +30,7 @@ from fairspace.submissions.running.run import run, text_tasks
 from fairspace.submissions.running.settings import RunSettings, Tell
 
 CORE = "-core"
-"""End of the name of a dataset revision that is a core."""
+"""Part of the name of a dataset revision that is a core, its end but for images alone."""
 
 
 @dataclass(frozen=True)
@@ -83,40 +84,46 @@ def told_plan(opened: Sequence[Opened], model: ModelSettings, judge: ModelSettin
     sentences = [f"{'; '.join(asked)}.", estimate(model.name, by_model, model.connections, cores)]
     if judge is not None and (judging := [line for line in lines if not line.model]):
         sentences.append(f"Judge {estimate(judge.name, judging, judge.connections, cores)}")
-    if any(each.chosen.revision.endswith(CORE) for each in opened):
+    if any(CORE in each.chosen.revision for each in opened):
         sentences.append("A core is a fixed part of a benchmark; its results are ranked in a group of their own.")
     if any(each.chosen.limit is not None for each in opened):
         sentences.append("A limited run gives a sample estimate, which is not ranked.")
     return " ".join(sentences)
 
 
+def folder_of(chosen: Chosen, out: Path) -> Path:
+    """The folder of a benchmark in `out`, named by its revision too if that is a core."""
+    return out / (f"{chosen.benchmark}-{chosen.revision}" if CORE in chosen.revision else chosen.benchmark)
+
+
 def evaluate(
-    opened: Opened,
-    model: ModelSettings,
+    chosen: Chosen,
+    model: ModelSettings | None,
     out: Path,
     *,
     judge: ModelSettings | None = None,
     tell: Tell = lambda what, done, total: None,
+    **more: Any,
 ) -> Evaluated:
     """Evaluate a model on one benchmark, or go on where an earlier call stopped; nothing answered is asked again.
 
     Args:
-        opened: benchmark with its questions, by `open_all`.
-        model: model that answers.
+        chosen: benchmark and its part, as in `open_all`.
+        model: model that answers; None for one that only makes images.
         out: folder with a folder for each benchmark; made if absent.
         judge: model that reads the stories of a benchmark with a judge; None leaves the judge's metrics out.
         tell: progress.
+        more: further fields of `RunSettings`, such as the model that makes images.
 
     Errors: UsageError; SubmissionError; RunError, of which JUDGE_NOTHING is a note.
     """
-    core = opened.chosen.revision.endswith(CORE)
-    folder = out / f"{opened.chosen.benchmark}{f'-{opened.chosen.revision}' if core else ''}"
+    folder = folder_of(chosen, out)
     folder.mkdir(parents=True, exist_ok=True)
     submission = folder / "submission"
-    stages = run(RunSettings(opened.chosen, submission, model, again=True), tell).stages
+    stages = run(RunSettings(chosen, submission, model, again=True, **more), tell).stages
     notes = []
-    if benchmark(opened.chosen.benchmark).asking.judge is not None:
-        unjudged = f"{benchmark(opened.chosen.benchmark).title}: the metrics that need a judge are not run"
+    if benchmark(chosen.benchmark).asking.judge is not None:
+        unjudged = f"{benchmark(chosen.benchmark).title}: the metrics that need a judge are not run"
         if judge is None:
             notes.append(f"{unjudged}; name one with --judge MODEL.")
         else:

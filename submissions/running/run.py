@@ -102,14 +102,7 @@ def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
     state.stated = {**opened.settings, **opened.marks}
     if note := limit_note(opened):
         state.notes.append(note)
-    answered = answer(
-        opened,
-        settings.model,
-        work,
-        revision=settings.about.revision,
-        again=settings.again,
-        tell=tell,
-    )
+    answered = answer(opened, settings.model, work, revision=settings.about.revision, again=settings.again, tell=tell)
     state.notes.append(f"Inspect's log: {answered.log}")
     state.tables["responses"] = answered.table
     if not (answered.table.num_rows or settings.images):

@@ -111,7 +111,7 @@ def test_missing_answers_are_told_of_wherever_a_result_shows_itself() -> None:
     assert "Note" not in partial.to_latex(SECOND)
     compared = fs.compare(partial, scored("b", 0.4, 4))
     assert compared.to_frame().set_index("name").loc[FIRST, "missing"] == f"m {words}"
-    assert f"{FIRST}: m {words}" in repr(compared)
+    assert f"gender, occupations: m {words}" in repr(compared)
     assert words in compared._repr_html_()
     assert latex in compared.to_latex()
 
@@ -136,12 +136,10 @@ def test_a_comparison_tells_models_apart_only_where_all_tests_together_do() -> N
 
 def test_a_comparison_shows_itself_and_names_both_models() -> None:
     compared = fs.compare(scored("a", 0.2), scored("<b>", 0.4, 4))
-    assert repr(compared).splitlines()[0].split()[:3] == ["value", "a", "<b>"]
+    assert repr(compared).startswith("a is more even than <b> in 6 of 6;")
     assert "&lt;b&gt;" in compared._repr_html_()
     assert r"$<$b$>$" in compared.to_latex()
-    assert sum(mark.partition(": ")[2].startswith("difference") for mark in marks(compared.plot().document())) == len(
-        compared.lines
-    )
+    assert sum(": difference" in mark for mark in marks(compared.plot().document())) == len(compared.lines)
     several = fs.compare(scored("a", 0.2), scored("b", 0.3), scored("c", 0.4)).to_frame()
     assert set(several["model"]) == {"b", "c"}
 

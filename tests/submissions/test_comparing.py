@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from fairspace.submissions.comparing import Difference, Score, corrected, difference, differences
+from fairspace.submissions.comparing import Comparison, Difference, Score, corrected, difference, differences
+from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.uncertainty.bootstrap import Z
 from tests.submissions.results.test_tiers import BENCH, board, result, waves
 
@@ -101,3 +104,27 @@ def test_of_three_tests_the_smallest_p_counts_three_times_and_no_p_overtakes_a_s
 def test_no_corrected_p_exceeds_one() -> None:
     alike = Difference(0.0, -1.0, 1.0, False, 0.1)
     assert corrected([{}, {"a": alike}, {"a": alike}])[1:] == [{"a": 1.0}, {"a": 1.0}]
+
+
+@pytest.mark.parametrize(
+    ("levels", "answer"),
+    [
+        ((0.2, 0.3), "a is more even than b in 6 of 6; 6 of these differences are sure."),
+        ((0.3, 0.2), "b is more even than a in 6 of 6; 6 of these differences are sure."),
+        ((0.2, 0.201), "a is more even than b in 6 of 6; none of these differences are sure."),
+        ((0.2, None), "6 of 6 count for neither: numbers or answers are missing."),
+    ],
+)
+def test_a_comparison_answers_first_and_nothing_counts_without_a_number(
+    levels: tuple[float, float | None], answer: str
+) -> None:
+    made = [result("a", levels[0], waves(0.01, 3)), result("b", levels[1] or 0.0, waves(0.01, 4))]
+    if levels[1] is None:
+        gone = {
+            name: replace(value, value=None, state="undefined", reason="none") for name, value in made[1].values.items()
+        }
+        made[1] = replace(made[1], values=gone)
+    results = [rescore(each, "up_to_twenty") for each in made]
+    assert Comparison(results).sentences == [answer]
+    printed = Comparison([replace(each, draws=None) for each in results]).sentences[0]
+    assert levels[1] is None or "nobody knows whether these differences are real" in printed

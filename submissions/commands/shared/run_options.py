@@ -64,7 +64,7 @@ AboutOption = Annotated[
     list[str] | None,
     typer.Option(
         help="For submission.json, NAME=VALUE: model (its name on the board), revision, organisation, licence, "
-        "contact, parameters (billions), open_weights (true or false), architecture; can be given again.",
+        "contact, parameters (billions), open_weights (true or false), architecture; can be given again."
     ),
 ]
 TokenLimitOption = Annotated[

@@ -16,7 +16,6 @@ from fairspace.submissions.errors import plain
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.faults import Fault
-    from fairspace.submissions.report.headline import Table
 
 WIDTH = 80
 """Columns of texts, and of the tables of values."""
@@ -52,19 +51,6 @@ def table(title: str, headers: Sequence[str], rows: Iterable[Sequence[object]], 
     for row in rows:
         drawn.add_row(*map(cell, row))
     OUT.print(drawn)
-
-
-def show_comparison(shown: Table) -> None:
-    """Print a comparison and its note in 80 columns: intervals stand below differences, p below verdicts."""
-    drawn = new_table(shown.heading)
-    *before, _, _, _, _ = shown.columns
-    for place, header in enumerate((*map(plain, before), "difference,\n95 % interval", "verdict,\np corrected")):
-        middle = 0 < place <= len(before)
-        drawn.add_column(header, justify="right" if middle else "left", overflow="fold", no_wrap=middle)
-    for *first, difference, interval, p, verdict in shown.rows:
-        drawn.add_row(*map(cell, first), Text(f"{difference}\n{interval}"), Text(f"{verdict}\n{p}"))
-    OUT.print(drawn, width=WIDTH)
-    show_wrapped(shown.note)
 
 
 def show_wrapped(text: str, indent: str = "", style: str = "", hanging: int = 0) -> None:

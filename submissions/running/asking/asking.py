@@ -362,11 +362,7 @@ class Asking:
             repeated = self.repair(ask, answer.response)
             if not repeated:
                 break
-            messages = [
-                messages[0],
-                ChatMessageAssistant(content=answer.response),
-                ChatMessageUser(content=repeated),
-            ]
+            messages = [messages[0], ChatMessageAssistant(content=answer.response), ChatMessageUser(content=repeated)]
         return answer
 
     async def _send(

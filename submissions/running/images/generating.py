@@ -67,12 +67,7 @@ def generate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None
             plan = image_asks(settings.chosen, task, items)
         folder = work / "images" / task
         report = make_images(
-            plan,
-            model,
-            folder,
-            seed=settings.chosen.seed or 0,
-            progress=tell,
-            retry_failed=settings.again,
+            plan, model, folder, seed=settings.chosen.seed or 0, progress=tell, retry_failed=settings.again
         )
         state.stages.append(_image_stage(settings.chosen, model, task, plan, report))
         for reason, number in list(report.reasons.items())[:5]:

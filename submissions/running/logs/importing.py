@@ -331,11 +331,7 @@ _MEND = "import them one after the other, each into a submission of its own"
 
 
 def import_inspect(
-    files: Sequence[Path],
-    out: Path,
-    *,
-    about: About | None = None,
-    tell: Tell = lambda what, done, total: None,
+    files: Sequence[Path], out: Path, *, about: About | None = None, tell: Tell = lambda what, done, total: None
 ) -> Outcome:
     """Write the answers of one model to one benchmark as a submission; notes say what is missing.
 

@@ -17,10 +17,11 @@ import pytest
 
 from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.boards.figures import largest
+from fairspace.leaderboard_space.boards.front import front
+from fairspace.leaderboard_space.boards.models import KNOWN
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import User, result_draft
 from fairspace.leaderboard_space.jobs.jobs import add_shipped
-from fairspace.leaderboard_space.pages.board import fronts
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.answers.rows import Codes
@@ -31,7 +32,7 @@ from fairspace.submissions.checking.names import taken_names
 from fairspace.submissions.results.board import board, ranked
 from fairspace.submissions.results.known_answers import _parts, baseline_codes, like_baseline
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row import CLASSES, LEADING, NONE_VERIFIED, UNRANKED, Row, none_verified
+from fairspace.submissions.results.row import CLASSES, NONE_VERIFIED, UNRANKED, Row, none_verified
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.results.shipped import shipped_results
 from fairspace.submissions.values import measured
@@ -110,6 +111,12 @@ def hand_in(state: State, forged: Result, model: str, user: str, like: dict[str,
     return str(draft.body["entry"])
 
 
+def first_screen(state: State) -> list[list[str]]:
+    made = front(state)
+    leaders = ([cell.row.entry for cell, _ in test.leaders] for test in made.tests)
+    return [[model.name for model in made.models], *leaders]
+
+
 def attacks() -> Iterator[tuple[str, int, bool]]:
     """Kind of attack, accounts, and whether the worker recognised a mixture."""
     yield from (("ladder", 10, False), ("names", 1, False), ("mixture", 4, True))
@@ -121,7 +128,7 @@ def test_no_attack_has_a_rank_a_tier_or_a_place_on_the_first_screen(
     kind: str, accounts: int, recognised: bool, benchmark: str, state: State
 ) -> None:
     before = state.board(benchmark)
-    screen = [(front.words, [line.model for line in front.lines]) for front in fronts(state)]
+    screen = first_screen(state)
     forged = too_good(benchmark)
     like = {"baseline": "balanced", "kappa": 1.0, "is_same": False, "shares": {"balanced": 0.35}, "is_drawn": True}
     models = ["GPT-5", "GPT-4o-2024-11-20"] if kind == "names" else [f"Ladder {step}" for step in range(accounts)]
@@ -141,7 +148,7 @@ def test_no_attack_has_a_rank_a_tier_or_a_place_on_the_first_screen(
     assert [(row.entry, row.rank) for row in others] == [(row.entry, row.rank) for row in before]
     assert [row.part for row in rows] == sorted(row.part for row in rows)
     state.snapshots.renew(benchmark)
-    assert [(front.words, [line.model for line in front.lines]) for front in fronts(state)] == screen
+    assert first_screen(state) == screen
 
 
 @pytest.mark.parametrize("benchmark", NAMES)
@@ -157,7 +164,7 @@ def test_an_honest_model_is_shown_and_has_a_rank_once_it_is_released_or_verified
     assert maintaining.release(state, entry, User("m"), "again") == event
     assert (row().rank, row().kept_out, row().row_class) == (1, (), "handed in")
     assert row().claim == "handed in by ada, released by a maintainer"
-    assert row().row_class not in LEADING
+    assert row().row_class not in KNOWN
     state.storage.append([Draft("verified", f"verified:{entry}", {"entry": entry, "by": "m", "reason": "ran it"})])
     state.refresh()
     assert (row().rank, row().row_class, row().claim) == (1, "verified", "")
@@ -174,7 +181,9 @@ def test_what_we_ran_is_called_so_and_what_authors_publish_too(state: State) -> 
         rows_of = state.board(name)
         first = next(row for row in rows_of if row.provenance == "published")
         assert rows_of[0] is first, "nothing without a rank stands above a printed row"
-        assert not {row.model for row in rows_of if row.own} & {line.model for line in fronts(state)[0].lines}
+        assert not {row.model for row in rows_of if row.own} & {
+            cell.row.model for cell, _ in front(state).tests[0].leaders
+        }
 
 
 @pytest.mark.parametrize(

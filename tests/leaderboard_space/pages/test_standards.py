@@ -51,6 +51,8 @@ def test_a_page_shows_where_a_standard_comes_from_and_its_hashes(space: Opened, 
         text = _text(page(space, f"/standard/{name}/{standard.name}"))
         assert digest(document(name, standard)) in text
         assert standard.why in text
+        lead = text.split(f"{'draft' if standard.draft else 'released'} ", 1)[1]
+        assert re.match(r"It [^.]*(best|better|even|set to 60)[^.]*\. ", lead) or standard.name == "procedural_page"
         assert standard.date in text
         assert all(sha256 in text for sha256 in standard.references.values())
         assert all(model in text for model in standard.cohort)
@@ -76,7 +78,7 @@ def test_a_further_sector_has_its_column_and_what_lacks_its_values_is_unranked(s
 
 def test_a_draft_says_so_wherever_it_ranks(site: Opened) -> None:
     chosen = "standard=algorithm_1"
-    for address in ("/model/iris/p-01", "/"):
+    for address in ("/model/iris/p-01", "/?benchmark=iris"):
         assert "algorithm_1 (draft)" in page(site, f"{address}{'&' if '?' in address else '?'}{chosen}"), address
     for address in ("/api/v1/boards/iris", "/api/v1/boards/iris/rows/p-01"):
         assert site.client.get(f"{address}?{chosen}").json()["draft"].startswith("IFS_Und"), address

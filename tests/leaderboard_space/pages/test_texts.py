@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import html
 import re
+from urllib.parse import urldefrag, urljoin
 
-from fairspace.leaderboard_space.pages.texts import ROOT, document
+from fairspace.leaderboard_space.pages.texts import _READ, ROOT, document
 from tests.leaderboard_space.api.spaces import Opened
 from tests.leaderboard_space.pages.rows import page
 
@@ -19,9 +21,19 @@ def test_every_erratum_has_an_anchor_in_both_spellings(site: Opened) -> None:
 
 
 def test_anchors_of_a_page_are_unlike_each_other(site: Opened) -> None:
-    for address in ("/errata", "/how-to-submit", "/about", "/trust"):
+    for address in _READ:
         ids = re.findall(r' id="([^"]+)"', page(site, address))
         assert len(ids) == len(set(ids))
+
+
+def test_every_link_of_a_document_leads_to_a_page_and_an_anchor_on_it(site: Opened) -> None:
+    links = {urljoin(at, link) for at in _READ for link in re.findall(r'<a [^>]*href="([^"]+)"', page(site, at))}
+    for address, anchor in (urldefrag(html.unescape(link)) for link in sorted(links) if link.startswith("/")):
+        text = "" if address in ("/submit", "/openapi.json") else page(site, address)
+        assert not anchor or f'id="{anchor}"' in text, (address, anchor)
+    assert {"https://arxiv.org/abs/2603.00590", "https://openreview.net/forum?id=bW1C5XODvo"} <= links
+    number, time = site.space.state.last
+    assert f"Snapshot of {time[:10]}, event {number} of the log" in page(site, "/about")
 
 
 def test_a_document_has_one_title_and_no_html_of_its_own() -> None:

@@ -129,16 +129,18 @@ def test_results_are_compared_in_the_terminal_with_corrected_significance(run: R
     for number, level in enumerate((0.2, 0.3), 3):
         files.append(tmp_path / f"{number}.json")
         files[-1].write_text(scored(f"m{number}", level, number).dumps(), encoding="utf-8")
-    code, out, _ = run("compare", *files)
+    code, out, _ = run("compare", *files, "--out", tmp_path / "lines.csv")
     assert code == 0
-    assert "m4 against m3" in out
-    assert " ".join(out.split()).count("+0.1000 significant") == out.count("0.1277  < 0.001") == 7
+    assert out.startswith("m3 is more even than m4 in 6 of 6; 6 of these differences are sure.\n")
+    assert "uneven choices: gender, occupations" in out
+    assert " ".join(out.split()).count("+0.1000 95 %:") == out.count("0.1277; significant, p < 0.001") == 7
     assert max(map(len, out.splitlines())) <= 80
+    assert len((tmp_path / "lines.csv").read_text(encoding="utf-8").splitlines()) == 1 + 7
     lines = json.loads(run("compare", *files, "--json")[1])
     assert {line["score"]: round(line["value"], 6) for line in lines}["total"] == 0.1
     assert {(line["base"], line["higher_is_better"]) for line in lines} == {("m3", False)}
     assert "results alone" in run("compare", files[0], tmp_path)[2]
-    assert "keep no resamples" in run("compare", *(_without_draws(file) for file in files))[2]
+    assert "Nobody knows" in run("compare", *(_without_draws(file) for file in files))[2]
 
 
 def test_a_comparison_says_which_answers_it_compares(run: Run, tmp_path: Path) -> None:
@@ -156,10 +158,12 @@ def test_a_comparison_says_which_answers_it_compares(run: Run, tmp_path: Path) -
     out = " ".join(run("compare", first, same)[1].split())
     assert "a: limited to 2 stimuli a task. b: limited to 2 stimuli a task." in out
     assert "a and b answered the same 16 of 24 questions." in out
-    assert out.count("+0.1000 significant") == out.count("< 0.001") == 7
+    assert "a is more even than b in 6 of 6" in out
+    assert out.count("; significant, p < 0.001") == 7
     out = " ".join(run("compare", first, others)[1].split())
     assert "a and c did not answer the same questions (16 and 16 of 24)" in out
-    assert out.count("+0.1000 not significant") == out.count(" 1.000") == 7
+    assert out.startswith("6 of 6 count for neither: numbers or answers are missing.")
+    assert out.count("; not significant, p 1.000") == 7
     empty = _without_draws(partial("d", 0.2, "1"))
     data = json.loads(empty.read_text(encoding="utf-8"))
     for value in data["values"]:
