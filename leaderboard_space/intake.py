@@ -208,27 +208,25 @@ class Intake:
         """
         self._check_store()
         if not HUB.fullmatch(model) or benchmark not in ("", *NAMES):
-            problem, expected = (
-                repr(plain(f"{model} {benchmark}")[:100]),
-                "OWNER/NAME as on the Hub, and a test or none",
-            )
-            raise SpaceError("BAD_PARAMETER", "the model", problem, expected, "copy the name from the model's page")
+            problem, mend = repr(plain(f"{model} {benchmark}")[:100]), "copy the name from the model's page on the Hub"
+            raise SpaceError("BAD_PARAMETER", "the model", problem, "OWNER/NAME, and a test of ours or none", mend)
         with self._wanting:
             self.state.refresh()
             wanted, key, name = self.state.wanted(), model.casefold(), user.name.casefold()
-            if key in wanted and wanted[key].state == "struck":
-                problem = f"a maintainer struck it: {wanted[key].reason}"
-                raise SpaceError("BAD_PARAMETER", model, problem, "a model that can be run", "ask for another model")
-            waiting = [each for each in wanted.values() if each.state == "asked"]
-            if key in wanted and name in wanted[key].askers:
+            wish = wanted.get(key)
+            if wish is not None and wish.state == "struck":
+                problem, mend = f"a maintainer struck it: {wish.reason}", "ask for another model"
+                raise SpaceError("BAD_PARAMETER", model, problem, "a model that we can run", mend)
+            if wish is not None and name in wish.askers:
                 return
-            if sum(name in each.askers for each in waiting) >= WANTED or len(waiting) >= WANTED_IN_ALL + (
-                key in wanted
-            ):
-                expected = f"at most {WANTED} of one user, {WANTED_IN_ALL} in all"
-                raise SpaceError(
-                    "QUOTA_WANTED", "the list", f"{len(waiting)} models wait", expected, "wait until some ran"
+            waiting = [each for each in wanted.values() if each.state == "asked"]
+            full = wish is None and len(waiting) >= WANTED_IN_ALL
+            if full or sum(name in each.askers for each in waiting) >= WANTED:
+                problem, expected = (
+                    f"{len(waiting)} models wait",
+                    f"at most {WANTED} of one user, {WANTED_IN_ALL} in all",
                 )
+                raise SpaceError("QUOTA_WANTED", "the list", problem, expected, "wait until some have run")
             body = {"model": model, "user": user.name, "benchmark": benchmark}
             self.state.storage.append([Draft("wanted", f"wanted:{key}:{name}", body)])
             self.state.refresh()

@@ -347,7 +347,7 @@ def _accepted(folded: LogState, event: Event) -> None:
     folded.submissions[body["id"]] = Submission(**about, accepted=event.time, clock=clock, failed=failed)
 
 
-_RESULT_LOST = "Its result was lost when the log was damaged; hand it in again."
+_RESULT_LOST = "Its result was lost when the log was damaged; submit it again."
 
 
 def _ended(folded: LogState, event: Event, outcome: Outcome, **fields: Any) -> None:

@@ -80,14 +80,12 @@ def _kept_proof(state: State, entry: str) -> Proof | None:
 
 def strike(state: State, model: str, user: User, reason: str) -> Event:
     """Strike a model that users asked us to run. SpaceError UNKNOWN_ENTRY, BAD_PARAMETER; StorageError."""
-    text = _public(reason)
+    body = {"model": model, "by": user.name, "reason": _public(reason)}
     state.refresh()
-    if (key := model.casefold()) not in state.wanted():
-        what = "a model that nobody asked for"
-        raise SpaceError("UNKNOWN_ENTRY", plain(model)[:80], what, "one of /queue", "copy its name from /queue")
-    (event,) = state.storage.append(
-        [Draft("struck", f"struck:{key}", {"model": model, "by": user.name, "reason": text})]
-    )
+    if model.casefold() not in state.wanted():
+        what, mend = "a model that nobody asked for", "copy its name from /queue"
+        raise SpaceError("UNKNOWN_ENTRY", plain(model)[:80], what, "one of the models on /queue", mend)
+    (event,) = state.storage.append([Draft("struck", f"struck:{model.casefold()}", body)])
     state.refresh()
     return event
 
@@ -95,10 +93,8 @@ def strike(state: State, model: str, user: User, reason: str) -> Event:
 def _public(reason: str) -> str:
     text = plain(reason).strip()
     if not 0 < len(text) <= LONGEST:
-        expected = f"1 to {LONGEST} characters"
-        raise SpaceError(
-            "BAD_PARAMETER", "reason", f"{len(text)} characters", expected, "give a reason that everybody can read"
-        )
+        expected, mend = f"1 to {LONGEST} characters", "give a reason that everybody can read"
+        raise SpaceError("BAD_PARAMETER", "reason", f"{len(text)} characters", expected, mend)
     return text
 
 

@@ -94,7 +94,7 @@ class State:
         path = submission_path(submission.sha256)
         if submission.pruned:
             what = f"its file was removed on {submission.pruned[:10]}, after it was {submission.outcome}"
-            mend = "hand the same file in again"
+            mend = "submit the same file again"
             raise StorageError("STORE_PRUNED", f"submission {submission.id}", what, "a file that is kept", mend)
         with self.storage.local(path) as file:
             yield file

@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from fairspace.ares.evaluating import DRAWN_FACES, SAMPLE
 from fairspace.ares.evaluating.measure import attribute_codes
+from fairspace.ares.fates_ares import Limits
+from fairspace.ares.reading_ares import quiet, read_image
 from fairspace.ares.training.data import DRAWN, DrawnFaces, Faces, FolderData, FolderFaces, open_data
-from fairspace.builders.publishing.join_images import upright
+from fairspace.builders.errors import BuildError
 
 UNKNOWN = -1
 
@@ -70,7 +72,13 @@ class Pictures(Sequence[Any]):
         from PIL import Image
 
         if isinstance(self.faces, FolderFaces):
-            return upright(self.faces.table[int(self.faces.keep[row])]["image"]["bytes"])
+            cells = self.faces.table[int(self.faces.keep[row])]
+            with quiet():
+                image, fate = read_image(cells["image"]["bytes"], Limits(side=1), 0)
+            if image is None:
+                what = f"{fate.reason}: {fate.detail}"
+                raise BuildError("TRAINING_DATA", str(cells["id"]), what, "an image", "build the dataset again")
+            return image
         (pixels,) = self.faces.batches([np.array([row])], 0)
         return Image.fromarray(pixels[0].permute(1, 2, 0).numpy())
 

@@ -21,19 +21,8 @@
     try {
       const answer = await fetch(wanted);
       if (!answer.ok) throw new Error(`the answer was ${answer.status}`);
-      const svg = new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement;
-      if (place.dataset.asked !== wanted.href) return; // another width has been asked for since
-      svg.querySelector("title").remove(); // the place around has the same name
-      const marks = [...svg.querySelectorAll(".mark")];
-      for (const mark of marks) {
-        const title = mark.querySelector("title");
-        mark.setAttribute("aria-label", title.textContent);
-        mark.setAttribute("tabindex", mark === marks[0] ? "0" : "-1");
-        if (mark.localName === "g") mark.setAttribute("role", "img");
-        title.remove();
-      }
-      place.replaceChildren(document.importNode(svg, true));
-      place.dataset.drawn = "yes";
+      const text = await answer.text();
+      if (place.dataset.asked === wanted.href) put(place, text); // else another width has been asked for since
     } catch (error) {
       const told = document.createElement("p");
       told.className = "plot-wait quiet small";
@@ -41,6 +30,31 @@
       place.replaceChildren(told);
     }
   }
+
+  function put(place, text) {
+    const svg = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+    svg.querySelector("title").remove(); // the place around has the same name
+    const marks = [...svg.querySelectorAll(".mark")];
+    for (const mark of marks) {
+      const title = mark.querySelector("title");
+      mark.setAttribute("aria-label", title.textContent);
+      mark.setAttribute("tabindex", mark === marks[0] ? "0" : "-1");
+      if (mark.localName === "g") mark.setAttribute("role", "img");
+      title.remove();
+    }
+    place.replaceChildren(document.importNode(svg, true));
+    place.dataset.drawn = "yes";
+  }
+
+  // Printing waits for no answer that comes later, so that the figures not yet seen are asked for one by one.
+  addEventListener("beforeprint", () => {
+    for (const place of document.querySelectorAll("[data-figure]:not([data-drawn])")) {
+      const asked = new XMLHttpRequest();
+      asked.open("GET", address(place), false);
+      asked.send();
+      if (asked.status === 200) put(place, asked.responseText);
+    }
+  });
 
   function show(mark) {
     tip.hidden = !mark;

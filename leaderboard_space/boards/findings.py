@@ -121,7 +121,7 @@ def _sentence(name: str, row: Row, value: Value) -> str:
 
 
 def _chart(source: Source, alike: Sequence[str], first: Row, value: Value) -> str:
-    """Of rows `alike` those at both ends, and the finding's own, with the ideal or the threshold."""
+    """Rows at both ends of the entries `alike` and the finding's own, with the ideal or the threshold."""
     score, digits = value.name, 3 if abs(value.value or 0) < 1 else 2
     bench, ends = find_benchmark(source.benchmark), {*alike[:COMPARED], first.entry, *alike[-COMPARED:]}
     ideal, limits = bench.ideal(score, source.standard), score_limits(bench, source.standard, score, first.labels)

@@ -20,7 +20,7 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.drawing.dots import Map, Point
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import BLUE
-from fairspace.submissions.results.row import ORDER, Row
+from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import ThreeNumbers
 
@@ -87,8 +87,8 @@ def _number(row: Row, name: str) -> float | None:
 def _test(state: State, name: str, rows: Mapping[str, Row]) -> Test:
     view, standard = VIEWS[name], find_benchmark(name).default
     scored = [row for row in state.board(name, standard) if _number(row, name) is not None]
-    groups = Counter((ORDER[row.row_class], row.group) for row in rows.values() if _number(row, name) is not None)
-    group = min(groups, key=lambda each: (each[0], -groups[each]), default=(0, ""))[1]
+    groups = Counter(row.group for row in rows.values() if _number(row, name) is not None)
+    group = max(groups, key=lambda each: groups[each], default="")
     worst = {(row.model, row.cohort, row.group): row for row in scored if row.model in BASELINES}
     fit = (row for row in scored if row.row_class in KNOWN and (row.rank is not None or row.row_class == "printed"))
 

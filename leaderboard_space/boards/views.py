@@ -57,6 +57,10 @@ LONGEST = 200
 _ENTRY = re.compile(r"[0-9a-z-]{1,24}")
 
 
+READ = ("benchmark", "standard", "table", "columns", "models", "page")
+"""Parameters of an address that a `BoardQuery` reads."""
+
+
 @dataclass(frozen=True)
 class BoardQuery:
     """Board, table and rows of a request; `wide`: with all columns.

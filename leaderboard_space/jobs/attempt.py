@@ -25,7 +25,7 @@ TROUBLE: tuple[type[Exception], ...] = (StorageError, OSError)
 _LOG = logging.getLogger("fairspace.jobs")
 LOST = ("STORE_MISSING", "STORE_CORRUPT")
 """Codes of permanently lost files."""
-_TORN = "could not be read: the stored file is not what was handed in"
+_TORN = "could not be read: the stored file is not what was submitted"
 _LONGEST_WAIT = 60.0
 _T = TypeVar("_T")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
+from fairspace.leaderboard_space.boards.findings import findings
 from fairspace.leaderboard_space.boards.front import front
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.pages.board import board
@@ -28,7 +29,7 @@ def home(request: Request) -> Response:
         request,
         "front.html.jinja",
         front=front(state),
-        findings=[],
+        findings=findings(state),
         scatter=max(scatters, key=lambda placed: len(placed.drawing.table.rows)),
         classes=CLASSES,
         errata=document("cards/errata.md").html.count("<h3"),

@@ -141,6 +141,7 @@ def page(request: Request, template: str, *, status: int = 200, max_age: int = 0
     user = current_user(request)
     space = space_of(request)
     shared = {"user": user, "path": request.url.path, "site": space.settings.site(), "log": space.state.last}
+    shared["scored_baselines"] = space.jobs.scored_baselines
     content = ENVIRONMENT.get_template(template).render(shared | values).encode()
     tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
     headers = {

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fairspace.leaderboard_space.boards.views import READ
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.identity import current_user, site_of
@@ -81,7 +82,10 @@ class Answers:
         is_packed = b"gzip" in request.headers.get("accept-encoding", "").encode()
         try:
             is_public = current_user(request) is None
-            key = (scope["path"], scope["query_string"], site_of(request), is_packed) if is_public else None
+            query: Hashable = scope["query_string"]
+            if scope["path"].startswith("/download/"):  # an unknown parameter makes no other file
+                query = tuple(pair for pair in request.query_params.multi_items() if pair[0] in READ)
+            key = (scope["path"], query, site_of(request), is_packed) if is_public else None
             answer = self._find(key) or await self._make(request, receive, key)
         except SpaceError as error:
             await refuse(request, error)(scope, receive, send)

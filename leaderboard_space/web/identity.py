@@ -168,7 +168,8 @@ def _found(request: HTTPConnection) -> User | None:
     if token := _token(request):
         return space.tokens.user(token)
     session_user = request.scope.get("session", {}).get("user")
-    if session_user and session_user["until"] > time.time():
+    is_revoked = session_user and space.state.is_revoked(session_user.get("id", ""), "", "-")
+    if session_user and session_user["until"] > time.time() and not is_revoked:
         return User(session_user["name"], tuple(session_user["organisations"]))
     return LOCAL if space.settings.insecure_local else None
 

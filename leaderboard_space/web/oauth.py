@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 import warnings
 
 from authlib.integrations.base_client import OAuthError
@@ -14,8 +15,9 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.web.identity import CALLBACK, LOGIN, LOGOUT
+from fairspace.leaderboard_space.web.identity import CALLBACK, LOGIN, LOGOUT, space_of, with_store
 from fairspace.leaderboard_space.web.refusals import refuse
+from fairspace.leaderboard_space.web.tokens import ID, revoke_token
 
 _STATE = "_state_huggingface_"
 _BEGUN = 3
@@ -39,7 +41,7 @@ class SignIn:
     """Middleware that keeps only the needed data of a sign-in and allows no redirect to other sites.
 
     The cookie holds the user's name and organisations without the Hub's tokens: a thief could act on the Hub with them,
-    and they exceed the size of a cookie.
+    and they exceed the size of a cookie. Signing out revokes every copy of it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -63,6 +65,8 @@ class SignIn:
 
         try:
             _check(request)
+            if scope["path"] == LOGOUT and (session := request.session.get("user", {}).get("id")):
+                await with_store(revoke_token, space_of(request).state, session, request.session["user"]["name"])
             await self.app(scope, receive, sent)
         except SpaceError as error:
             await refuse(request, error)(scope, receive, send)
@@ -82,7 +86,8 @@ def _session_of(request: Request) -> dict[str, object]:
     while sum(map(len, organisations)) + 4 * len(organisations) > _ORGANISATIONS:
         organisations.pop()
     until = int(answer.access_token_expires_at.timestamp())
-    return {"user": {"name": answer.user_info.preferred_username, "organisations": organisations, "until": until}}
+    about = {"name": answer.user_info.preferred_username, "organisations": organisations, "until": until}
+    return {"user": about | {"id": secrets.token_hex(ID // 2)}}
 
 
 def _check(request: Request) -> None:

@@ -439,11 +439,12 @@ def _forget(modules: Iterable[Any]) -> None:
 
 
 def _image(file: Path) -> Any:
-    from PIL import Image
+    from fairspace.ares.fates_ares import Limits
+    from fairspace.ares.reading_ares import quiet, read_image
 
-    try:
-        with Image.open(file) as image:
-            return image.convert("RGB")
-    except (OSError, ValueError, Image.DecompressionBombError) as error:
-        expected, mend = "an image that Pillow can read", "replace it, or take it out of the folder"
-        raise RunError("DATA_INVALID", str(file), str(error)[:200], expected, mend) from error
+    with quiet():
+        image, fate = read_image(file, Limits(side=1), 0)
+    if image is None:
+        mend = "replace it, or take it out of the folder"
+        raise RunError("DATA_INVALID", str(file), f"{fate.reason}: {fate.detail}"[:200], "an image", mend)
+    return image

@@ -38,7 +38,7 @@ CLASSES: Mapping[RowClass, ClassAbout] = {
     ),
     "handed in": ClassAbout(
         "Submitted",
-        "Scored here from answers that somebody handed in. No rank until a rerun agrees or a maintainer releases it.",
+        "Scored here from answers that somebody submitted. No rank until a rerun agrees or a maintainer releases it.",
         "released",
     ),
     "baseline": ClassAbout(
@@ -179,11 +179,11 @@ class Row:
     def claim(self) -> str:
         """Proved or claimed owner of the model; '' where none is needed."""
         if self.owner:
-            return f"handed in for {self.owner}, its owner"
+            return f"submitted for {self.owner}, its owner"
         if self.own or self.verified or self.provenance != "scored here":
             return "" if self.own == self.provenance else self.own  # of one's own file nothing needs to be said
         account = self.submitter or "an unknown account"
-        return f"handed in by {account}, released by a maintainer" if self.released else f"claimed by {account}"
+        return f"submitted by {account}, released by a maintainer" if self.released else f"claimed by {account}"
 
     @property
     def ranked_with(self) -> tuple[RowClass, str, str]:

@@ -116,6 +116,8 @@ def test_a_visitor_finds_rows_the_address_keeps_them_and_a_number_is_traced(
     page.get_by_role("button", name="Show only selected").click()
     expect(count).to_have_text("2")
     walk.open(page.locator("#rows .model a").first)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("[data-figure] svg").count() == page.locator("[data-figure]").count() > 0
     page.locator("[data-figure]").first.scroll_into_view_if_needed()
     expect(page.locator("[data-figure][data-drawn]").first).to_be_visible()
     walk.open(page.locator("table.values tbody a").first)

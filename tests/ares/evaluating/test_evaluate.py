@@ -266,7 +266,11 @@ def test_a_folder_is_measured_task_by_task_with_the_groups_that_are_known(
     assert sum(part.images for part in age.groups["skin_tone"].values()) == 12
     assert {name: part.images for name, part in age.groups["origin"].items()} == {"real": 12, "generated": 12}
     assert found.attributes["skin_tone"].groups["origin"]["real"].report.accuracy is None
-    assert Pictures(data.sets[0].faces)[3].size == (80, 80)
+    pictures = Pictures(data.sets[0].faces)
+    assert pictures[3].size == (80, 80)
+    pictures.faces.table = [{"id": "bomb", "image": {"bytes": b"BM"}}] * 24  # type: ignore[attr-defined]
+    with pytest.raises(BuildError, match="bomb"):
+        pictures[3]
     assert all(table.text() for table in tables(found))
 
 

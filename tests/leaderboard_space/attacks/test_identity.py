@@ -57,8 +57,11 @@ def test_who_signs_in_is_known_on_every_page_and_the_cookie_holds_no_token_of_th
     cookie = browser.get("/oauth/huggingface/login").headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "secure" in cookie
+    stolen = {"Cookie": f"session={browser.cookies['session']}"}
+    assert ">ann</a>" in space.client().get("/queue", headers=stolen).text
     browser.get("/oauth/huggingface/logout")
     assert ">ann</a>" not in browser.get("/queue").text
+    assert ">ann</a>" not in space.client().get("/queue", headers=stolen).text, "no copy of the cookie is valid"
 
 
 @pytest.mark.parametrize("secret", ["", "-v1", "-v4", SIGNING, SECRET, f"{SECRET}-v4", "secret"])

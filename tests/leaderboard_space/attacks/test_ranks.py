@@ -163,7 +163,7 @@ def test_an_honest_model_is_shown_and_has_a_rank_once_it_is_released_or_verified
     event = maintaining.release(state, entry, User("m"), "we ran a part of it again")
     assert maintaining.release(state, entry, User("m"), "again") == event
     assert (row().rank, row().kept_out, row().row_class) == (1, (), "handed in")
-    assert row().claim == "handed in by ada, released by a maintainer"
+    assert row().claim == "submitted by ada, released by a maintainer"
     assert row().row_class not in KNOWN
     state.storage.append([Draft("verified", f"verified:{entry}", {"entry": entry, "by": "m", "reason": "ran it"})])
     state.refresh()

@@ -56,6 +56,13 @@ def test_a_paper_alone_says_that_nobody_knows_how_sure(tmp_path: Path) -> None:
     assert page(made).count("nobody knows how sure") == len(made) == 3
 
 
+def test_a_lost_file_costs_the_example_alone(tmp_path: Path) -> None:
+    state = state_of(tmp_path, *shipped_results())
+    for file in (tmp_path / "results").rglob("*.json"):
+        file.unlink()
+    assert [each.item for each in findings(state)] == [None, None, None]
+
+
 def test_submitted_rows_are_never_shown(tmp_path: Path) -> None:
     submitted = findings(state_of(tmp_path / "a", *shipped_results(), own=False))
     assert [each.order for each in submitted] == [each.order for each in findings(state_of(tmp_path / "b"))]

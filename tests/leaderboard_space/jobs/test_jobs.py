@@ -160,7 +160,7 @@ def test_a_file_that_is_not_what_was_handed_in_is_our_fault(tmp_path: Path) -> N
     file.write_bytes(file.read_bytes()[:-10])
     work_off(opened)
     assert kinds(about) == {"accepted": 1, "failed": 1}
-    assert log(about)[-1].body["reason"] == "It could not be read: the stored file is not what was handed in."
+    assert log(about)[-1].body["reason"] == "It could not be read: the stored file is not what was submitted."
 
 
 def test_an_attempt_that_somebody_else_ended_puts_no_row_on_the_board(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from PIL import Image
 from fairspace.metrics.association_bias.formula import measure as association
 from fairspace.metrics.representation_similarity_bias.formula import measure as similarity
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.probing.extraction import Extractor, Opened, open_model
+from fairspace.submissions.probing.extraction import Extractor, Opened, _image, open_model
 from fairspace.submissions.probing.measuring import dumps, probe
 from fairspace.submissions.probing.recipe import Recipe, make_recipe, read_recipe
 from fairspace.submissions.probing.stimuli import ATTRIBUTES, make_stimuli
@@ -256,3 +256,9 @@ def test_hash_of_the_stimuli_follows_what_is_shown(images: Path) -> None:
     assert len(hashes) == 4
     with pytest.raises(UsageError):
         make_stimuli("plumber:other")
+
+
+def test_an_image_is_refused_by_its_header(tmp_path: Path) -> None:
+    Image.new("1", (9000, 9000)).save(tmp_path / "bomb.png")
+    with pytest.raises(RunError, match="too_many_pixels"):
+        _image(tmp_path / "bomb.png")
