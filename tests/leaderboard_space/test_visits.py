@@ -122,7 +122,7 @@ def reading_pages(site: Running) -> list[str]:
     boards = (f"/?benchmark={benchmark}" for benchmark in VIEWS)
     evidence = f"/model/fact_or_fair/{rows['fact_or_fair']}/evidence/llm_factuality_gender"
     models = [f"/models/{slug_of(model)}" for model in ("SmolLM2-135M-Instruct", "Bagel", "GPT-4o")]
-    return ["/", *boards, *models, "/model/iris/p-01", *own, evidence, *texts]
+    return ["/", *boards, "/?benchmark=iris&from=papers", *models, "/model/iris/p-01", *own, evidence, *texts]
 
 
 WITHOUT_SCRIPTS = """() => {
