@@ -132,8 +132,16 @@ def _over_tests(request: Request, slug: str) -> Response:
         runs = [(row, standing(view, row), *_inside(state, row)) for row in with_errors(rows, standard)]
         tests[name] = view, runs, place_figures(state, name, standard, "models", [row.entry for row in rows])
     makers = dict.fromkeys(plain(row.organisation) for rows in shown.values() for row in rows if row.organisation)
-    fixed = {"hub": hub_address(model.name), "bench": find_benchmark, "classes": CLASSES}
-    return page(request, "models.html.jinja", model=model, makers=[*makers], tests=tests, **fixed)
+    return page(
+        request,
+        "models.html.jinja",
+        model=model,
+        makers=[*makers],
+        tests=tests,
+        hub=hub_address(model.name),
+        bench=find_benchmark,
+        classes=CLASSES,
+    )
 
 
 def _inside(state: State, row: Row) -> tuple[Entry | None, Sequence[str], Mapping[str, Sequence[Item]]]:
