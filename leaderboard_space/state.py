@@ -289,7 +289,7 @@ def without_ranks(rows: Sequence[Row], attempts: Attempts, shown: Shown) -> list
         reason = shown.reasons.get(row.entry, "")
         if mark := shown.baselines.get(row.entry, ""):
             row = row_with(row, copy_of=mark)
-        elif row.row_class == "handed in" and not row.released:
+        elif row.row_class == "submitted" and not row.released:
             reason = f"{UNRANKED}; {reason}" if reason else UNRANKED
         kept.append(_counted(keep_out(row, reason) if reason else row, attempts))
     return kept

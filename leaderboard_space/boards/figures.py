@@ -78,7 +78,7 @@ class Source:
         def fit() -> tuple[dict[str, int], list[Row], list[Row]]:
             places = {row.entry: place for place, row in enumerate(self.rows) if has(row)}
             order = [row for row in self.rows if row.entry in places]
-            order.sort(key=lambda row: (row.row_class == "handed in", math.inf if row.rank is None else row.rank))
+            order.sort(key=lambda row: (row.row_class == "submitted", math.inf if row.rank is None else row.rank))
             return places, order, [row for row in self.rows if row.entry not in places]
 
         places, order, without = self.rows.get_or_make(("fit", what), fit)
@@ -312,7 +312,7 @@ def ranking(
 
 def largest(ranked: Sequence[Row], numbers: Mapping[str, Value]) -> float:
     """The largest number of the ranked rows that are verified or printed, else of all ranked rows; inf without rows."""
-    sure = [row for row in ranked if row.row_class != "handed in"] or ranked
+    sure = [row for row in ranked if row.row_class != "submitted"] or ranked
     return max((numbers[row.entry].value or 0.0 for row in sure), default=math.inf)
 
 

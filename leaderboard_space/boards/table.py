@@ -145,7 +145,7 @@ class Scale:
         """The range of the numbers (entry -> number) and lines; baselines and outliers do not count."""
         rows = [row for row in rows if row.entry in numbers]
         rows = [row for row in rows if row.row_class != "baseline"] or rows
-        sure = [row for row in rows if row.row_class != "handed in"] or rows
+        sure = [row for row in rows if row.row_class != "submitted"] or rows
         far = FAR * max((abs(numbers[row.entry]) for row in sure), default=0.0)
         near = [numbers[row.entry] for row in rows if abs(numbers[row.entry]) <= far]
         ends = [*near, *(line for line in lines if line is not None and (not near or abs(line) <= OUTSIDE * far))]

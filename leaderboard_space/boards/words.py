@@ -70,17 +70,15 @@ def coverage(value: Value) -> str:
     return f"{value.valid:,} of {value.expected:,}".replace(",", thin) + f" ({rounded} %)"
 
 
-PROVENANCES = {
-    "published": "published",
+EVIDENCE = {
+    "published": "from a paper",
     "self-reported": "self-reported labels or judge",
-    "recomputed": "recomputed here",
+    "recomputed": "scored here",
     "rerun": "rerun by maintainers",
     "baseline": "baseline",
 }
-"""Word in the address -> `Row.visibility`, or that it is a baseline; files and the API have these words."""
-EVIDENCE = PROVENANCES | {"recomputed": "scored here", "published": "from a paper"}
-"""Word in the address -> evidence of a row's figures, in the words of pages."""
-_NAMES = {words: name for name, words in PROVENANCES.items()}
+"""Mark of a row -> the evidence for its figures (`Row.visibility`, or that it is a baseline), in page, API and file."""
+_NAMES = {words: name for name, words in EVIDENCE.items()}
 
 
 def is_computed(value: Value | None, published: bool) -> bool:
@@ -103,7 +101,7 @@ def value_text(value: Value | None, digits: int = 2, scale: float = 1.0, publish
 
 
 def provenance_of(row: Row) -> str:
-    """The evidence of a row's figures, as a key of `PROVENANCES`."""
+    """The evidence of a row's figures, as a key of `EVIDENCE`."""
     return "baseline" if row.provenance == "baseline" else _NAMES[row.visibility]
 
 
@@ -136,7 +134,7 @@ def visitor_fields(row: Row, names: Iterable[str], entry: Entry | None = None) -
 
 def _value(row: Row, name: str, entry: Entry | None) -> Any:
     if name == "figures":
-        return PROVENANCES[provenance_of(row)]
+        return EVIDENCE[provenance_of(row)]
     if name == "ranked":
         return ranked_number(row)
     if name in SUBMITTED:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 from fairspace.leaderboard_space.boards.models import find_model, slug_of
 from fairspace.leaderboard_space.boards.table import facts_of, numbers_of
 from fairspace.leaderboard_space.boards.view import View, total_of
-from fairspace.leaderboard_space.boards.views import VIEWS, chosen_standard
+from fairspace.leaderboard_space.boards.views import VIEWS, chosen_standard, named_standard
 from fairspace.leaderboard_space.boards.words import behind, provenance_of, shown
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.log_state import Entry
@@ -25,7 +25,7 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.checking.names import hub_address
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
-from fairspace.submissions.report.headline import sentences_of
+from fairspace.submissions.report.headline import VALUE_COLUMNS, Table, sentences_of, value_cells
 from fairspace.submissions.results.board import UNSCORABLE, logged_row
 from fairspace.submissions.results.known_answers import SKETCH
 from fairspace.submissions.results.result import Result
@@ -152,6 +152,23 @@ def _inside(state: State, row: Row) -> tuple[Entry | None, Sequence[str], Mappin
     few = islice(full.items.items(), FEW)
     items = {name: [next(kind) for _, kind in groupby(of, lambda item: item.kind)] for name, of in few}
     return state.entry(row.entry), sentences_of(replace(row.result, values=full.values)), items
+
+
+@router.get("/model/{benchmark}/{entry}/scores.tex")
+async def latex(request: Request, benchmark: str, entry: str, standard: str = "") -> Response:
+    """The scores of a row as a LaTeX table; its CSV is the board's download with this row alone."""
+    return await with_store(_latex, request, benchmark, entry, standard)
+
+
+def _latex(request: Request, benchmark: str, entry: str, standard: str) -> Response:
+    state = space_of(request).state
+    view, standard = view_and_standard(benchmark, standard)
+    [row] = with_errors([state.find_row(benchmark, standard, entry)], standard)
+    lines = [(line.name, *value_cells(line.three, "")[:3]) for line in value_lines(row.scores.values(), row, benchmark)]
+    means = behind(row, row.scores.values())
+    heading = f"{plain(row.model)} on {view.title}, standard {named_standard(benchmark, standard)}"
+    table = Table(f"{benchmark}-{entry}", heading, ["score", *VALUE_COLUMNS[:3]], lines, f"{means.capitalize()}.")
+    return Response(table.to_latex(), headers={"X-Content-Type-Options": "nosniff"}, media_type="text/plain")
 
 
 @router.get("/model/{benchmark}/{entry}/evidence/{name}")

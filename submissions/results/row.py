@@ -10,7 +10,7 @@ from fairspace.submissions.benchmarks.published import Footnote
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.values import Value
 
-RowClass = Literal["verified", "own", "printed", "handed in", "baseline"]
+RowClass = Literal["verified", "own", "printed", "submitted", "baseline"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ CLASSES: Mapping[RowClass, ClassAbout] = {
         "Printed in a paper, or computed here from its tables (marked so); there are no answers to score again.",
         "from the paper",
     ),
-    "handed in": ClassAbout(
+    "submitted": ClassAbout(
         "Submitted",
         "Scored here from answers that somebody submitted. No rank until a rerun agrees or a maintainer releases it.",
         "released",
@@ -58,7 +58,7 @@ def none_verified(classes: Collection[RowClass]) -> str:
 
 
 Provenance = Literal["published", "scored here", "baseline"]
-Visibility = Literal["published", "self-reported labels or judge", "recomputed here", "rerun by maintainers"]
+Visibility = Literal["from a paper", "self-reported labels or judge", "scored here", "rerun by maintainers"]
 """Evidence for figures: a printed table; the submitter's labels or judgements; our scoring of answers; our own run."""
 
 
@@ -151,7 +151,7 @@ class Row:
             return "printed"
         if self.provenance == "baseline" or self.copy_of:
             return "baseline"
-        return "verified" if self.verified else "own" if self.own else "handed in"
+        return "verified" if self.verified else "own" if self.own else "submitted"
 
     @property
     def part(self) -> float:
@@ -162,18 +162,18 @@ class Row:
     @property
     def takes_rank(self) -> bool:
         """Whether the row may have a rank: submitted rows only once they are verified or released."""
-        return self.row_class in ("verified", "own", "printed") or (self.row_class == "handed in" and self.released)
+        return self.row_class in ("verified", "own", "printed") or (self.row_class == "submitted" and self.released)
 
     @property
     def visibility(self) -> Visibility:
         """The evidence for the row's figures; a baseline's answers were scored here."""
         if self.provenance == "published":
-            return "published"
+            return "from a paper"
         if self.verified:
             return "rerun by maintainers"
         signature = {} if self.result is None else self.result.signature
         own_labels = signature.get("judge") or signature.get("labels")
-        return "self-reported labels or judge" if own_labels else "recomputed here"
+        return "self-reported labels or judge" if own_labels else "scored here"
 
     @property
     def claim(self) -> str:

@@ -140,7 +140,7 @@ def test_no_attack_has_a_rank_a_tier_or_a_place_on_the_first_screen(
     attacking = [row for row in rows if row.entry in entries]
     assert len(attacking) == accounts
     assert {(row.rank, row.tier, row.rank_range) for row in attacking} == {(None, None, None)}
-    assert {row.row_class for row in attacking} == {"baseline" if recognised else "handed in"}
+    assert {row.row_class for row in attacking} == {"baseline" if recognised else "submitted"}
     assert {row.claim for row in attacking} == {f"claimed by user{step}" for step in range(accounts)}
     assert {row.copy_of for row in attacking} == {"mixture: 35 % of balanced, the rest drawn" if recognised else ""}
     assert all(row.unranked[0] == (row.copy_of or UNRANKED) for row in attacking)
@@ -158,11 +158,11 @@ def test_an_honest_model_is_shown_and_has_a_rank_once_it_is_released_or_verified
     def row() -> Row:
         return next(row for row in state._board(benchmark, find_benchmark(benchmark).default) if row.entry == entry)
 
-    assert (row().rank, row().row_class) == (None, "handed in")
+    assert (row().rank, row().row_class) == (None, "submitted")
     assert row().scores.keys() == too_good(benchmark).scored.scores.keys()
     event = maintaining.release(state, entry, User("m"), "we ran a part of it again")
     assert maintaining.release(state, entry, User("m"), "again") == event
-    assert (row().rank, row().kept_out, row().row_class) == (1, (), "handed in")
+    assert (row().rank, row().kept_out, row().row_class) == (1, (), "submitted")
     assert row().claim == "submitted by ada, released by a maintainer"
     assert row().row_class not in KNOWN
     state.storage.append([Draft("verified", f"verified:{entry}", {"entry": entry, "by": "m", "reason": "ran it"})])
@@ -290,4 +290,4 @@ def test_a_forged_row_does_not_set_the_scale_of_a_figure() -> None:
 def test_a_board_without_a_verified_row_says_so() -> None:
     rows = board("fact_or_fair", results=[result("fact_or_fair", "stereotyped", "A model")])
     assert none_verified([row.row_class for row in rows]) == NONE_VERIFIED
-    assert none_verified(["handed in", "verified"]) == ""
+    assert none_verified(["submitted", "verified"]) == ""

@@ -52,6 +52,10 @@ def test_a_published_row_shows_what_is_printed_and_where_it_contradicts_itself(s
     text = page(site, "/model/iris/p-01?standard=inaugural")
     assert "IRIS (arXiv:2603.00590), Table 3" in re.sub(r"</?a[^>]*>", "", text)
     assert '<a href="/errata#E-IRIS-02">E-IRIS-02</a>' in text
+    table = page(site, "/model/iris/p-01/scores.tex?standard=inaugural")
+    assert all(f"/{address}" in text for address in ("p-01/scores.tex?standard", "inaugural.csv?models=p-01"))
+    assert "\\caption{Bagel on IRIS, standard inaugural" in table
+    assert re.search(r"\niris.*score & 95\.94 & printed & ", table)
     assert "printed figures come without samples" in text
     assert "Table 23" in page(site, "/model/iris/p-01/evidence/IFS_Gen.RD_gender")
 
