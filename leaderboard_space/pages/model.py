@@ -166,7 +166,7 @@ def _latex(request: Request, benchmark: str, entry: str, standard: str) -> Respo
     [row] = with_errors([state.find_row(benchmark, standard, entry)], standard)
     lines = [(line.name, *value_cells(line.three, "")[:3]) for line in value_lines(row.scores.values(), row, benchmark)]
     means = behind(row, row.scores.values())
-    heading = f"{plain(row.model)} on {view.title}, standard {named_standard(benchmark, standard)}"
+    heading = f"{plain(row.model)} on {view.title}, standard {named_standard(benchmark, standard)}."
     table = Table(f"{benchmark}-{entry}", heading, ["score", *VALUE_COLUMNS[:3]], lines, f"{means.capitalize()}.")
     return Response(table.to_latex(), headers={"X-Content-Type-Options": "nosniff"}, media_type="text/plain")
 
