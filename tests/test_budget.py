@@ -17,7 +17,8 @@ LONGEST_FILE = 600
 # (builders); labels without training (ares, submissions); unified models, servers, providers, TorchUMM, closed forms, a
 # second reader, times and memory of a plan (submissions). Two minutes to an answer (+2,100): a gate for builds, eval,
 # sentences, papers' tables, named levels, an evidence page (submissions); intervals of metrics alone (metrics), measure
-# (fairspace). Hostile images and imports, a slow disk, clocks that jump (+110: builders, ares, leaderboard_space).
+# (fairspace). Hostile images and imports, a slow disk, clocks that jump (+110: builders, ares, leaderboard_space). A
+# front page, pages of models, runs of a list and wanted models (leaderboard_space, submissions).
 BUDGET = {
     "builders": (12_486, 69, 857),
     "metrics": (5_735, 57, 369),
