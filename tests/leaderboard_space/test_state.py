@@ -76,3 +76,6 @@ def test_errors_are_made_with_the_result_and_those_of_an_older_log_are_the_same(
         if again is not None and first is not None:
             assert (again.low, again.high, again.error) == pytest.approx((first.low, first.high, first.error), rel=1e-5)
     assert logged.chances == pytest.approx(dict(computed.chances))
+    state = State(stores["new"])
+    state.refresh()
+    assert {name: value.uncertainty for name, value in state.scores(logged.entry).items()} == errors
