@@ -462,12 +462,7 @@ def _distances(low: float, high: float, best: float) -> tuple[float, float]:
 
 
 def compare(first: Result, *others: Result, standard: str = "") -> Comparison:
-    """Compare the first values of results with those of the first result, as the board does.
-
-    Args:
-        first: reference result.
-        others: results of the same benchmark and dataset revision; at least one.
-        standard: standard for all scores; the first result's for ''.
+    """Compare the first values of results with those of `first`, as the board does; the standard of `first` for ''.
 
     Errors: UsageError for different benchmarks or dataset revisions, or no other result.
     """

@@ -163,14 +163,10 @@ def check_submission(
     allow_baseline: bool = True,
     allow_images: bool = False,
 ) -> CheckReport:
-    """Read and check the submission at `path`.
+    """Read and check the submission at `path`: a folder, a zip, or a dataset's snapshot folder in the Hub's cache.
 
-    Args:
-        path: A folder, a zip, or the snapshot folder of a dataset repo in the Hub's cache.
-        limits: Bounds on the reading.
-        progress: Callback with step, amount done and total.
-        allow_baseline: Whether `baseline` in submission.json is fine (not on a public board).
-        allow_images: Whether images may stand for annotations until they are labelled (not on a public board).
+    `progress` is called with step, amount done and total. `allow_baseline` takes `baseline` in submission.json, and
+    `allow_images` images in place of annotations, until they are labelled; neither on a public board.
 
     Errors: UsageError if there is nothing at `path`; everything wrong with the submission is a fault.
     """

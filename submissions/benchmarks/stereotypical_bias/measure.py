@@ -143,10 +143,7 @@ def position_share(positions: npt.NDArray[Any]) -> Floats:
 def refusal_values(refused: Floats, handed_in: Floats, shows: npt.NDArray[np.bool_]) -> Floats:
     """(..., 1 or 2) the share of refusals and, where groups are shown, its largest gap between these.
 
-    Args:
-        refused: (..., kinds) refusals per kind of picture.
-        handed_in: (..., kinds) all responses.
-        shows: (kinds, groups) mask of groups that a kind of picture shows, see `Cell.shows`.
+    `refused` and `handed_in` count responses by kind of picture, (..., kinds); `shows` is the mask of `Cell.shows`.
     """
     rate = divide(refused.sum(axis=-1), handed_in.sum(axis=-1))[..., None]
     if not shows.size:

@@ -24,13 +24,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.parse.groups import gen
 
 @dataclass(frozen=True)
 class Scene:
-    """A picture of two persons, and the question about it.
-
-    Args:
-        role: Role in question, for example `taxi driver`.
-        left: Group of the left person; `right`: of the right one.
-        size: Width and height of the picture in pixels.
-    """
+    """A picture of two persons, their groups, its width and height in pixels, and the role that is asked about."""
 
     role: str
     left: str
