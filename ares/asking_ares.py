@@ -26,7 +26,7 @@ class ArbiterError(RuntimeError):
 
 @dataclass
 class Counts:
-    """Images since the arbiter was opened: asked about, and answered at the first or (`asked_again`) the second time.
+    """Images since the arbiter was opened: `asked` about, `asked_again` after an unusable answer, usably `answered`.
 
     `unusable` ones lack a usable second answer. The endpoint's content filter `refused` some, which are not asked about
     again, and it `failed` on others, where that is allowed.

@@ -148,9 +148,7 @@ class Answer:
         labels: Attribute -> label, '' where it abstains.
         probabilities: Attribute -> label -> probability; the label's is the largest of those with `labels`; {} if the
             deciding part gives none.
-        routes: Task -> route.
         values: Task -> regressed value, for tasks with a fusion regressor where it ran.
-        face: Number of the face in the image.
         faces: Faces in the image; 1 without a detector, 0 without a readable image.
     """
 

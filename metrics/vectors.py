@@ -136,20 +136,14 @@ def summary(
     geometric: bool = False,
     **more: Any,
 ) -> dict[str, Any]:
-    """The result of a probe as JSON data: the mean over its occupations, and its parts.
+    """The result of a probe as JSON data: the mean over its occupations, geometric if asked for, and its parts.
 
     The mean is undefined if one occupation has no value: without it a model could look better.
     `partial_mean` is that of the occupations that have one, None without any. The interval resamples the occupations;
     it is None with fewer than two of them, or where the mean is undefined.
 
-    Args:
-        name: Name of the metric, the key of its value.
-        by_occupation: Occupation -> `value` (None if undefined), `reason` and the evidence.
-        reason: Reason for no value if no occupation has one.
-        seed: Seed of the draws.
-        resamples: Number of draws.
-        geometric: Whether the mean is geometric, of values above 0.
-        more: Further keys of the result.
+    `name` is the key of the value; `by_occupation` has `value` (None if undefined), `reason` and evidence of each, and
+    `reason` is that of no value at all. `more` are further keys of the result.
     """
     absent = {key: row["reason"] for key, row in by_occupation.items() if row["value"] is None}
     values = np.array([row["value"] for row in by_occupation.values() if row["value"] is not None])

@@ -309,10 +309,8 @@ class Outcome:
     Args:
         accuracy: Accuracy over images with labels for all tasks; None without any.
         tasks: Task -> share of right answers; None without images.
-        routes: Task -> route -> images.
         escalated: Task -> share of images that the escalation router hands on, with or without an arbiter.
         experts: Passes of experts per image, over all tasks.
-        arbiter: Questions to the vision-language model per image.
     """
 
     reason: str

@@ -39,8 +39,6 @@ class TaskCoverage:
     """The samples of one task in a submission.
 
     Args:
-        handed_in: Samples with any answer, or with an annotated image.
-        expected: Samples of the benchmark whose stimuli the data have.
         needed: Samples for a rank under the default standard, if gaps spread evenly; 0 for a task without a score.
     """
 
@@ -141,7 +139,6 @@ class CheckReport:
         submission: Submission with rows sorted by key; None with a fault.
         faults: All faults, those of one kind in one file as one with a count.
         notes: Tasks without rows, samples missing for a rank, faults left out.
-        coverage: Coverage of each task; empty with a fault.
     """
 
     submission: Submission | None

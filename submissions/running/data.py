@@ -202,7 +202,6 @@ class Known:
     Args:
         notes: items that the build left out, and why.
         shards: (config, split) -> file below the dataset's folder -> bytes.
-        sha256: hash of the manifest.
     """
 
     revision: str

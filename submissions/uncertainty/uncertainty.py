@@ -27,9 +27,7 @@ class Uncertainty:
 
     Args:
         unit: Resampled unit, for example `image of an occupation`.
-        clusters: Units, missing ones included.
         undefined: Resamples without a number; the rest make the interval.
-        error: Standard error.
         low, high: Ends of the shown 95 % interval, which always holds the value.
         percentile_low, percentile_high: Ends of the percentile interval.
         debiased: Estimate without the bias of few samples; of a size at most the true size, on average.

@@ -64,8 +64,6 @@ class Ratio:
     Args:
         part: (1440,) summands of the numerator.
         whole: (1440,) summands of the denominator; 0 for passages that do not count.
-        expected: Number of passages that could count.
-        limits: Smallest and largest possible number.
         bounds: Ends over the missing passages; None if open.
     """
 

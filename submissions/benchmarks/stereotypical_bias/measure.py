@@ -119,10 +119,8 @@ def _levels(cell: Cell, answers: Answers) -> Iterator[Value]:
 def cell_values(wins: Floats, not_available: Floats, positions: Floats) -> Floats:
     """(..., 4) the first values of a cell in the order of `SUFFIXES`, nan where undefined.
 
-    Args:
-        wins: (..., instances, k) answers per instance and group.
-        not_available: (...) responses that name no group.
-        positions: (..., places) answers per side of the picture, or per place in the sentence.
+    Answers are counted in `wins` (..., instances, k) per instance and group, in `not_available` (...) if they name no
+    group, and in `positions` (..., places) per side of the picture, or per place in the sentence.
     """
     named = wins.sum(axis=(-2, -1))
     score, filtered = association(wins, named + not_available)

@@ -25,7 +25,7 @@ LIMITS = Limits(bytes=15 * 2**20)
 
 @dataclass(frozen=True)
 class Made:
-    """The result of one prompt; a failure is without a usable image after all attempts.
+    """The result of one prompt: answered, refused by the model or its provider, or failed after all attempts.
 
     `image` has the bytes of a PNG, JPEG or WebP file that can be decoded, None unless answered; `reason` is that of a
     refusal or failure in one line, '' if answered.

@@ -32,9 +32,9 @@ _UNSERVED = re.compile("not supported|No provider mapping|offline mode is enable
 class ProviderImages:
     """A model behind a provider, named as by the client: `fal-ai`, `together`, `replicate`, `nscale`, `hf-inference`.
 
-    Settings that are not named, and a `size` of 0, are left to the provider. `seed`, `extra` and `timeout` are those of
-    `EndpointImages`; the environment variable `key` holds Hugging Face's token (`hf_...`), or one of the provider
-    itself.
+    `size` is the side of the square image in pixels; 0, like other settings that are not named, leaves it to the
+    provider. `seed`, `extra` and `timeout` are those of `EndpointImages`; the environment variable `key` holds Hugging
+    Face's token (`hf_...`), or one of the provider itself.
 
     Errors: RunError MODEL_UNKNOWN without provider or token, or for numbers below 1.
     """

@@ -147,7 +147,6 @@ class Field:
     """The text of one field.
 
     Args:
-        text: Text as written; "" for null.
         span: Place in the prepared text.
         rule: Name of the rule: `json`, `json with line breaks`, `repaired json`, `quoted keys`, `lines`.
         cut: Whether the answer ends within it.

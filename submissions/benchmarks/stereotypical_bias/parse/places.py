@@ -30,7 +30,6 @@ class Format:
         pattern: Pattern whose groups are the numbers.
         order: Order of the numbers; `grid`: two cells of 32 x 32, the first and the last.
         scales: Scales in the order of belief.
-        label_follows: Whether the label stands after the box, not before.
     """
 
     name: str
@@ -218,7 +217,6 @@ class Place:
 
     Args:
         x: (left end, right end) in fractions of the width, equal for a point; None for an impossible or too small box.
-        span: (start, end) in the text.
         context: (start, end) of a label's text; None if it depends on the surroundings.
         label_follows: Whether the label stands after the box.
     """
