@@ -50,13 +50,9 @@ def read_vectors(rows: Sequence[Any], what: str) -> Floats:
 
 
 def check_occupations(occupations: Sequence[Any], place: Ints, apart: NDArray[np.bool_], what: str) -> None:
-    """METRIC_ROLE unless every row names an occupation, except those `apart`, which name none.
+    """METRIC_ROLE unless every row names an occupation, except those `apart`, which name none and are called `what`.
 
-    Args:
-        occupations: column of names.
-        place: number of each row's occupation, -1 without one.
-        apart: rows that belong to no occupation.
-        what: name of such a row.
+    `place` has the number of each row's occupation, -1 without one.
     """
     wrong = np.flatnonzero(apart != (place < 0))
     if len(wrong):
@@ -113,13 +109,9 @@ def percentiles(draws: Floats) -> Interval | None:
 
 
 def folded(ends: Interval | None, value: float) -> Interval | None:
-    """The interval of an absolute value from that of the signed one; its low end is 0 where the signed ends straddle 0.
+    """The interval of an absolute `value` from that of the signed one; from 0 where the signed ends straddle 0.
 
     Percentiles of absolute draws would not do: noise has a size, so they exclude 0 where 0 is the truth.
-
-    Args:
-        ends: Interval of the signed value; None if there are none.
-        value: Absolute value, which the interval always holds.
     """
     if ends is None:
         return None

@@ -38,8 +38,7 @@ _ANSWER = {"responses": "response", "judgements": "judgement"}
 class TaskCoverage:
     """The samples of one task in a submission.
 
-    Args:
-        needed: Samples for a rank under the default standard, if gaps spread evenly; 0 for a task without a score.
+    `needed` is enough for a rank under the default standard, if gaps spread evenly; 0 for a task without a score.
     """
 
     task: str
@@ -133,12 +132,9 @@ def _parts(score: str, rules: Mapping[str, Any]) -> set[str]:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """The result of a check.
+    """The result of a check: the submission with rows sorted by key, None with a fault, and all faults by kind.
 
-    Args:
-        submission: Submission with rows sorted by key; None with a fault.
-        faults: All faults, those of one kind in one file as one with a count.
-        notes: Tasks without rows, samples missing for a rank, faults left out.
+    `notes` tell of tasks without rows, samples missing for a rank, and faults left out.
     """
 
     submission: Submission | None

@@ -24,12 +24,9 @@ PIXELS: Scales = ("fractions", "pixels", "thousandths")
 
 @dataclass(frozen=True)
 class Format:
-    """A notation of a box or a point.
+    """A notation of a box or a point: a pattern with numbers as its groups, and their order and likely scales.
 
-    Args:
-        pattern: Pattern whose groups are the numbers.
-        order: Order of the numbers; `grid`: two cells of 32 x 32, the first and the last.
-        scales: Scales in the order of belief.
+    The order `grid` stands for two cells of 32 x 32, the first and the last.
     """
 
     name: str
