@@ -26,15 +26,10 @@ class ArbiterError(RuntimeError):
 
 @dataclass
 class Counts:
-    """Images since the arbiter was opened.
+    """Images since the arbiter was opened: `asked` about, `asked_again` after an unusable answer, usably `answered`.
 
-    Args:
-        asked: Images asked about.
-        answered: Images with a usable answer.
-        asked_again: Images whose first answer was unusable.
-        unusable: Images without a usable second answer.
-        refused: Images blocked by the endpoint's content filter; they are not asked about again.
-        failed: Images that the endpoint failed on, where that is allowed.
+    `unusable` ones lack a usable second answer. The endpoint's content filter `refused` some, which are not asked about
+    again, and it `failed` on others, where that is allowed.
     """
 
     asked: int = 0

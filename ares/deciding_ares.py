@@ -148,9 +148,7 @@ class Answer:
         labels: Attribute -> label, '' where it abstains.
         probabilities: Attribute -> label -> probability; the label's is the largest of those with `labels`; {} if the
             deciding part gives none.
-        routes: Task -> route.
         values: Task -> regressed value, for tasks with a fusion regressor where it ran.
-        face: Number of the face in the image.
         faces: Faces in the image; 1 without a detector, 0 without a readable image.
     """
 
@@ -194,15 +192,10 @@ def decide_task(
     arbiter: Arbiter | None,
     images: Sequence[Any] | None,
 ) -> Decided:
-    """The decisions of one task.
+    """The decisions of one task, an entry of the registry, from the observations of n images.
 
-    Args:
-        config: Configuration with thresholds, ablation and rules.
-        task: Registry entry.
-        seen: Observations of n images.
-        router: The task's escalation router; without one nothing is escalated.
-        arbiter: The vision-language model; without one, the vote replaces it.
-        images: The n PIL images, for the arbiter.
+    Without the task's escalation `router` nothing is escalated; without an `arbiter`, the vision-language model that is
+    shown the n PIL `images`, the vote replaces it.
     """
     mode, n = config.ablation, len(seen.fast)
     unknown = np.full(n, np.nan)

@@ -32,11 +32,6 @@ class EndpointVlm(Asking):
     """A vision-language model asked by chat completions, with the image as a data URL.
 
     Args:
-        endpoint: Address, such as `https://api.openai.com/v1`.
-        model: Name of the model at the endpoint.
-        concurrency: Images asked about at the same time.
-        retries: Most retries of a failed request.
-        timeout: Seconds for one answer.
         tokens: Tokens of the longest answer.
         temperature: Sampling temperature; None leaves it to the endpoint. Even at 0, most endpoints do not promise the
             same answer twice.

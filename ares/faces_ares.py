@@ -83,7 +83,6 @@ class TransformersFaces:
         revision: Commit of the repository, 40 hexadecimal digits; a folder has none.
         label: The checkpoint's label to look for.
         upper: Whether to take the upper part only, as high as wide. For `person`.
-        threshold: Lowest confidence, in [0, 1].
         margin: Margin on every side, as a share of the longer side of the box.
         smallest: Pixels; boxes with a shorter side are left out.
         overlap: Intersection over union above which only the most certain box stays.

@@ -152,11 +152,7 @@ def evidence_of(
 ) -> dict[str, Any]:
     """Evidence of a measure of group shares: count and share of each group, and each occupation's own bounds.
 
-    Args:
-        names: groups.
-        counts: samples of each occupation and group, shape (jobs, names).
-        bounds: value, low and high of each occupation.
-        jobs: occupations; None where samples are of one kind.
+    `counts` are samples by job and name; without `jobs`, occupations, the samples are of one kind.
     """
     valid = int(counts.sum())
     shares = {

@@ -227,16 +227,10 @@ class ColumnMetric(evaluate.Metric, ABC):
     ) -> tuple[list[dict[str, Any]], list[dict[str, Floats]], Design | None]:
         """Results of all rows and of each group, with intervals from the same resamples.
 
-        Args:
-            arguments: Columns and settings of the metric.
-            confidence: Level of the intervals, between 0 and 1; None for none.
-            clusters: Label of each row; every row alone by default.
-            group: (n,) place of each row's group.
-            resamples: Number of draws; by default 1000, and fewer for many rows.
-            seed: Seed of the draws.
+        `confidence`, `clusters`, `resamples` and `seed` are those of `compute`; `group` has the place of each row's
+        group.
 
-        Returns:
-            Results; resampled values of each by name, nan where undefined; the design, None without intervals.
+        Returns:     Results; resampled values of each by name, nan where undefined; the design, None without intervals.
         """
         if confidence is None and group is None:
             return [self._measure(**arguments)], [{}], None
@@ -332,16 +326,11 @@ def interval(
     """The confidence interval of a value, [low, high], or None and the reason.
 
     A size near 0 is |x| with normal noise: its mean square exceeds that of the truth by the variance of x, of which |x|
-    keeps 1 - 2 / pi at least. Resamples have the noise twice: a bias that falls with the root of the rows is
-    1 + sqrt(2) times their shift, and that of a divergence, a square, is their shift.
+    keeps 1 - 2 / pi at least. Resamples have the noise twice: a bias that falls with the root of the rows is 1 +
+    sqrt(2) times their shift, and that of a divergence, a square, is their shift.
 
-    Args:
-        value: Measured value, nan if undefined.
-        draws: (r,) resampled values, nan where undefined.
-        kind: Kind of the value, as in `Sampling`.
-        most: Its largest number.
-        confidence: Level, between 0 and 1.
-        design: Resampling design, whose few clusters widen the interval.
+    `value` and its (r,) resampled `draws` are nan where undefined; `kind` and `most` are those of `Sampling`. Few
+    clusters of the `design` widen the interval.
     """
     known, tail, clusters = draws[~np.isnan(draws)], (1 - confidence) / 2, len(design.sizes)
     if math.isnan(value):

@@ -50,13 +50,9 @@ def read_vectors(rows: Sequence[Any], what: str) -> Floats:
 
 
 def check_occupations(occupations: Sequence[Any], place: Ints, apart: NDArray[np.bool_], what: str) -> None:
-    """METRIC_ROLE unless every row names an occupation, except those `apart`, which name none.
+    """METRIC_ROLE unless every row names an occupation, except those `apart`, which name none and are called `what`.
 
-    Args:
-        occupations: column of names.
-        place: number of each row's occupation, -1 without one.
-        apart: rows that belong to no occupation.
-        what: name of such a row.
+    `place` has the number of each row's occupation, -1 without one.
     """
     wrong = np.flatnonzero(apart != (place < 0))
     if len(wrong):
@@ -113,13 +109,9 @@ def percentiles(draws: Floats) -> Interval | None:
 
 
 def folded(ends: Interval | None, value: float) -> Interval | None:
-    """The interval of an absolute value from that of the signed one; its low end is 0 where the signed ends straddle 0.
+    """The interval of an absolute `value` from that of the signed one; from 0 where the signed ends straddle 0.
 
     Percentiles of absolute draws would not do: noise has a size, so they exclude 0 where 0 is the truth.
-
-    Args:
-        ends: Interval of the signed value; None if there are none.
-        value: Absolute value, which the interval always holds.
     """
     if ends is None:
         return None
@@ -136,20 +128,14 @@ def summary(
     geometric: bool = False,
     **more: Any,
 ) -> dict[str, Any]:
-    """The result of a probe as JSON data: the mean over its occupations, and its parts.
+    """The result of a probe as JSON data: the mean over its occupations, geometric if asked for, and its parts.
 
     The mean is undefined if one occupation has no value: without it a model could look better.
     `partial_mean` is that of the occupations that have one, None without any. The interval resamples the occupations;
     it is None with fewer than two of them, or where the mean is undefined.
 
-    Args:
-        name: Name of the metric, the key of its value.
-        by_occupation: Occupation -> `value` (None if undefined), `reason` and the evidence.
-        reason: Reason for no value if no occupation has one.
-        seed: Seed of the draws.
-        resamples: Number of draws.
-        geometric: Whether the mean is geometric, of values above 0.
-        more: Further keys of the result.
+    `name` is the key of the value; `by_occupation` has `value` (None if undefined), `reason` and evidence of each, and
+    `reason` is that of no value at all. `more` are further keys of the result.
     """
     absent = {key: row["reason"] for key, row in by_occupation.items() if row["value"] is None}
     values = np.array([row["value"] for row in by_occupation.values() if row["value"] is not None])

@@ -234,13 +234,10 @@ class Line:
     """One value of one further result, compared with the first result.
 
     Args:
-        model: name of the further result.
-        name: name of the value.
         first, other: the two values; None without a number.
         difference: other minus first, or their ratio; None without common draws.
         p: two-sided p-value, corrected for all lines of the comparison; None without a difference.
         missing: possible effect of missing answers on both values, in words; '' if none.
-        title: the value in words.
         quality: even (a value with an ideal), right (a score of facts), '' (the ranked score, a description).
         better: 1 if the first is nearer to the ideal whatever its missing answers are, -1 if the other is, else 0.
         is_clear: whether a significant difference is one of the distances from the ideal.
@@ -462,12 +459,7 @@ def _distances(low: float, high: float, best: float) -> tuple[float, float]:
 
 
 def compare(first: Result, *others: Result, standard: str = "") -> Comparison:
-    """Compare the first values of results with those of the first result, as the board does.
-
-    Args:
-        first: reference result.
-        others: results of the same benchmark and dataset revision; at least one.
-        standard: standard for all scores; the first result's for ''.
+    """Compare the first values of results with those of `first`, as the board does; the standard of `first` for ''.
 
     Errors: UsageError for different benchmarks or dataset revisions, or no other result.
     """

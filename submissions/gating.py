@@ -42,9 +42,6 @@ class Check:
     """One value of the tested model.
 
     Args:
-        name: name of the value.
-        direction: the fairer way, in words.
-        tested: its number; None without one.
         against: number of the base model, or the limit; None without one.
         p: one-sided p that the distance from the ideal is larger by more than the margin, corrected for all checks.
         reason: gap in the knowledge; '' for another verdict than `not enough data`.

@@ -27,14 +27,12 @@ class Value:
     """One value of one metric.
 
     Args:
-        name: key in the result, for example `RD_gender`.
         value: number from the valid samples; None unless `state` is `value`.
         low: smallest number that the missing samples allow; None if not bounded. `high` is the largest.
         expected: samples in the protocol; `valid` of them are usable.
         reason: Reason for no number, and how to get one.
         evidence: basis of the number, JSON data (`by_group`, `by_occupation`, counts).
         smallest: valid samples of the smallest compared group or cell; None without a comparison.
-        uncertainty: uncertainty by the bootstrap; None without it.
     """
 
     name: str

@@ -53,11 +53,7 @@ _SECOND_DIGIT = 0.005
 class Recomputed:
     """A printed column, or its cells under one erratum, beside the numbers from other printed figures.
 
-    Args:
-        column: name of the score, the metric or the column.
-        count: numbers compared.
-        difference: largest absolute difference; the printed digits allow `bound`.
-        erratum: erratum that explains a larger difference; '' for none.
+    The printed digits allow a largest absolute `difference` of `bound`; `erratum` explains a larger one, '' for none.
     """
 
     benchmark: str

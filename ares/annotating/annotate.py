@@ -427,21 +427,13 @@ def annotate(
 ) -> Report:
     """Annotate images, or resume an earlier call with the same arguments; `batch` and `workers` change speed alone.
 
-    Args:
-        model: Folder, or repository on the Hub with `@<revision>` at its end; '' for another labeller than ARES.
-        images: Source of images (`source.open_source`).
-        out: New or empty folder, or one with this work, finished or not.
-        batch: Faces per batch.
-        workers: Threads that read ahead.
-        task: Task of all images, where their names do not say it.
-        names: `items`, or `files` where images are no benchmark's.
-        detector: Face detector, or the settings of one (`faces_ares.open_faces`).
-        device: Device of torch; '' takes a GPU if there is one.
-        ask_endpoint: Whether images may be sent to the endpoint that the model names.
-        labeller: `ares`, the name of a package (`labellers`), or what `running.zero_shot` opened.
-        measurement: Output of `fairspace ares evaluate` for a package; its error then goes with the labels.
-        shard: Images of a shard.
-        progress: Callback with a text on work and speed, the number done, and the total.
+    `model` is a folder, or a repository on the Hub with `@<revision>` at its end; '' for another `labeller` than ARES:
+    the name of a package (`labellers`), or what `running.zero_shot` opened. `measurement` is the output of `fairspace
+    ares evaluate` for a package; its error then goes with the labels. `images` is a source (`open_source`) of the
+    `task` and with the `names` given there, `out` new or empty, or with this work. `detector` is one of faces, or its
+    settings (`faces_ares.open_faces`). `ask_endpoint`: images may be sent to the endpoint that the model names.
+    `progress` is called with a text on work and speed, the number done, and the total.
+
     Errors: BuildError: SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE for the images; OUT_IN_USE for other work in `out`;
     TOOL_MISSING for models and packages; as `find_labeller`.
     """

@@ -309,10 +309,8 @@ class Outcome:
     Args:
         accuracy: Accuracy over images with labels for all tasks; None without any.
         tasks: Task -> share of right answers; None without images.
-        routes: Task -> route -> images.
         escalated: Task -> share of images that the escalation router hands on, with or without an arbiter.
         experts: Passes of experts per image, over all tasks.
-        arbiter: Questions to the vision-language model per image.
     """
 
     reason: str
@@ -405,16 +403,9 @@ def evaluate(
 ) -> Evaluation:
     """Measure a model and write the evaluation into `out`, in place of an earlier one.
 
-    Args:
-        model: Folder of the model.
-        data: Folder of a built IRIS-Classifier-25 (its test splits), or `drawn:N`.
-        out: Folder of the output.
-        batch: Images per batch; changes speed alone.
-        seed: Seed of drawn faces.
-        device: Device of torch; '' takes a GPU if there is one.
-        ask_endpoint: Whether images may be sent to the endpoint that the model names; see `open_arbiter`.
-        nonfaces: Drawn non-faces of each kind for a model with a gate; 0 shows none.
-        progress: Callback with the work, the number done, and the total.
+    `data` is the folder of a built IRIS-Classifier-25 (its test splits), or `drawn:N`, faces drawn from `seed`. `batch`
+    changes speed alone; `device` '' takes a GPU if there is one. `ask_endpoint` is that of `open_arbiter`. A model with
+    a gate is shown `nonfaces` drawn non-faces of each kind. `progress` is called with work, number done, and total.
     Errors: BuildError TOOL_MISSING as `open_arbiter`, TRAINING_DATA, BUILD_INCOMPLETE for a folder without a model.
     """
     import torch

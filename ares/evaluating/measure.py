@@ -47,13 +47,8 @@ class Report:
 def classification_report(confusion: ArrayLike, classes: Sequence[str], abstained: ArrayLike | None = None) -> Report:
     """The report of a confusion matrix: scores in [0, 1], ideal 1, None (never 0) without a denominator.
 
-    Args:
-        confusion: (k, k) counts, row = true class, column = predicted class.
-        classes: The k class names.
-        abstained: (k,) images per true class without a label, counted as wrong.
-
-    Raises:
-        ValueError: The matrix is not k by k, `abstained` is not k long, or a count is below 0.
+    `confusion` has (k, k) counts, row = true class, column = predicted class; `abstained` (k,) images per true class
+    without a label, counted as wrong. ValueError: a shape does not fit the k `classes`, or a count is below 0.
     """
     counts = np.asarray(confusion)
     k = len(classes)

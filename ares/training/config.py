@@ -33,7 +33,6 @@ class Augmentation(Strict):
     Args:
         scale: Smallest and largest share of the area that a crop keeps.
         ratio: Narrowest and widest aspect of a crop.
-        flip: Probability of a horizontal flip.
         brightness, contrast, saturation: Largest deviation of the factor from 1.
         hue: Largest turn, as a share of the circle of hues.
     """
@@ -217,9 +216,6 @@ class TrainingConfig(Strict):
 
     Args:
         tile: Images per forward pass of the finished model.
-        precision: `bf16` for training steps in mixed precision; scores, routers and cuts are always float32.
-        workers: Decoding processes for each training process.
-        augmentation: Augmentation for the experts and the fast router.
         gate: Settings of the gate; without them the model labels everything.
         vlm: Access to the L2 vision-language model; see `AresConfig`.
     """

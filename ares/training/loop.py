@@ -128,8 +128,6 @@ class Stage:
 
     Args:
         module: Trained module; holds the best epoch's weights in the end.
-        groups: Parameters with their `lr`.
-        rows: Number of training images.
         losses: Module in training, batches of rows, and epoch -> sum of the losses of each batch, on the device.
         score: Metrics on held-out images; `score` is a list of numbers to maximise, the first ones count most.
         adam: Whether the optimiser is Adam instead of AdamW.

@@ -56,16 +56,9 @@ def build(
 ) -> Manifest:
     """Build a dataset into `out` and return its manifest, or go on where a call with the same arguments stopped.
 
-    Args:
-        dataset: the dataset.
-        out: a new or empty folder, or a build of the same dataset and arguments.
-        source: folder of sources.
-        seed: seed of every draw.
-        sample: whether to build a small but complete dataset.
-        tools: models.
-        options: further choices of the user.
-        progress: called with the name of a step, units done, and units in all.
-        describe: writer of card and metadata; `fairspace.cards.dataset_card.write_cards` by default.
+    `out` is new or empty, or has such a build; `source` is the folder of sources, and `seed` that of every draw. A
+    `sample` is small but complete. `progress` is called with the name of a step, units done, and units in all;
+    `describe` writes card and metadata, by default `fairspace.cards.dataset_card.write_cards`.
 
     Errors: BuildError OUT_IN_USE if `out` holds something else, and those of the builder.
     """

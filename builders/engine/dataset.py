@@ -45,8 +45,6 @@ class Split:
         units: sources of the rows, in order; a `pa.Table` is allowed.
         rows: a slice of the units -> rows, in order, or a table. A column of labels may hold the label's name; a unit
             may give several rows, or none (log why with `Job.reject`).
-        split: `train`, `validation` or `test`.
-        shard: units per Parquet file.
         groups: columns of labels whose joint counts manifest and card show.
         id: sentence about the column `id`.
     """
@@ -92,7 +90,6 @@ class Job:
     Args:
         source: folder of sources (one subfolder each, named as in `fairspace.builders.sources`), or None.
         work: folder inside the output for stages and unfinished shards; it lasts until the build is done.
-        sample: whether a small but complete dataset is wanted.
         options: name -> other choices of the user that change the content.
         progress: called with the name of a step, units done, and units in all.
         files: name -> source file that decides the content; the manifest prints its hash.
@@ -139,9 +136,7 @@ class Dataset:
     """A published dataset.
 
     Args:
-        name: name of the repository on the Hub.
         revision: revision of the item plan; `submission.json` names it.
-        licence: SPDX identifier of the published data.
         sources: usable sources, as in `fairspace.builders.sources.SOURCES`.
         splits: job -> splits, in the order of the card. A split without its source or tool is left out, with a
             `Job.note`; BuildError if none is left.

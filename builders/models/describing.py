@@ -38,9 +38,7 @@ class EndpointDescriber:
     """Asks a model behind an OpenAI-compatible endpoint. The key is read from OPENAI_API_KEY.
 
     Args:
-        url: address, such as `https://api.openai.com/v1`.
         temperature: sampling temperature; None leaves it to the endpoint. The paper states none.
-        timeout: seconds for one answer.
         retries: repeats of a failed request (429, 5xx, no connection), after growing pauses or the endpoint's.
         asks: tries in all while answers do not have the form; BuildError TOOL_OUTPUT after them.
     """

@@ -39,8 +39,6 @@ class Settings:
         guidance: classifier-free guidance scale, or the one that a distilled model reads as a number (FLUX.1-dev).
         true_cfg: classifier-free guidance scale of pipelines that have both (FLUX, Qwen-Image); needs `negative`.
         negative: negative prompt of every image; may be a space.
-        size: side of the square image, in pixels.
-        scheduler: class name in diffusers.
         handover: The base model's share of the denoising.
         dtype: one of `DTYPES`; '' is bfloat16 on a GPU and float32 on a CPU.
         variant: variant of the weight files, such as `fp16`; '' takes the plain ones.

@@ -40,7 +40,6 @@ class _Yolo(ImageDetector):
     """Persons by a file of Ultralytics; `detect` and `boxes` give them, the most certain first.
 
     Args:
-        file: The model.
         sha256: Hash that the file must have; '' takes any, except of a pickle.
         threshold: Least confidence, in [0, 1].
         overlap: Intersection over union, in [0, 1], above which only the most certain box stays.

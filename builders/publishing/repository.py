@@ -236,16 +236,9 @@ def publish_repo(
 ) -> Outcome:
     """Make a repository, created if need be, hold these files and no others, by at most one commit.
 
-    Args:
-        repo: the repository.
-        files: path in the repository -> a file, or its content.
-        message: message of the commit.
-        tag: name for this content, never moved.
-        endpoint: the Hub; by default HF_ENDPOINT, or the public one.
-        token: HF_TOKEN, or that of `hf auth login`.
-        dry_run: whether to change nothing and report the changes.
-        sleep: waits between tries.
-        draw: random numbers in [0, 1), for the waits.
+    `files` has a file or its content for each path in the repository; `tag` names this content and never moves. The Hub
+    is HF_ENDPOINT or the public one, the token HF_TOKEN or that of `hf auth login`. A `dry_run` reports the changes
+    alone. Between tries, `sleep` waits for times that `draw` spreads, a random number in [0, 1).
 
     Errors: BuildError CARD_INVALID, TAG_RELEASED, TAG_RESERVED (before any change), BUILD_INCOMPLETE, BUILD_CHECK for a
     file that a dataset may not hold, HUB_REFUSED, HUB_CONFLICT, HUB_UNAVAILABLE.

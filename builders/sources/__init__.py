@@ -21,8 +21,6 @@ class Source:
     """One source.
 
     Args:
-        name: name of its subfolder in the source folder.
-        licence: name or SPDX identifier.
         terms: permissions and prohibitions of the licence, in a sentence or two.
         files: patterns of the subfolder's required files; `found` looks for the first.
         redistribute: whether its images may be published again.

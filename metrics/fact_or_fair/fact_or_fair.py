@@ -118,11 +118,7 @@ class FactOrFair(ColumnMetric):
 def _check_truths(cells: Any, truths: Any, topics: list[tuple[str, str]], groups: tuple[str, ...]) -> None:
     """METRIC_TRUTHS unless all rows of a statistic and level have the same true group, where they have one.
 
-    Args:
-        cells: (n,) place of each row's statistic and level in `topics`.
-        truths: (n,) place of its true group in `groups`, -1 where unknown.
-        topics: statistic and level.
-        groups: Groups of the attribute.
+    `cells` are the rows' (n,) places in `topics`, statistic and level; `truths` those in `groups`, -1 where unknown.
     """
     first: dict[int, int] = {}
     for row, (cell, truth) in enumerate(zip(cells.tolist(), truths.tolist(), strict=True)):

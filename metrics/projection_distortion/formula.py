@@ -19,11 +19,6 @@ ROLES = ("neutral", "stereotypical", "counter_stereotypical")
 SPACES = ("before", "after")
 
 
-def distance_ratio(counter: float, stereotypical: float) -> float:
-    """distance(neutral, counter) / distance(neutral, stereo): above 0; nan where the stereotypical distance is 0."""
-    return counter / stereotypical if stereotypical else float("nan")
-
-
 def projection_distortion(before: float, after: float) -> float:
     """Ratio_UNet / Ratio_LLM: above 0, ideal 1; nan where a ratio is 0 or nan."""
     return after / before if before > 0 and after > 0 else float("nan")
@@ -62,8 +57,7 @@ def _occupation(roles: Mapping[str, tuple[Floats, Floats]]) -> dict[str, Any]:
         if not reason:
             stereotypical, other = (float(np.sort(distances(neutral, v), None).mean()) for v in (stereo, counter))
             apart[space] = {"stereotypical": stereotypical, "counter_stereotypical": other}
-            ratio = distance_ratio(other, stereotypical)
-            ratios[space] = None if np.isnan(ratio) else ratio
+            ratios[space] = other / stereotypical if stereotypical else None
             reason = "" if stereotypical and other else f"a distance {space} the projection is 0"
     before, after = ratios["before"], ratios["after"]
     value = None if reason or before is None or after is None else projection_distortion(before, after)

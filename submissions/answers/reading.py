@@ -50,9 +50,7 @@ EMPTY = Reading("unusable", rule="empty")
 class Readings(Generic[Key]):
     """The readings of a table's rows; equal answers to equal items are read once.
 
-    Args:
-        distinct: Different readings.
-        place: (n) index of each row's reading, -1 without an answer.
+    `place` has the (n) index of each row's reading among the `distinct` ones, -1 without an answer.
     """
 
     distinct: Sequence[Reading]
@@ -71,12 +69,9 @@ class Readings(Generic[Key]):
 
 @dataclass(frozen=True)
 class Misread:
-    """Replaced choices of a task.
+    """Replaced choices of a task: (n) indices into its rows and of their items into its ids, and the new choices.
 
-    Args:
-        rows: (n) indices into the task's rows.
-        items: (n) indices of their items into the task's ids.
-        texts: (n) replacement as in labelled answers; '' for an answer without a choice.
+    `texts` are as in labelled answers, '' for an answer without a choice.
     """
 
     rows: NDArray[np.int64]

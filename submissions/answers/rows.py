@@ -47,12 +47,9 @@ class Example:
 
 @dataclass(frozen=True)
 class Summary:
-    """The readings of a task.
+    """The readings of a task: number of answers by outcome and by (frequent) rule, a few examples of every outcome.
 
-    Args:
-        outcomes: Outcome -> number of answers; `not_handed_in`: samples without one.
-        rules: Rule -> number of answers, the most frequent rules.
-        examples: A few answers of every outcome.
+    Of the `outcomes`, `not_handed_in` counts samples without an answer.
     """
 
     outcomes: Mapping[str, int]

@@ -196,11 +196,6 @@ def protocol_of_labels(signature: Mapping[str, str], scored: object) -> str:
     return protocol_with_labeller(signature.get("dataset_revision", ""), signature)
 
 
-def without_labeller(protocol: str) -> str:
-    """The protocol of the same answers with labels of ARES."""
-    return protocol.partition(_BY)[0]
-
-
 def labeller_text(protocol: str) -> str:
     """A sentence about the labeller of a protocol; '' for ARES or an unknown one."""
     name = protocol.partition(_BY)[2]
@@ -461,7 +456,7 @@ class Benchmark:
     def protocol_text(self, protocol: str) -> str:
         """Description of a protocol's measurement; '' for an unknown one."""
         protocol, _, form = protocol.partition(_FORMED)
-        plan = without_labeller(protocol)
+        plan = protocol.partition(_BY)[0]
         base = plan if plan in self.protocols.texts else self.base_revision(plan)
         text = self.protocols.texts.get(base, "")
         own = "" if base == plan else self.protocols.own_plan

@@ -46,9 +46,7 @@ class Published:
     Args:
         scores: printed scores by name; `not_run` where the table has none.
         labels: profile codes from its scores, or a printed kind.
-        values: further printed figures by name.
         cohort: rows of the same cohort are ranked together (GENRES: the evaluator; FACT-OR-FAIR: the kind of model).
-        protocol: one of `Protocols.texts`.
     """
 
     model: str

@@ -40,8 +40,6 @@ class Task:
     """One task of a benchmark.
 
     Args:
-        name: value in the `task` column.
-        table: table of the submission with its rows.
         samples: samples of each item; `sample` runs from 0 to samples - 1.
         samples_in: dataset revision -> its `samples`, where they differ from the newest one's.
         ids: dataset revision -> all item ids, a string array without repeats; empty where the revision has no such
@@ -143,7 +141,6 @@ class Part:
     Args:
         read: position among `stimuli` -> its content. It may open files; called from one thread, mostly in order.
         max_tokens: longest answer, unless the user sets another one.
-        typical_tokens: length of a usual answer, for estimates.
         expected: requests of the full benchmark; more than in `stimuli` if the dataset lacks images.
         settings: generation settings that the paper states, such as temperature.
         readable: request, answer -> whether a program can read a choice or a refusal in it.

@@ -38,10 +38,7 @@ _ANSWER = {"responses": "response", "judgements": "judgement"}
 class TaskCoverage:
     """The samples of one task in a submission.
 
-    Args:
-        handed_in: Samples with any answer, or with an annotated image.
-        expected: Samples of the benchmark whose stimuli the data have.
-        needed: Samples for a rank under the default standard, if gaps spread evenly; 0 for a task without a score.
+    `needed` is enough for a rank under the default standard, if gaps spread evenly; 0 for a task without a score.
     """
 
     task: str
@@ -135,13 +132,9 @@ def _parts(score: str, rules: Mapping[str, Any]) -> set[str]:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """The result of a check.
+    """The result of a check: the submission with rows sorted by key, None with a fault, and all faults by kind.
 
-    Args:
-        submission: Submission with rows sorted by key; None with a fault.
-        faults: All faults, those of one kind in one file as one with a count.
-        notes: Tasks without rows, samples missing for a rank, faults left out.
-        coverage: Coverage of each task; empty with a fault.
+    `notes` tell of tasks without rows, samples missing for a rank, and faults left out.
     """
 
     submission: Submission | None
@@ -163,14 +156,10 @@ def check_submission(
     allow_baseline: bool = True,
     allow_images: bool = False,
 ) -> CheckReport:
-    """Read and check the submission at `path`.
+    """Read and check the submission at `path`: a folder, a zip, or a dataset's snapshot folder in the Hub's cache.
 
-    Args:
-        path: A folder, a zip, or the snapshot folder of a dataset repo in the Hub's cache.
-        limits: Bounds on the reading.
-        progress: Callback with step, amount done and total.
-        allow_baseline: Whether `baseline` in submission.json is fine (not on a public board).
-        allow_images: Whether images may stand for annotations until they are labelled (not on a public board).
+    `progress` is called with step, amount done and total. `allow_baseline` takes `baseline` in submission.json, and
+    `allow_images` images in place of annotations, until they are labelled; neither on a public board.
 
     Errors: UsageError if there is nothing at `path`; everything wrong with the submission is a fault.
     """

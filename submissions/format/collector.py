@@ -37,11 +37,11 @@ class Collector:
         kind: str = "",
         count: int = 1,
     ) -> None:
-        """Note a fault.
+        """Note a fault; faults of one code, file and kind are one.
 
         Args:
             code: Code in `CODES`.
-            file: File, safe to print; faults of one code, file and kind are one.
+            file: File, safe to print.
             what: Finding; a function is called for the first place alone.
             expected: Requirement of the format.
             place: Place in the file, for example `line 3`.

@@ -126,7 +126,6 @@ class Fault:
     Args:
         code: Stable code in upper case, for example `UNKNOWN_ID`; listed in `CODES`.
         where: File and line, or task and id.
-        expected: Requirement of the format.
         count: Number of rows with this fault (only the first is shown).
     """
 

@@ -31,13 +31,8 @@ def write_submission(
 ) -> Path:
     """Write a submission and return its path; the same content gives the same bytes.
 
-    Args:
-        path: A zip if it ends in .zip, else a folder, which must be new or empty.
-        meta: Content of `submission.json`.
-        tables: Table name -> rows; missing columns are null.
-        table_format: `parquet` or `jsonl`.
-        shards: Files per table.
-        manifest: Content of `manifest.json`; None leaves the file out.
+    A `path` that ends in .zip is a zip, another one a folder, which must be new or empty. Missing columns are null.
+    `table_format` is `parquet` or `jsonl`, each table in `shards` files; without a `manifest` its file is left out.
 
     Errors: UsageError if there is something at `path`, a table or column is unknown, or a type does not fit.
     """

@@ -37,7 +37,6 @@ class Opened:
     """A model that can be run.
 
     Args:
-        model: a module, or a pipeline with modules.
         tokenizer: tokenizer of its language model; None without one, like `image_processor`.
         name: public name: id@commit, or the folder's own name with a hash of its content.
         revision: commit, or hash of the folder's content or the user's file.

@@ -150,13 +150,8 @@ def read_jsonl(
 ) -> Iterator[tuple[pa.Table, Any]]:
     """Yield (rows, their line numbers) of an opened file, some thousand at a time; faulty rows are left out.
 
-    Args:
-        stream: JSONL file.
-        name: File name for the faults.
-        schema: Name and schema of the table.
-        limits: Bounds `row_bytes` and `depth`.
-        faults: Collector of the faults.
-        advance: Callback with the bytes and lines of each block; raises `RefusedError` to stop.
+    `name` is the file's in faults, and the table's stands in `schema`. `advance` is called with the bytes and lines of
+    each block, and raises `RefusedError` to stop.
 
     RefusedError: ROW_TOO_LONG, BYTE_ORDER_MARK, or those of `advance`. Errors of the stream pass through.
     """

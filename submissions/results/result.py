@@ -56,7 +56,6 @@ class Result:
 
     Args:
         meta: `submission.json` without the contact.
-        values: Raw values by name, independent of the standard.
         signature: Standard, dataset revision, submission digest, software version, label source, parser, judge.
         run: Stages of the submission's manifest; empty if it has none.
         draws: Resampled raw values behind the errors of scores; None if nothing was resampled.

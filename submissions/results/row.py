@@ -84,8 +84,6 @@ class Row:
 
     Args:
         entry: Our identifier on the board: `p-` and a number, or 16 hex digits.
-        model: Name, untrusted text.
-        organisation: Maker of the model, untrusted text.
         source: Paper and table, or producer of the result.
         scores: Name -> value with state, bounds and coverage.
         labels: Other outcomes (profile codes).
@@ -97,7 +95,6 @@ class Row:
         unranked: Every reason why there is no rank.
         remarks: Marks of a partial run.
         footnotes: Remarks on contradicting printed numbers.
-        values: Raw or further printed values by name.
         result: Result behind the row, None for published rows.
         verified: Whether the maintainers ran the model of a row that was scored here.
         own: Runner of the model, where the board's owner scored the answers; '' for a submitted row.
@@ -105,8 +102,6 @@ class Row:
         copy_of: Baselines behind its answers, as in "copy of random"; '' for a model's own.
         submitter: Account of the submission; '' for printed rows, baselines, and without sign-in.
         owner: Account or organisation that owns the model on the Hub, if the submitter belongs to it.
-        attempt: Number among the attempts at its model, from 1; 0 for rows that were not submitted.
-        account_attempt: Number among the attempts of its account on this benchmark.
         kept_out: Reasons for no rank apart from its scores, such as equal answers; also in `unranked`.
         tier: 1 holds the best row and those not significantly worse; None without draws or rank.
         rank_range: Best and worst rank within the errors, None without a tier or beyond 1 000 rows.

@@ -144,11 +144,11 @@ def score_submission(
     reading: str = "",
     second: SecondReadings | None = None,
 ) -> Result:
-    """Measure a checked submission and score it under a standard.
+    """Measure a checked submission and score it under a standard, the default of its dataset revision for ''.
 
     Args:
         submission: Checked submission.
-        standard: Name of the standard; the default of the submission's dataset revision for ''.
+        standard: Name of the standard.
         resamples: Resamples for intervals; 0 for none; `FAIRSPACE_RESAMPLES`, or 1 000, if left out.
         reading: Reading rules: '' for this project's, `AUTHORS` for the paper's, whose results have every score and no
             rank, and keep neither variants nor answers.

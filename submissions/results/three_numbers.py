@@ -79,15 +79,10 @@ def three_numbers(
     row: Row | None = None,
     values: Mapping[str, Value] = {},
 ) -> ThreeNumbers:
-    """The three numbers of a value.
+    """The three numbers of a value; None where a row has no such value at all.
 
-    Args:
-        value: None where a row has no such value at all.
-        ideal: Ideal from `Benchmark.ideal`.
-        show: Format of numbers.
-        published: Whether it stands in a printed row.
-        row: Row ranked by the value; None if ranks do not go by it.
-        values: Raw values of the same result, of which some are witnesses.
+    `published` marks a printed row; `row` is the one that the value ranks, if any; some of the raw `values` of the same
+    result are witnesses of the `ideal`.
     """
     ranks = None if row is None else row.rank_range
     ranks_text = "" if row is None else text_of_ranks(row)

@@ -197,12 +197,9 @@ def _hub_errors(repo: str, revision: str | None) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Known:
-    """The facts of a manifest that decide a run.
+    """The facts of a manifest that decide a run, with `notes` of items that the build left out.
 
-    Args:
-        notes: items that the build left out, and why.
-        shards: (config, split) -> file below the dataset's folder -> bytes.
-        sha256: hash of the manifest.
+    `shards`: (config, split) -> file below the dataset's folder -> bytes.
     """
 
     revision: str

@@ -44,11 +44,9 @@ class Line:
 
     Args:
         task: task of the submission; `judgements` for a judge, `labels` for a model that labels made images.
-        model: name; '' if none was given.
         made: whether images are made; each is a stimulus and a request.
         requests: number chosen; `of_requests` of the full benchmark.
         input: tokens of prompts and shown images.
-        output: tokens of answers of the usual length; `output_most` of the longest allowed ones.
         cost: cost of these, `cost_most` of the longest; None without a price.
     """
 

@@ -40,13 +40,10 @@ class RunSettings:
     """A run.
 
     Args:
-        model: model that answers; None for one that only makes images.
         images: model that makes images, for `images.models.open_image_model`; '' for one that only answers.
         ares: labels the images: folder of ARES, repository@revision, or another labeller (`zero_shot`).
-        measurement: measured error of another labeller than ARES.
         faces: ARES' face detector, or its settings; None takes each image as one face.
         quality: role -> rater of the images, for `quality.models.open_quality`; {} leaves them unrated.
-        again: whether to ask again for earlier failures.
         batch: faces at a time for ARES; changes only speed.
     """
 

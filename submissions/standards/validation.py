@@ -49,7 +49,6 @@ class Cohort:
         sectors: (m,) the sector of each metric.
         squares: (n, m) squared normalised values.
         sector_squares: (n, 6) sums over all metrics of a sector, also of those not printed one by one.
-        total: (n,) the overall score.
     """
 
     metrics: tuple[str, ...]

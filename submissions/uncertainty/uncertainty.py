@@ -27,9 +27,7 @@ class Uncertainty:
 
     Args:
         unit: Resampled unit, for example `image of an occupation`.
-        clusters: Units, missing ones included.
         undefined: Resamples without a number; the rest make the interval.
-        error: Standard error.
         low, high: Ends of the shown 95 % interval, which always holds the value.
         percentile_low, percentile_high: Ends of the percentile interval.
         debiased: Estimate without the bias of few samples; of a size at most the true size, on average.
@@ -56,7 +54,7 @@ class Uncertainty:
     def to_json(self) -> dict[str, Any]:
         """JSON data, numbers to seven digits, without empty keys."""
         data = {name: part for name, part in vars(self).items() if part is not None and part != ""}
-        return {name: _rounded(part) if type(part) is float else part for name, part in data.items()}
+        return {name: float(f"{part:.{_DIGITS}g}") if type(part) is float else part for name, part in data.items()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Uncertainty:
@@ -74,10 +72,6 @@ class Uncertainty:
             expected = f"one of {', '.join(METHODS)}, with unit and note as texts"
             raise ValueError(f"an uncertainty by method {loaded.method!r}: expected {expected}")
         return loaded
-
-
-def _rounded(number: float) -> float:
-    return float(f"{number:.{_DIGITS}g}")
 
 
 Kind = Literal[

@@ -54,13 +54,9 @@ def scores(
 ) -> Floats:
     """(b, 8 + k) values of `column_names`; nan where undefined.
 
-    Args:
-        counts: (b or 1, s, 2, k) answers per statistic of the attribute, level and group.
-        weights: (b or 1, s) weight of each statistic.
-        attribute: `gender` or `race`.
-        unusable: (b or 1, s, 2) answers that name no group; none if left out.
-        added: answers added, as `Grid.added`.
-        handed_in: (b or 1, s, 2) answers or images; `counts` and `unusable` if left out.
+    Per statistic of the attribute and level, (b or 1, s, 2): `counts`, with a last axis of the k groups; `unusable`
+    answers that name no group, none if left out; `handed_in` answers or images, else the sum of both. `weights` has (b
+    or 1, s); `added` is that of `Grid`.
     """
     rest = np.zeros(counts.shape[:-1]) if unusable is None else unusable
     weighted, lost = weights[..., None, None] * counts, weights[..., None] * rest

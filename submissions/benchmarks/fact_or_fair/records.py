@@ -77,7 +77,6 @@ class Grid:
         missing: (s, 2) questions that are unknown: not handed in, or no face.
         absent: missing ones that were not handed in.
         unusable: (s, 2) answers that name no group, refusals among them.
-        refused: (s, 2) refusals.
         asked: questions about one statistic at one level.
         added: answers that S_E and S_KLD add to each group of a cell, 0 but for the core.
         even: (k) share of each group among the offered options of answers with a group; empty if all are equal.
@@ -141,10 +140,8 @@ class Faces:
 
     Args:
         image: (m,) prompt times images per prompt, plus the image's number.
-        share: (m,) share of its image.
         group: attribute -> (m,) group, -1 where the face has none.
         human: attribute -> (m,) people's label, -1 where nobody labelled it.
-        each: images per prompt.
     """
 
     image: Integers

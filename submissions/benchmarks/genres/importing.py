@@ -57,12 +57,8 @@ def import_genres(
 ) -> Path:
     """Write the responses of one model as a submission to revision `upstream`, and return its path.
 
-    Args:
-        files: The model's JSONL files, in any order; usually four, one per relational model.
-        out: A new folder or zip.
-        model: Name of the model; by default from `<model>_mf_<relation>.jsonl[.gz]`.
-        limits: Bounds on the reading.
-        stated: Fields of `STATED`; by default "not stated".
+    `files` are the model's JSONL files, usually four, one per relational model; `out` is a new folder or zip. `model`
+    is by default the one of `<model>_mf_<relation>.jsonl[.gz]`; `stated` are fields of `STATED`, else "not stated".
 
     Errors: SubmissionError with every fault (file, line, what was found, what the layout has); UsageError if a file is
     missing, if the files' names give no model or several, or if there is something at `out`.

@@ -114,7 +114,6 @@ class Stories:
 
     Args:
         narrated: Responses whose narrative is long enough and tells of both characters.
-        lacks: Section -> number of responses without it.
         distinct: Number of different narratives, names and case put aside.
         shares: `competent`, `distinct`, `refused` -> (1440,) summands of the share, nan without a response; each of m
             equal narratives adds 1/m.
@@ -414,7 +413,6 @@ class Records:
     """All that the values of a submission are computed from.
 
     Args:
-        ids: Passages, in the order of the columns.
         responses: Number of responses; with 0 nothing else is read.
         authors: Features by the authors' code: one parse as written of every response with both names.
         parses: `as_written` and `exchanged` -> features of one parse; `features` has their means.

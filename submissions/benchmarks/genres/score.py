@@ -78,7 +78,6 @@ class GenresStandard(Documented):
     """Rules from raw values to a rank.
 
     Args:
-        draft: Reason why it is not released, or ''.
         minimum_coverage: Share of the passages that a metric must be able to use.
         minimum_competent: Floor: share of pairs with a narrative of `MINIMUM_WORDS` words about both characters.
         minimum_distinct: Floor: different narratives (but for the names) over all pairs.

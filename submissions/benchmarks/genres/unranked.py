@@ -59,14 +59,9 @@ def evaluation_name(judge: str, number: int) -> str:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A share, a mean or a difference of shares over passages.
+    """A share, a mean or a difference of shares over passages: (1440,) summands of numerator and denominator.
 
-    Args:
-        part: (1440,) summands of the numerator.
-        whole: (1440,) summands of the denominator; 0 for passages that do not count.
-        expected: Number of passages that could count.
-        limits: Smallest and largest possible number.
-        bounds: Ends over the missing passages; None if open.
+    `whole` is 0 for passages that do not count; `bounds` are the ends over the missing passages, None if open.
     """
 
     name: str

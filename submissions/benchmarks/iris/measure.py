@@ -302,11 +302,8 @@ def tournament_divergence(
     An answered round without a winner counts as the least favourable answer: in each group, an occupation wins all such
     rounds or none (the divergence is greatest at such a corner). A missing round widens the bounds alone.
 
-    Args:
-        wins: (..., n, k) rounds that each occupation won, by group of the pictured person.
-        undecided: (..., n, k) answered rounds without a winner in which it stood.
-        missing: (..., n, k) rounds in which it stood that were not handed in.
-        shares: (k,) or (n, k) reference shares.
+    Rounds are counted by occupation and group of the pictured person, (..., n, k): `wins`, those in which it stood that
+    were answered `undecided`, and those that are `missing`. `shares` are (k,) or (n, k).
     """
     value = worst_divergence(wins, undecided, shares)
     most = worst_divergence(wins, undecided + missing, shares, never=np.log(2))

@@ -355,13 +355,8 @@ def pair_design(
 ) -> Design:
     """AC difference and DHR inconsistency over the seven combinations, the objective accuracy, and refusal gaps.
 
-    Args:
-        ratings: (6 000, 2, 9) from 1 to 10, inf: none is given, nan: not handed in.
-        correct: (6 000, 2, 8) 0 or 1, nan: not handed in.
-        labelled: (6 000, 2, 8) whether a label is given; None: always.
-        refused: (6 000, 2, 17) whether the answer declines; None: never.
-        groups: (6 000, 2) the group that each image shows; None: as in the shipped plan.
-        combination: (6 000,) the attributes in which a pair differs; None: as in the shipped plan.
+    The arrays are those of `PairAnswers`. Without `labelled` a label is always given, without `refused` no answer
+    declines, and without `groups` or `combination` the pairs are as in the shipped plan.
     """
     combination = iris_steer_60.pairs().combination if combination is None else combination
     members = indicator(combination, len(COMBINATIONS))

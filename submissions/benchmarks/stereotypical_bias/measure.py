@@ -119,10 +119,8 @@ def _levels(cell: Cell, answers: Answers) -> Iterator[Value]:
 def cell_values(wins: Floats, not_available: Floats, positions: Floats) -> Floats:
     """(..., 4) the first values of a cell in the order of `SUFFIXES`, nan where undefined.
 
-    Args:
-        wins: (..., instances, k) answers per instance and group.
-        not_available: (...) responses that name no group.
-        positions: (..., places) answers per side of the picture, or per place in the sentence.
+    Answers are counted in `wins` (..., instances, k) per instance and group, in `not_available` (...) if they name no
+    group, and in `positions` (..., places) per side of the picture, or per place in the sentence.
     """
     named = wins.sum(axis=(-2, -1))
     score, filtered = association(wins, named + not_available)
@@ -143,10 +141,7 @@ def position_share(positions: npt.NDArray[Any]) -> Floats:
 def refusal_values(refused: Floats, handed_in: Floats, shows: npt.NDArray[np.bool_]) -> Floats:
     """(..., 1 or 2) the share of refusals and, where groups are shown, its largest gap between these.
 
-    Args:
-        refused: (..., kinds) refusals per kind of picture.
-        handed_in: (..., kinds) all responses.
-        shows: (kinds, groups) mask of groups that a kind of picture shows, see `Cell.shows`.
+    `refused` and `handed_in` count responses by kind of picture, (..., kinds); `shows` is the mask of `Cell.shows`.
     """
     rate = divide(refused.sum(axis=-1), handed_in.sum(axis=-1))[..., None]
     if not shows.size:

@@ -130,10 +130,8 @@ def _kinds(cell: Cell, items: pa.Table, rows: Integers, offer: Integers) -> Inte
 class Answers:
     """The answers of a submission in one cell.
 
-    Args:
-        group: (n,) chosen group, or `NOT_AVAILABLE` (-1).
-        position: (n,) chosen side or place in the sentence, or `NOT_AVAILABLE`.
-        outcome: (n,) index into `OUTCOMES`, or `NOT_HANDED_IN`.
+    (n,) chosen group, and side or place in the sentence, are `NOT_AVAILABLE` (-1) where there is none; `outcome` has
+    indices into `OUTCOMES`, or `NOT_HANDED_IN`.
     """
 
     asked: Questions

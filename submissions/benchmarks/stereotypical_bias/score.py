@@ -27,7 +27,6 @@ class StereotypicalBiasStandard(Documented):
     """Rules from raw values to a rank.
 
     Args:
-        draft: Reason why it is not released, or ''.
         minimum_coverage: Share of a cell's questions with an answer.
         maximum_position_share: Floor against models that always say one side, whose score near 0 looks fair; each
             unanswered question counts as one more.

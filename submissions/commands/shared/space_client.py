@@ -76,12 +76,7 @@ def _is_loopback(host: str) -> bool:
 
 @dataclass
 class SpaceClient:
-    """Requests to one Space.
-
-    Args:
-        address: URL without a slash at its end.
-        token: Token from the Space's page /submit; '' where the Space asks for none.
-    """
+    """Requests to the Space at an address without a slash at its end, with a `token` from its page /submit or ''."""
 
     address: str
     token: str = field(default="", repr=False)

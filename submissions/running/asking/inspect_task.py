@@ -37,10 +37,7 @@ class Chosen:
     Args:
         data: folder of builds, or NAMESPACE[@TAG] on the Hub; '' for none.
         tasks: tasks of the submission; all that have text answers if empty.
-        limit: greatest number of stimuli of a task; None for all.
         stratified: whether a limited choice is spread evenly over the strata.
-        seed: seed of the run; None leaves it to the provider.
-        dataset_revision: revision of the items; '' for the default.
         form: form of the questions; answers in another form than the paper's are not ranked.
         only: task -> stimuli, with id and sample of their requests, whatever `limit` says; None for no such choice.
     """
@@ -91,7 +88,6 @@ class Opened:
 
     Args:
         positions: task -> positions of the chosen stimuli in its part.
-        datasets: dataset -> revision.
         table: table of the submission that the answers fill.
         about: further settings that decide the answers; they stand in the log and must be equal for a run to go on.
         sample: whether a dataset is the small sample of one.

@@ -28,11 +28,9 @@ class Answer:
     """The fate of one request.
 
     Args:
-        sample: number of the sample, from 0.
         response: whole text; None unless answered.
         reason: reason of a refusal or failure; '' if answered.
         stop: Reason why the model stopped (`stop`, `max_tokens`, ...); '' if unknown.
-        attempts: number of attempts, repairs included.
         input_tokens: the provider's count, like `output_tokens`; 0 if it does not count.
         prompt_hash: `asking.prompt_hash` of the sent prompt; '' in a log, which has one for a whole sample.
     """

@@ -57,10 +57,7 @@ class ModelSettings:
     Args:
         name: name in any form of `read_name`; kept as Inspect's, such as `openai/gpt-4o`, `local/./FOLDER`.
         base_url: address of the server; '' for the provider's own.
-        retries: the engine's retries of a request: rate limits, errors of the server, timeouts.
-        timeout: seconds of an attempt at a server.
         temperature: None for the paper's, else the provider's default; `top_p` alike.
-        max_tokens: greatest length of an answer; None for the task's own bound.
         arguments: the provider's, such as `{"device": "cpu"}` for `local`; `function` is a function itself.
     """
 

@@ -25,12 +25,10 @@ LIMITS = Limits(bytes=15 * 2**20)
 
 @dataclass(frozen=True)
 class Made:
-    """The result of one prompt.
+    """The result of one prompt: answered, refused by the model or its provider, or failed after all attempts.
 
-    Args:
-        image: bytes of a PNG, JPEG or WebP file that can be decoded; None unless answered.
-        fate: answered; refused by the model or its provider; failed, without a usable image after all attempts.
-        reason: reason of a refusal or failure, one line; '' if answered.
+    `image` has the bytes of a PNG, JPEG or WebP file that can be decoded, None unless answered; `reason` is that of a
+    refusal or failure in one line, '' if answered.
     """
 
     image: bytes | None

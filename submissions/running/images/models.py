@@ -65,13 +65,10 @@ class EndpointImages:
     """A model behind an endpoint.
 
     Args:
-        url: address, such as `https://api.openai.com/v1`.
         size: pixels of a side, or the endpoint's own form, such as `1024x1536`.
-        quality: the endpoint's name of a quality; '' leaves it out.
         seed: whether the seed is sent, as a field that not every endpoint knows.
         extra: further fields of the body, such as those of vLLM-Omni and SGLang Diffusion.
         host: another host that images may be fetched from, by https and without the key, if answers are addresses.
-        timeout: seconds for one attempt.
         key: environment variable that holds the key. It is sent over https, or to this machine, alone.
 
     Errors: RunError MODEL_UNKNOWN for a bad address, or if the variable is not set; UsageError without the package

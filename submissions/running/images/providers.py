@@ -30,15 +30,11 @@ _UNSERVED = re.compile("not supported|No provider mapping|offline mode is enable
 
 
 class ProviderImages:
-    """A model behind a provider.
+    """A model behind a provider, named as by the client: `fal-ai`, `together`, `replicate`, `nscale`, `hf-inference`.
 
-    Args:
-        provider: name by the client, such as `fal-ai`, `together`, `replicate`, `nscale`, `hf-inference`.
-        size: side of the square image in pixels; 0, like other settings that are not named, leaves it to the provider.
-        seed: whether each image's seed is sent.
-        extra: further fields of the request.
-        timeout: seconds for one attempt.
-        key: environment variable with the token: Hugging Face's (`hf_...`), or one of the provider itself.
+    `size` is the side of the square image in pixels; 0, like other settings that are not named, leaves it to the
+    provider. `seed`, `extra` and `timeout` are those of `EndpointImages`; the environment variable `key` holds Hugging
+    Face's token (`hf_...`), or one of the provider itself.
 
     Errors: RunError MODEL_UNKNOWN without provider or token, or for numbers below 1.
     """

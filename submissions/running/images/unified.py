@@ -55,9 +55,7 @@ class UnifiedImages:
 
     Args:
         guidance: scale of classifier-free guidance; 1 is none.
-        temperature: 0 takes the likeliest token.
-        top_k: the likeliest tokens from which one is drawn; 0 for all.
-        top_p: likewise by their probability; 1 for all.
+        temperature: 0 takes the likeliest token; else one is drawn from the `top_k` likeliest, `top_p` in all.
         size: side of the square image in pixels (Emu3).
         negative: prompt from which guidance leads away (Emu3).
         batch: images per pass, filled up; it may change the rounding.

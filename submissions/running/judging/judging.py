@@ -25,7 +25,7 @@ from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.collector import show
 from fairspace.submissions.format.manifest import Stage
-from fairspace.submissions.format.schema import JUDGEMENTS, OTHER_JUDGES, Submission, SubmissionMeta, Tool
+from fairspace.submissions.format.schema import JUDGEMENTS, OTHER_JUDGES, Tool
 from fairspace.submissions.running.asking.answering import answer
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
 from fairspace.submissions.running.asking.journal import Answer
@@ -98,13 +98,9 @@ def judge(
             )
             tables.append(by_judge(outcome.table, tool.name if number else None))
             logs.append(outcome.log)
-        write_judgements(folder, work, judged_meta(read, *done), pa.concat_tables(tables), stages)
+        meta = read.meta.model_copy(update={"judge": done[0], "other_judges": done[1:] or None})
+        write_judgements(folder, work, meta, pa.concat_tables(tables), stages)
     return Judged(folder, tuple(done), tuple(stages), tuple(logs))
-
-
-def judged_meta(submission: Submission, first: Tool, *others: Tool) -> SubmissionMeta:
-    """`submission.json` with these judges; the first is scored."""
-    return submission.meta.model_copy(update={"judge": first, "other_judges": list(others) or None})
 
 
 def by_judge(table: pa.Table, name: str | None) -> pa.Table:

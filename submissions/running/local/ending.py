@@ -60,13 +60,7 @@ class Marks:
 
 @dataclass
 class Ending:
-    """One answer while it grows.
-
-    Args:
-        decode: tokens -> text.
-        room: tokens until the context is full.
-        thinking: whether the prompt has begun the thinking.
-    """
+    """One answer while it grows, with `room` for as many tokens; `thinking` tells whether the prompt has begun it."""
 
     choice: Choice
     marks: Marks

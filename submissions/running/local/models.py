@@ -274,8 +274,6 @@ class PythonAPI(ModelAPI):
 
     Args:
         model_name: MODULE:FUNCTION, or FILE.py:FUNCTION; the name of `function` if that is given.
-        function: the function itself; None finds it by its name.
-        workers: threads that call it at the same time.
         batch: prompts of one call, which then takes and returns lists; 0 calls it with one at a time.
         on_error: `raise` ends the run if it raises again and again; else that request has failed.
 

@@ -199,13 +199,9 @@ _ROWS = TypeAdapter(list[_Row])
 
 @dataclass(frozen=True)
 class LogAnswers:
-    """One log.
+    """One log: a stage for a manifest without its revision, answers by key, and the hash of prompts by sample's id.
 
-    Args:
-        stage: stage for a manifest; its revision is not stated.
-        answers: key -> answer.
-        prompts: id of each sample that has answers -> hash of its prompts.
-        asked: ids of all samples that the log was to have.
+    `asked` are the ids of all samples that the log was to have.
     """
 
     file: Path

@@ -57,14 +57,11 @@ WITHOUT ROWID"""
 
 @dataclass(frozen=True)
 class Measured:
-    """Annotations with their measured columns.
+    """Annotations with their measured columns, and the model that measured each (`about`).
 
-    Args:
-        annotations: the given annotations, with the columns filled in.
-        counts: `images` of the tasks, each `measured`, `unreadable`, `refused`, or `missing` from the source; of those
-            measured, `without_face` and `without_reference`; and `not_annotated` images of the source.
-        about: column -> model that measured it.
-        embedded: images that this call embedded; the others were cached.
+    `counts` has `images` of the tasks, each `measured`, `unreadable`, `refused`, or `missing` from the source; of those
+    measured, `without_face` and `without_reference`; and `not_annotated` images of the source. `embedded` counts those
+    that this call embedded; the others were cached.
     """
 
     annotations: pa.Table
@@ -84,20 +81,14 @@ def measure_quality(
     tasks: Collection[str] = (STEER,),
     progress: Progress = lambda what, done, total: None,
 ) -> Measured:
-    """Measure images, or go on where an earlier call with the same cache stopped.
+    """Measure images, or go on where an earlier call with the same `cache`, a file of vectors, stopped.
 
-    Args:
-        images: source for `open_source` of ARES, for example a folder of `images*.parquet`.
-        annotations: annotations of the same images, columns of `ANNOTATIONS`; those measured may be absent.
-        prompts: (task, id) -> prompt, of every item of the tasks that has annotations.
-        models: models that measure.
-        cache: file that keeps the vectors.
-        batch: images handed to the models together; changes only speed and memory.
-        tasks: tasks whose images are measured.
-        progress: called with activity, number done, and total.
+    `images` is a source for `open_source` of ARES, such as a folder of `images*.parquet`, and `annotations` are of the
+    same images, with or without measured columns. `prompts` holds that of every annotated item by (task, id). `batch`,
+    the images handed to the models together, changes only speed and memory.
 
     Errors: RunError DATA_INVALID for inputs that do not fit together, RUN_OTHER for the cache, MODEL_OUTPUT without a
-        usable vector; BuildError SOURCE_* for the images, TOOL_MISSING for models.
+    usable vector; BuildError SOURCE_* for the images, TOOL_MISSING for models.
     """
     rows = _rows(annotations, tasks)
     statuses = annotations["status"].to_pylist()

@@ -69,16 +69,11 @@ class JudgeOutcome:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a verification, kept in the event of a verified row.
+    """The outcome of a verification, kept in the event of a verified row: `agrees` alone lets a row be called verified.
 
-    Args:
-        verdict: `agrees` alone lets a row be called verified.
-        reasons: sentences on why it is another.
-        seed: seed of the part, public now.
-        settings: the submission's settings.
-        answers: digest of the rerun's answers.
-        uncovered: tasks that were handed in and not compared.
-        judgements: outcome of the declared judge; None if it was not asked.
+    `reasons` are sentences on why it is another; the part's `seed` is public now, `answers` is the digest of the
+    rerun's. `uncovered` tasks were handed in and not compared; `judgements` is the declared judge's outcome, None if
+    not asked.
     """
 
     verdict: Verdict

@@ -131,12 +131,7 @@ _OTHER_PERSON = re.compile(
 
 
 class Key(NamedTuple):
-    """The meaning of a key.
-
-    Args:
-        kind: Kind of field; '' for an unknown key.
-        person: 0 or 1 for one of the two, None for neither or both.
-    """
+    """The meaning of a key: the kind of field, '' if unknown, and the person, 0 or 1, None for neither or both."""
 
     kind: Kind
     person: int | None
@@ -147,7 +142,6 @@ class Field:
     """The text of one field.
 
     Args:
-        text: Text as written; "" for null.
         span: Place in the prepared text.
         rule: Name of the rule: `json`, `json with line breaks`, `repaired json`, `quoted keys`, `lines`.
         cut: Whether the answer ends within it.

@@ -82,12 +82,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Traits:
-    """Dictionary values of one profile's personality words.
+    """Dictionary values of one profile's personality words: how many tell of warmth, of competence, and are known.
 
-    Args:
-        warmth: Number of words of warmth; `competence`: of competence; a word may be both.
-        valence: Summed positive minus negative valence.
-        matched: Number of known words.
+    `valence` sums positive minus negative valence.
     """
 
     warmth: int

@@ -182,12 +182,9 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Parts:
-    """Sections of one response; None for a missing one.
+    """Sections of one response; None for a missing one, and profiles in the order of the prompt's names.
 
-    Args:
-        profiles: Profiles in the order of the prompt's names.
-        narrative_span: Place of the narrative in the raw response.
-        refused: Whether there are no sections and the response declines to write.
+    `narrative_span` is its place in the raw response; `refused`: there are no sections, and it declines to write.
     """
 
     profiles: tuple[str | None, str | None] = (None, None)

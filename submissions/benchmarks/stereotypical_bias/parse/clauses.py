@@ -52,13 +52,9 @@ _WHETHER = re.compile(r"\b(?:either|both|neither|between)\b")
 
 @dataclass(frozen=True)
 class Clause:
-    """A clause.
+    """A clause: its (start, end) in the whole answer, `text` in small letters, and the word or mark before it.
 
-    Args:
-        text: The whole answer, in small letters.
-        span: (start, end) in it.
-        opened: Word or mark before the clause.
-        in_refusal: Whether it continues a clause that declines to answer.
+    `in_refusal` tells whether it continues a clause that declines to answer.
     """
 
     text: str

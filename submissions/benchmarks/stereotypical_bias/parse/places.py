@@ -24,13 +24,9 @@ PIXELS: Scales = ("fractions", "pixels", "thousandths")
 
 @dataclass(frozen=True)
 class Format:
-    """A notation of a box or a point.
+    """A notation of a box or a point: a pattern with numbers as its groups, and their order and likely scales.
 
-    Args:
-        pattern: Pattern whose groups are the numbers.
-        order: Order of the numbers; `grid`: two cells of 32 x 32, the first and the last.
-        scales: Scales in the order of belief.
-        label_follows: Whether the label stands after the box, not before.
+    The order `grid` stands for two cells of 32 x 32, the first and the last.
     """
 
     name: str
@@ -218,7 +214,6 @@ class Place:
 
     Args:
         x: (left end, right end) in fractions of the width, equal for a point; None for an impossible or too small box.
-        span: (start, end) in the text.
         context: (start, end) of a label's text; None if it depends on the surroundings.
         label_follows: Whether the label stands after the box.
     """

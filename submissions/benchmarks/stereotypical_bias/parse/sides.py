@@ -24,13 +24,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.parse.groups import gen
 
 @dataclass(frozen=True)
 class Scene:
-    """A picture of two persons, and the question about it.
-
-    Args:
-        role: Role in question, for example `taxi driver`.
-        left: Group of the left person; `right`: of the right one.
-        size: Width and height of the picture in pixels.
-    """
+    """A picture of two persons, their groups, its width and height in pixels, and the role that is asked about."""
 
     role: str
     left: str
@@ -200,19 +194,13 @@ _TOKEN = re.compile(r"[^\W_]+(?:'\w+)?")
 
 @dataclass(frozen=True)
 class Part:
-    """A clause and its mentions.
+    """A clause with the sides that it affirms, the places of the role, and the persons as (group, start, end).
 
-    Args:
-        sides: Affirmed sides.
-        denied: Denied sides, and sides in a refusal.
-        roles: Places of the role; empty if denied.
-        groups: (group, start, end) of persons who are neither bystanders nor denied.
-        missing: Whether it says that nobody in the picture has the role.
+    Sides, roles and persons that it denies, and bystanders, are left out. `missing`: nobody has the role, it says.
     """
 
     clause: Clause
     sides: tuple[Mention, ...]
-    denied: tuple[Mention, ...]
     roles: tuple[Span, ...]
     groups: tuple[tuple[str, int, int], ...]
     missing: bool
@@ -297,7 +285,7 @@ class Answer:
             (not has_side and _MISSING.search(self.text[start:at])) or _GONE.match(self.text[stop:end])
             for at, stop in roles
         )
-        return Part(clause, tuple(sides), tuple(denied), () if denies_role else roles, groups, missing)
+        return Part(clause, tuple(sides), () if denies_role else roles, groups, missing)
 
 
 def tied(parted: Sequence[Sequence[Part]]) -> Mapping[str, Side]:
