@@ -21,16 +21,10 @@ from fairspace.leaderboard_space.web.refusals import CUT, refuse
 
 ENVELOPE_BYTES = 64 << 10
 """Maximum bytes of an upload besides its file."""
-
-
 PARTS = 8
 """Maximum parts of an upload: the file, and fields such as the organisation."""
-
-
 SLOWEST = 4 << 10
 """Minimum average bytes per second of an upload after `PATIENCE`."""
-
-
 PATIENCE = 15.0
 
 
