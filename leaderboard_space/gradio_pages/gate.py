@@ -145,7 +145,6 @@ def _hardened(request: Request, send: Send) -> Send:
                 problem = f"Gradio answers {message['status']}"
                 note(request, SpaceError("BAD_PARAMETER", request.url.path, problem, "what its pages send", "see /api"))
             headers = MutableHeaders(scope=message)
-            headers["X-Content-Type-Options"] = "nosniff"
             headers.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
         await send(message)
 
@@ -175,7 +174,6 @@ class _Framed:
         headers = {
             "Content-Security-Policy": POLICY.format(hashes=hashes),
             "Cache-Control": "private, no-store",
-            "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "same-origin",
             "Vary": "Cookie",
         }
