@@ -40,6 +40,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 """
 START = hashlib.sha256(b"").hexdigest()
 """Value of `previous` in the first event."""
+OF_ROWS: tuple[Kind, ...] = get_args(_OfRows)
+"""Kinds of events in which maintainers mark a row."""
 
 
 @dataclass(frozen=True)

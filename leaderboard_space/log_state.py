@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 import orjson
 
-from fairspace.leaderboard_space.events import SIGNATURE, Event, Kind, is_forged
+from fairspace.leaderboard_space.events import OF_ROWS, SIGNATURE, Event, Kind, is_forged
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.names import owner_of, skeleton
@@ -455,7 +455,7 @@ def _wanted(folded: LogState, event: Event) -> None:
 
 
 _FOLDS: dict[Kind, Callable[[LogState, Event], None]] = {
-    **dict.fromkeys(("withdrawn", "restored", "verified", "unverified", "released"), _marked),
+    **dict.fromkeys(OF_ROWS, _marked),
     **{"accepted": _accepted, "result": _result, "scored": _scored, "refused": _refused, "failed": _failed},
     **{"lost": _lost, "mended": _mended, "pruned": _pruned, "revoked": _revoked, "wanted": _wanted, "struck": _wanted},
 }

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.events import Draft, Event, Kind, signed
+from fairspace.leaderboard_space.events import OF_ROWS, Draft, Event, Kind, signed
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.log_state import Entry
 from fairspace.leaderboard_space.state import State
@@ -19,9 +19,6 @@ from fairspace.submissions.reading.canonical import canonical_json
 
 LONGEST = 500
 """Maximum characters of a reason."""
-_ABOUT_A_ROW: tuple[Kind, ...] = ("result", "withdrawn", "restored", "verified", "unverified", "released")
-
-
 _SIDES: tuple[tuple[Kind, ...], ...] = (("withdrawn", "restored"), ("verified", "unverified"), ("released",))
 """Kinds of events that override each other."""
 
@@ -52,8 +49,10 @@ def verify(state: State, entry: str, user: User, reason: str, evidence: Mapping[
     evidence = dict(evidence or {})
     if (logged := state.entry(entry)) is not None:
         check_evidence(evidence, logged)
-        if (proof := evidence_proof(evidence) or _kept_proof(state, entry)) is None or broken(proof):
-            what = "no consistency proof" if proof is None else f"a proof that is broken in {', '.join(broken(proof))}"
+        full = state.full(entry)
+        proof = evidence_proof(evidence) or (full.consistency if full is not None else {})
+        if not proof or broken(proof):
+            what = f"a proof that is broken in {', '.join(broken(proof))}" if proof else "no consistency proof"
             mend = "verify it with `fairspace verify-submission --sign`, which makes the proof from the submission"
             raise SpaceError("BAD_PARAMETER", f"the row {entry}", what, "a consistency proof that holds", mend)
         judged = rests_on_judge(proof, benchmark(logged.benchmark))
@@ -70,12 +69,6 @@ def unverify(state: State, entry: str, user: User, reason: str) -> Event:
     if (logged := state.entry(entry)) is not None and logged.verified is None:
         raise SpaceError("BAD_PARAMETER", "entry", "a row that is not verified", "a verified one", "choose another")
     return _mark(state, "unverified", entry, user, reason)
-
-
-def _kept_proof(state: State, entry: str) -> Proof | None:
-    """The proof stored with the result; None for results of older versions."""
-    full = state.full(entry)
-    return full.consistency or None if full is not None else None
 
 
 def strike(state: State, model: str, user: User, reason: str) -> Event:
@@ -107,7 +100,8 @@ def _mark(
     if state.entry(entry) is None:
         mend = "choose a row that was scored here; published rows cannot be changed"
         raise SpaceError("UNKNOWN_ENTRY", "entry", repr(plain(entry)[:80]), "the entry of a row", mend)
-    about = [event for event in state.storage.events() if event.kind in _ABOUT_A_ROW and event.body["entry"] == entry]
+    of_rows = (event for event in state.storage.events() if event.kind in ("result", *OF_ROWS))
+    about = [event for event in of_rows if event.body["entry"] == entry]
     sides = next(pair for pair in _SIDES if kind in pair)
     standing = next((event for event in reversed(about) if event.kind in sides), None)
     logged = state.entry(entry)
@@ -133,8 +127,6 @@ _NAMES = {
     *("uncovered", "consistency", "judgements"),
 }
 _MEND = "send what `fairspace verify-submission --json` printed for this row's submission"
-
-
 _Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 _AtMostOne = Annotated[float, Field(le=1, allow_inf_nan=False)]
 _Count = Annotated[int, Field(ge=0)]

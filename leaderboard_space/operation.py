@@ -36,7 +36,7 @@ UNKNOWN = "(unknown)"
 
 
 class Watching:
-    """Outermost middleware: gives each request an id and a log line."""
+    """Outermost middleware: gives each request an id and a log line; no browser guesses the type of an answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -54,7 +54,8 @@ class Watching:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)["X-Request-Id"] = name
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-Id"], headers["X-Content-Type-Options"] = name, "nosniff"
             await send(message)
 
         try:

@@ -15,39 +15,10 @@ from fairspace.submissions.uncertainty.resampling import SETTING, check_resample
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a Space. Each has a variable `FAIRSPACE_<NAME>`, except `insecure_local`, an option of the command.
+    """Settings of a Space. Each is a variable `FAIRSPACE_<NAME>`, with its meaning in OPERATION.md.
 
-    Args:
-        store: a folder, or `hf://datasets/<owner>/<name>` for a dataset repository on the Hub.
-        store_is_kept: whether the folder outlives the container even outside a mounted volume; 0 or 1.
-        work: folder for records of tries and copies, which can be recreated from the store.
-        workers: jobs at a time; with 0, submissions wait.
-        admins: names of the maintainers, who may withdraw rows.
-        secret: signs tokens and forms; '' draws one at the start, so that tokens end with the process.
-        address: URL of the Space, such as https://board.example, for code on other sites; the Hub's in a Space.
-        proxies: networks of proxies that report client addresses; empty: all in a Space, none elsewhere.
-        insecure_local: anybody may submit, as the user `local`; only for a port that nobody else can reach.
-        upload_bytes: maximum size of one file.
-        upload_seconds: maximum duration of an upload.
-        requests_a_minute: requests of one client; ten times as many for files; 0 for no limit at all.
-        board_seconds: time between two snapshots of a board; 0: every request waits for the newest state.
-        valid_a_day: scored submissions of one user in any 24 hours.
-        faulty_a_day: submissions with faults of one user in any 24 hours.
-        failed_a_day: failed attempts of one user in any 24 hours; they count for no other quota.
-        attempts: attempts at one submission, which can be handed in again after a failure.
-        waiting: waiting submissions of one user at a time.
-        queue_length: waiting submissions in all.
-        scoring_memory: bytes of memory of one job.
-        scoring_cpu_seconds: processor time of one job.
-        scoring_seconds: duration of one job.
-        scoring_file_bytes: maximum size of a file and of the printed output of a job.
-        resamples: bootstrap replicates for the intervals; 0 for none, else at least 100.
-        tries: tries of a job that ends its process.
-        baselines: whether the bundled baselines are scored while nobody waits; 0 or 1.
-        commits_an_hour: commits to the Hub repository; the Hub allows 128.
-        keep_refused_days: days for which files of refused and failed submissions are kept; their events stay for ever.
-        keep_refused_bytes: maximum size of these files; the oldest go first.
-        stop_seconds: time for running requests and jobs at the end; less than its host gives it.
+    `insecure_local` is an option of the command: anybody may submit, as the user `local`; only for a port that nobody
+    else can reach.
     """
 
     store: str = "store"

@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 import orjson
 
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.events import Event
+from fairspace.leaderboard_space.events import OF_ROWS, Event
 from fairspace.leaderboard_space.log_state import Attempts, Entry, LogState, SameAnswers, Submission, Wish, baseline_of
 from fairspace.leaderboard_space.storage import Storage, StorageError, result_path, submission_path
-from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.names import owner_of
 from fairspace.submissions.errors import plain
@@ -52,7 +52,7 @@ class State:
             for event in self.storage.events(self._folded.number):
                 self._fold(event)
                 entry = self._folded.entries.get(str(event.body.get("entry")))
-                if entry is not None and event.kind in _MOVE_RANKS:
+                if entry is not None and event.kind in ("result", *OF_ROWS):
                     self.snapshots.change(entry.benchmark, event.number)
             return self._folded.number
 
@@ -246,10 +246,6 @@ class State:
                     yield logged
 
 
-_MOVE_RANKS = ("result", "withdrawn", "restored", "verified", "unverified", "released")
-"""Kinds of events that change a board."""
-
-
 def _row_data(row: Row) -> dict[str, Any]:
     scores = [value.to_json() for value in row.scores.values()]
     about = (row.entry, row.model, row.organisation, row.provenance, row.row_class, row.visibility, row.cohort)
@@ -263,7 +259,7 @@ PUBLISHED_ANSWERS = "answers published by the paper's authors, scored by us"
 def _is_published(result: Result) -> bool:
     """Whether the answers are to prompts of the authors, which only they have asked."""
     revision = result.signature.get("dataset_revision", "")
-    return any(revision in task.named_in for task in benchmark(result.benchmark).tasks)
+    return any(revision in task.named_in for task in find_benchmark(result.benchmark).tasks)
 
 
 @dataclass(frozen=True)
@@ -292,7 +288,10 @@ def without_ranks(rows: Sequence[Row], attempts: Attempts, shown: Shown) -> list
             row = row_with(row, copy_of=mark)
         elif row.row_class == "submitted" and not row.released:
             reason = f"{UNRANKED}; {reason}" if reason else UNRANKED
-        kept.append(_counted(keep_out(row, reason) if reason else row, attempts))
+        row = keep_out(row, reason) if reason else row
+        if number := attempts.of_model.get(row.entry):
+            row = row_with(row, attempt=number, account_attempt=attempts.of_account[row.entry])
+        kept.append(row)
     return kept
 
 
@@ -306,13 +305,6 @@ def earlier_attempts(attempts: Attempts, shown: Iterable[Entry]) -> dict[str, st
         for entry, last in entries.items()
         if entry != last
     }
-
-
-def _counted(row: Row, attempts: Attempts) -> Row:
-    number = attempts.of_model.get(row.entry, 0)
-    if not number:
-        return row
-    return row_with(row, attempt=number, account_attempt=attempts.of_account[row.entry])
 
 
 def baseline_copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:

@@ -262,11 +262,6 @@ class Line:
             return "not known"
         return "not significant" if self.p >= SIGNIFICANT else self.difference.verdict
 
-    @property
-    def is_sure(self) -> bool:
-        """Whether the nearer one is surely nearer to the ideal."""
-        return self.is_clear and self.verdict == "significant"
-
     def to_json(self) -> dict[str, Any]:
         """JSON data of a line with a difference; infinitely many standard errors are `LARGEST`."""
         between = {} if self.difference is None else vars(self.difference)
@@ -316,9 +311,7 @@ class Comparison:
                 ideal, is_right = bench.ideal(name, base.standard), name not in raw and bench.higher_is_better
                 best = math.inf if ideal is None and is_right else None if ideal is None else ideal.number
                 quality = "" if best is None or name == base.scored.ranking else "right" if ideal is None else "even"
-                better, clear = (
-                    (0, False) if best is None else _nearer(value, other, best, same_questions(base, result))
-                )
+                better, clear = _nearer(value, other, best, same_questions(base, result))
                 numbers = (value.value, other.value, found.get(name), p.get(name))
                 title = bench.about().describe(name) or name
                 self.lines.append(Line(model, name, *numbers, missing, title, quality, better, clear))
@@ -335,7 +328,7 @@ class Comparison:
             sides = ((first, model, 1), (model, first, -1))
             won = [(a, b, [line for line in lines if line.better == sign]) for a, b, sign in sides]
             for a, b, ahead in sorted(won, key=lambda side: -len(side[2])):
-                sure = sum(line.is_sure for line in ahead)
+                sure = sum(line.is_clear and line.verdict == "significant" for line in ahead)
                 words = f"{sure or 'none'} of these differences {'is' if sure == 1 else 'are'} sure"
                 if not any(line.difference for line in lines):
                     words = "nobody knows whether these differences are real, as there are no answers to resample"
@@ -429,21 +422,19 @@ class Comparison:
         return f"{answer}{self.table().to_html()}<ul>{remarks}</ul>"
 
 
-def _nearer(first: Value, other: Value, best: float, same: bool) -> tuple[int, bool]:
+def _nearer(first: Value, other: Value, best: float | None, same: bool) -> tuple[int, bool]:
     """1 where the first value is nearer to `best` whatever the missing answers are, or -1, else 0; whether it is clear.
 
     Of numbers on both sides of `best`, which differ and can be alike uneven, the intervals must say the same. Missing
-    questions that are the `same` for both favour neither. Inf as `best`: the higher the better.
+    questions that are the `same` for both favour neither. No `best`: 0; inf: the higher the better.
     """
-    pair = (first, other)
-    ranges = [(None if same else bounds_of(value)) or (_number(value), _number(value)) for value in pair]
-    by_bounds = 0 if None in (first.value, other.value) else _side(ranges, best)
-    crossed = (_number(first) - best) * (_number(other) - best) < 0
-    return by_bounds, not crossed or by_bounds == _side([value.interval or _UNKNOWN for value in pair], best)
-
-
-def _number(value: Value) -> float:
-    return math.nan if value.value is None else value.value
+    x, y = first.value, other.value
+    if best is None or x is None or y is None:
+        return 0, False
+    bounds = (None, None) if same else (bounds_of(first), bounds_of(other))
+    better = _side((bounds[0] or (x, x), bounds[1] or (y, y)), best)
+    crossed = (x - best) * (y - best) < 0
+    return better, not crossed or better == _side([value.interval or _UNKNOWN for value in (first, other)], best)
 
 
 def _side(ranges: Sequence[tuple[float, float]], best: float) -> int:

@@ -11,7 +11,7 @@ from fairspace.leaderboard_space.boards.table import board_table, slug
 from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery, draft_of
 from fairspace.leaderboard_space.boards.words import exact, visitor_fields
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.events import Event
+from fairspace.leaderboard_space.events import OF_ROWS, Event
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.maintaining import shown_evidence
@@ -29,29 +29,26 @@ Data = dict[str, Any]
 MOST_WAITING = 200
 _PUBLIC: Mapping[str, tuple[str, ...]] = {
     **{"result": ("entry",), "scored": ("entry",), "wanted": ("model",), "struck": ("model", "reason")},
-    **dict.fromkeys(("withdrawn", "restored", "verified", "unverified", "released"), ("entry", "reason")),
+    **dict.fromkeys(OF_ROWS, ("entry", "reason")),
 }
 """Public fields of each kind of event; users, refused and failed submissions are private."""
 
 
 def boards(space: Space) -> list[Data]:
     """Every board."""
-    return [_board_about(space, name) for name in NAMES]
-
-
-def _board_about(space: Space, name: str) -> Data:
-    about = benchmark(name)
-    standards = list(about.standards)
-    return {
-        "benchmark": name,
-        "title": about.title,
-        "standards": standards,
-        "default": about.default,
-        "drafts": [standard for standard in standards if draft_of(name, standard)],
-        "higher_is_better": about.higher_is_better,
-        "rows": len(space.state.board(name)),
-        "address": f"/?benchmark={name}",
-    }
+    return [
+        {
+            "benchmark": name,
+            "title": about.title,
+            "standards": list(about.standards),
+            "default": about.default,
+            "drafts": [standard for standard in about.standards if draft_of(name, standard)],
+            "higher_is_better": about.higher_is_better,
+            "rows": len(space.state.board(name)),
+            "address": f"/?benchmark={name}",
+        }
+        for name, about in ((name, benchmark(name)) for name in NAMES)
+    ]
 
 
 def board(space: Space, query: BoardQuery, limit: int) -> Data:

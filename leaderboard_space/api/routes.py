@@ -42,7 +42,7 @@ def _cached(request: Request, make: Make, version: int) -> Response:
     space = space_of(request)
     about = f"{VERSION}\0{version}\0{request.url.path}\0{request.url.query}"
     tag = f'W/"{hashlib.sha256(about.encode()).hexdigest()[:24]}"'
-    headers = {"ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}", "X-Content-Type-Options": "nosniff"}
+    headers = {"ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}"}
     if space.settings.site():  # a public board, which notebooks in browsers may read
         headers["Access-Control-Allow-Origin"] = "*"
     sent = {part.strip() for part in request.headers.get("if-none-match", "").split(",")}
@@ -58,8 +58,7 @@ def _version(request: Request, benchmark: str = "") -> int:
 
 
 def _fresh(content: Any, status: int = 200) -> Response:
-    headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-    return Response(orjson.dumps(content), status, headers, "application/json")
+    return Response(orjson.dumps(content), status, {"Cache-Control": "no-store"}, "application/json")
 
 
 @router.get("/boards")

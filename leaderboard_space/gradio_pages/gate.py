@@ -145,7 +145,6 @@ def _hardened(request: Request, send: Send) -> Send:
                 problem = f"Gradio answers {message['status']}"
                 note(request, SpaceError("BAD_PARAMETER", request.url.path, problem, "what its pages send", "see /api"))
             headers = MutableHeaders(scope=message)
-            headers["X-Content-Type-Options"] = "nosniff"
             headers.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
         await send(message)
 
@@ -171,11 +170,11 @@ class _Framed:
         if message.get("more_body", False):
             return
         text = framed(b"".join(self._parts).decode(), self._request)
-        hashes = " ".join(f"'sha256-{_digest(script)}'" for script in _SCRIPT.findall(text))
+        digests = (hashlib.sha256(script.encode()).digest() for script in _SCRIPT.findall(text))
+        hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
         headers = {
             "Content-Security-Policy": POLICY.format(hashes=hashes),
             "Cache-Control": "private, no-store",
-            "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "same-origin",
             "Vary": "Cookie",
         }
@@ -193,7 +192,3 @@ def framed(text: str, request: Request) -> str:
     text = _CARDS.sub("", text).replace("</head>", f"{head}</head>", 1)
     text = re.sub(r"<body[^>]*>", lambda body: f"{body[0]}{top}", text, count=1)
     return text.replace("</gradio-app>", f"</gradio-app>{bottom}", 1)
-
-
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -141,15 +141,14 @@ def page(request: Request, template: str, *, status: int = 200, max_age: int = 0
         "path": request.url.path,
         "site": space.settings.site(),
         "log": space.state.last,
+        "scored_baselines": space.jobs.scored_baselines,
     }
-    shared["scored_baselines"] = space.jobs.scored_baselines
     content = ENVIRONMENT.get_template(template).render(shared | values).encode()
     tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
     headers = {
         "Content-Security-Policy": POLICY,
         "Cache-Control": f"public, max-age={max_age}" if max_age and user is None else "private, no-cache",
         "ETag": tag,
-        "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "same-origin",
         "Vary": "Cookie",
     }

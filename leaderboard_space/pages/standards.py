@@ -149,38 +149,18 @@ def cohort(benchmark: str, standard: Any) -> tuple[str, Table | None]:
     return f"{text} {figures.heading}".rstrip(), Table(figures.headers, figures.rows)
 
 
-@dataclass(frozen=True)
-class Origin:
-    """The basis of a standard beside its parameters.
-
-    Args:
-        together: groups with their protocols that are ranked together, in words.
-        files: reference file, its sha256, and whether it is unchanged.
-        ares: statement on the classifier, '' for standards without.
-        command: command that prints the document.
-    """
-
-    sha256: str
-    revisions: list[str]
-    together: list[str]
-    files: list[tuple[str, str, bool]]
-    metrics_sha256: str
-    ares: str
-    command: str
-
-
-def origin(benchmark: str, standard: Any) -> Origin:
-    """Hashes, revisions and files of a standard."""
+def origin(benchmark: str, standard: Any) -> dict[str, Any]:
+    """The basis of a standard beside its parameters; of each reference file whether it is unchanged."""
     changed = changed_references(standard)
-    return Origin(
-        digest(document(benchmark, standard)),
-        [f"{dataset} {', '.join(revisions)}" for dataset, revisions in standard.dataset_revisions.items()],
-        [f"{title}: {', '.join(protocols)}" for title, protocols in standard.together.items()],
-        [(file, sha256, file not in changed) for file, sha256 in standard.references.items()],
-        getattr(standard, "metrics_sha256", ""),
-        getattr(standard, "ares", ""),
-        f"fairspace standard {benchmark}/{standard.name}",
-    )
+    return {
+        "sha256": digest(document(benchmark, standard)),
+        "revisions": [f"{dataset} {', '.join(names)}" for dataset, names in standard.dataset_revisions.items()],
+        "together": [f"{title}: {', '.join(protocols)}" for title, protocols in standard.together.items()],
+        "files": [(file, sha256, file not in changed) for file, sha256 in standard.references.items()],
+        "metrics_sha256": getattr(standard, "metrics_sha256", ""),
+        "ares": getattr(standard, "ares", ""),
+        "command": f"fairspace standard {benchmark}/{standard.name}",
+    }
 
 
 def neighbours(benchmark: str, name: str) -> tuple[Any, Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from fairspace.leaderboard_space.events import START, Draft, Event, clock, digest, digests, follow, sealed
@@ -40,15 +41,11 @@ def check(storage: Storage, key: bytes = b"") -> Checked:
     state = State(storage, key)
     number = state.refresh()
     faults = [_forged(number) for number in state.forged]
-    for entry in state.entries():
-        try:
-            state.full(entry.entry)
-        except StorageError as error:
-            faults.append(error)
     kept = {submission.sha256: submission for submission in state.submissions() if not submission.pruned}
-    for submission in kept.values():
+    reads: list[Callable[[], object]] = [partial(state.full, entry.entry) for entry in state.entries()]
+    for read in (*reads, *(partial(_check_submission, state, submission) for submission in kept.values())):
         try:
-            _check_submission(state, submission)
+            read()
         except StorageError as error:
             faults.append(error)
     notes = [*state.mendings(), *_unnamed(storage, {submission.sha256 for submission in state.submissions()})]

@@ -31,13 +31,6 @@ _ABANDONED = 86_400.0
 """Age in seconds of a part whose writer is gone."""
 
 
-class _Flight:
-    """A running download; dropped when no thread needs it."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-
-
 class Files:
     """A folder of copies of at most `room` bytes; the least recently used go first. A copy is complete or absent."""
 
@@ -45,7 +38,7 @@ class Files:
         self._folder, self._room = folder, room
         self._lock = threading.Lock()
         self._held: Counter[Path] = Counter()
-        self._flights: WeakValueDictionary[str, _Flight] = WeakValueDictionary()
+        self._flights: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
 
     @contextmanager
     def held(self, path: str) -> Iterator[Path]:
@@ -65,8 +58,8 @@ class Files:
     def alone(self, path: str) -> Iterator[None]:
         """A lock per file against downloads in other threads of this process."""
         with self._lock:
-            flight = self._flights.setdefault(path, _Flight())
-        with flight.lock:
+            flight = self._flights.setdefault(path, threading.Lock())
+        with flight:
             yield
 
     def put(self, path: str, write: Callable[[Path], object]) -> None:

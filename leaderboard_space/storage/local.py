@@ -68,7 +68,9 @@ class LocalStorage:
                 staged[path] = write_part(self.root / PARTS, content)
             with self._opened_to_write() as log:
                 self._put_torn_end_aside(log)
-                self._tidy()
+                if not self._tidied:
+                    self._tidied = True
+                    tidy(self.root)
                 for path, part in staged.items():
                     if self._is_free(path):
                         place(part, self.root / path)
@@ -215,11 +217,6 @@ class LocalStorage:
             raise self._log.damaged(
                 f"it holds {len(self._log)} events, but {appended} were appended: {missing} are gone"
             )
-
-    def _tidy(self) -> None:
-        if not self._tidied:
-            self._tidied = True
-            tidy(self.root)
 
 
 def read_count(root: Path) -> int:

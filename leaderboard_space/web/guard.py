@@ -21,16 +21,10 @@ from fairspace.leaderboard_space.web.refusals import CUT, refuse
 
 ENVELOPE_BYTES = 64 << 10
 """Maximum bytes of an upload besides its file."""
-
-
 PARTS = 8
 """Maximum parts of an upload: the file, and fields such as the organisation."""
-
-
 SLOWEST = 4 << 10
 """Minimum average bytes per second of an upload after `PATIENCE`."""
-
-
 PATIENCE = 15.0
 
 
@@ -261,13 +255,14 @@ def check_origin(request: Request) -> None:
 
     Requests with a token pass: browsers send none by themselves.
     """
-    if request.method in ("GET", "HEAD", "OPTIONS") or identity.has_token(request):
+    if request.method in ("GET", "HEAD", "OPTIONS") or identity.token_of(request):
         return
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if site is not None:
         same = site in ("same-origin", "none")
     elif origin is not None:
-        hosts = {request.headers.get("host", ""), *os.environ.get("SPACE_HOST", "").split(","), _host(request)} - {""}
+        own = urlsplit(identity.space_of(request).settings.site()).netloc
+        hosts = {request.headers.get("host", ""), *os.environ.get("SPACE_HOST", "").split(","), own} - {""}
         same = urlsplit(origin).netloc in hosts
     else:
         same = not request.cookies
@@ -275,10 +270,6 @@ def check_origin(request: Request) -> None:
         problem = f"a request of {(origin or site or 'nowhere')[:100]!r}"
         mend = "use the form on /submit, or a token"
         raise SpaceError("FORM_FORGED", "the request", problem, "one of this Space's own pages", mend)
-
-
-def _host(request: Request) -> str:
-    return urlsplit(identity.space_of(request).settings.site()).netloc
 
 
 def _count_down(running: Counter[str], name: str) -> None:

@@ -151,12 +151,7 @@ def is_maintainer(request: HTTPConnection, user: User) -> bool:
     return user.name in space.settings.admins or (space.settings.insecure_local and user == LOCAL)
 
 
-def has_token(request: HTTPConnection) -> bool:
-    """Whether a program asks, with a token; a browser sends none by itself."""
-    return bool(_token(request))
-
-
-def _token(request: HTTPConnection) -> str:
+def token_of(request: HTTPConnection) -> str:
     """The Space's token in a request, '' for none. `Authorization` may hold a token of the Hub instead."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     bearer = token.strip() if scheme.lower() == "bearer" and token.strip().startswith(MARK) else ""
@@ -165,7 +160,7 @@ def _token(request: HTTPConnection) -> str:
 
 def _found(request: HTTPConnection) -> User | None:
     space = space_of(request)
-    if token := _token(request):
+    if token := token_of(request):
         return space.tokens.user(token)
     session_user = request.scope.get("session", {}).get("user")
     is_revoked = session_user and space.state.is_revoked(session_user.get("id", ""), "", "-")

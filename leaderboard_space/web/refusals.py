@@ -33,11 +33,8 @@ _LONGEST = 300
 
 def add_handlers(app: FastAPI) -> None:
     """Register the error handlers of the application."""
-    app.add_exception_handler(SpaceError, _answer)
-    app.add_exception_handler(StorageError, _answer)
-    app.add_exception_handler(UsageError, _answer)
-    app.add_exception_handler(RequestValidationError, _answer)
-    app.add_exception_handler(HTTPException, _answer)
+    for error in (SpaceError, StorageError, UsageError, RequestValidationError, HTTPException):
+        app.add_exception_handler(error, _answer)
 
 
 def refuse_the_rest(app: FastAPI) -> None:
@@ -115,7 +112,7 @@ def refuse(request: Request, error: SpaceError) -> Response:
     answer: Response
     if _wants_json(request):
         body = {"code": error.code, "where": where, "what": what, "expected": error.expected, "mend": error.mend}
-        answer = JSONResponse(body, error.status, {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"})
+        answer = JSONResponse(body, error.status, {"Cache-Control": "no-store"})
     elif error.code == "TOO_MANY_REQUESTS":  # a page would cost what is refused
         answer = PlainTextResponse(f"{error.code}: {what}. Mend: {error.mend}.\n", error.status)
     else:

@@ -22,8 +22,6 @@ MARK = "fairspace_"
 """Prefix of every token of a Space; tokens of the Hub have another."""
 SHORTEST = 32
 """Minimum characters of a configured secret: a shorter one might be guessed from a token."""
-
-
 ID = 16
 
 
