@@ -43,7 +43,8 @@ def check(storage: Storage, key: bytes = b"") -> Checked:
     faults = [_forged(number) for number in state.forged]
     kept = {submission.sha256: submission for submission in state.submissions() if not submission.pruned}
     reads: list[Callable[[], object]] = [partial(state.full, entry.entry) for entry in state.entries()]
-    for read in (*reads, *(partial(_check_submission, state, submission) for submission in kept.values())):
+    reads += [partial(_check_submission, state, submission) for submission in kept.values()]
+    for read in reads:
         try:
             read()
         except StorageError as error:
