@@ -24,7 +24,7 @@ BUDGET = {
     "metrics": (5_696, 57, 369),
     "ares": (7_400, 40, 509),
     "submissions": (43_866, 233, 3_668),
-    "leaderboard_space": (10_512, 62, 924),
+    "leaderboard_space": (10_513, 62, 924),
     "cards": (654, 7, 50),
     "fairspace": (999, 6, 113),
     "tests": (63_495, 512, 6_359),
