@@ -6,9 +6,9 @@ the one furthest from its ideal, but one surely beyond chance goes first; tests 
 
 from __future__ import annotations
 
+import logging
 import tomllib
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
@@ -35,6 +35,7 @@ from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import ideal_of, is_biased
 from fairspace.submissions.values import Value
 
+log = logging.getLogger(__name__)
 SENTENCES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 MOST, COMPARED, SCANNED = 3, 2, 200
 """Findings; models at either end of a chart; values of a test whose certainty is looked at."""
@@ -87,8 +88,10 @@ def _furthest(state: State, name: str, board: Board) -> Finding | None:
     rows |= {row.entry: row for row in with_errors(looked, bench.default)}
     for order in sorted((_is_sure(rows[key[3]], key[2]) is not True, *key) for key in far[:SCANNED]):
         score, row, logged, full = order[3], rows[order[4]], state.entry(order[4]), None
-        with suppress(StorageError):  # the row's own page says that its file is lost; the front page needs it less
+        try:
             full = state.full(row.entry)
+        except StorageError as error:  # the front page stands without the example; the row's page says the same
+            log.warning("a finding has no example: %s", error)
         value = value_of(row, score) if full is None else full.values.get(score, value_of(row, score))
         if value is not None and (text := _sentence(name, row, value)):
             alike = [entry for *_, of, entry in far if of == score and rows[entry].ranked_with == row.ranked_with]

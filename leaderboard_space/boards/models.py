@@ -62,7 +62,7 @@ class Model:
 
 def find_model(state: State, slug: str) -> Model | None:
     """The model of a slug, under the default standards; None if no row has its name."""
-    rows = {name: found for name in VIEWS if (found := _by_slug(state, name).get(slug))}
+    rows = {name: named for name in VIEWS if (named := _by_slug(state, name).get(slug))}
     return _model(slug, rows) if rows else None
 
 
