@@ -225,16 +225,12 @@ def compare(
         typer.Option("--score", help="Value that --fail-if-worse tests; may be repeated. The ranked one if left out."),
     ] = None,
     margin: Annotated[float, typer.Option(help="Larger distance from the ideal that --fail-if-worse lets pass.")] = 0.0,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the lines as .csv or .tex (booktabs) as well.", metavar="FILE")
-    ] = None,
     as_json: Json = False,
 ) -> None:
     """Compare results: who is more even, then each value against the first model's, with corrected significance.
 
     Of submissions to stereotypical_bias: ensemble, similarity, and the difference that a prompt prefix makes.
     """
-    check_places(out)
     if len(compared) < 2:
         raise UsageError("Name two results or submissions, or more.")
     results = [is_result(path) for path in compared]
@@ -249,7 +245,7 @@ def compare(
     if score_name or margin:
         raise UsageError("--score and --margin are for --fail-if-worse; name it, or leave them out.")
     if all(results):
-        _compare_results(compared, out, as_json)
+        _compare_results(compared, as_json)
         return
     if any(results):
         raise UsageError("Name results alone or submissions alone; `fairspace score` makes results with --out.")
@@ -290,7 +286,7 @@ def _pass_gate(
         raise typer.Exit(FAILED)
 
 
-def _compare_results(paths: Sequence[Path], out: Path | None, as_json: bool) -> None:
+def _compare_results(paths: Sequence[Path], as_json: bool) -> None:
     from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.comparing import compare
     from fairspace.submissions.results.scoring import load_result
@@ -299,8 +295,6 @@ def _compare_results(paths: Sequence[Path], out: Path | None, as_json: bool) -> 
     compared = compare(*results)
     if not compared.known:
         raise UsageError(_why_nothing_is_compared(results, paths))
-    if out is not None:
-        out.write_text(compared.to_latex() if out.suffix == ".tex" else compared.to_csv(), encoding="utf-8")
     if as_json:
         about = {"base": compared.model_names[0], "higher_is_better": benchmark(results[0].benchmark).higher_is_better}
         print_json([about | line.to_json() for line in compared.known])

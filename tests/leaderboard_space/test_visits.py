@@ -104,19 +104,26 @@ def crawl(client: httpx.Client, *starts: str) -> tuple[list[str], list[str]]:
     return addresses, faults
 
 
+def scored_rows(site: Running) -> list[tuple[str, str]]:
+    """Benchmark and entry of each row in the log."""
+    bodies = (event["body"] for event in site.events() if event["kind"] == "result")
+    return [(body["result"]["benchmark"], body["entry"]) for body in bodies]
+
+
 @pytest.mark.process
 def test_every_link_leads_to_a_page_and_to_a_place_on_it(site: Running) -> None:
     addresses, faults = crawl(site.client(), "/", "/sitemap.xml")
     for kind in ("/?benchmark=", "/models/", "/model/iris/p-", "/standard/", "/figures/", "/download/", "/errata"):
         assert any(address.startswith(kind) for address in addresses), kind
-    rows = {f"/model/{event['body']['result']['benchmark']}/{event['body']['entry']}" for event in site.events()}
-    assert rows <= {address.partition("?")[0] for address in addresses}
+    assert {f"/model/{benchmark}/{entry}" for benchmark, entry in scored_rows(site)} <= {
+        address.partition("?")[0] for address in addresses
+    }
     assert not faults, "\n".join(map(str, faults))
 
 
 def reading_pages(site: Running) -> list[str]:
     """Addresses of one page of each kind that can be read without an account, own rows of all benchmarks included."""
-    rows = {event["body"]["result"]["benchmark"]: event["body"]["entry"] for event in reversed(site.events())}
+    rows = dict(reversed(scored_rows(site)))
     own = [f"/model/{benchmark}/{entry}" for benchmark, entry in rows.items()]
     texts = ("/standards", "/standard/iris/bounded", "/errata", "/how-to-submit", "/about", "/trust", "/api", "/queue")
     boards = (f"/?benchmark={benchmark}" for benchmark in VIEWS)

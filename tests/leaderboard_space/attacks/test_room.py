@@ -62,7 +62,7 @@ def test_seven_gigabytes_of_refused_files_leave_room_and_no_hole(tmp_path: Path)
     assert store.storage.read(submission_path(waiting.sha256))
     refused = store.hand_in(0)
     assert (refused.outcome, bool(refused.pruned)) == ("refused", True), "what became of it is still known"
-    with pytest.raises(StorageError, match=r"STORE_PRUNED.*removed on .*hand the same file in again"):
+    with pytest.raises(StorageError, match=r"STORE_PRUNED.*removed on .*submit the same file again"):
         store.state.submitted_file(refused).__enter__()
     again = store.hand_in(1)
     assert (again.outcome, again.attempt, again.pruned) == ("waiting", 2, "")

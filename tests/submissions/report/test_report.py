@@ -16,11 +16,12 @@ import pytest
 from fairspace.submissions.answers.items import Item
 from fairspace.submissions.answers.rows import COUNTED, Summary
 from fairspace.submissions.checking.consistency import TaskConsistency
+from fairspace.submissions.comparing import compare
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.report.contents import Report, make_report, to_csv, to_latex, to_markdown
 from fairspace.submissions.report.page import to_html
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import rescore
+from fairspace.submissions.results.scoring import load_result, rescore
 from tests.submissions.benchmarks.iris.results import iris_result
 from tests.submissions.results.test_tiers import result, waves
 
@@ -129,13 +130,13 @@ def test_results_are_compared_in_the_terminal_with_corrected_significance(run: R
     for number, level in enumerate((0.2, 0.3), 3):
         files.append(tmp_path / f"{number}.json")
         files[-1].write_text(scored(f"m{number}", level, number).dumps(), encoding="utf-8")
-    code, out, _ = run("compare", *files, "--out", tmp_path / "lines.csv")
+    code, out, _ = run("compare", *files)
     assert code == 0
     assert out.startswith("m3 is more even than m4 in 6 of 6; 6 of these differences are sure.\n")
     assert "uneven choices: gender, occupations" in out
     assert " ".join(out.split()).count("+0.1000 95 %:") == out.count("0.1277; significant, p < 0.001") == 7
     assert max(map(len, out.splitlines())) <= 80
-    assert len((tmp_path / "lines.csv").read_text(encoding="utf-8").splitlines()) == 1 + 7
+    assert len(compare(*map(load_result, files)).to_csv().splitlines()) == 1 + 7
     lines = json.loads(run("compare", *files, "--json")[1])
     assert {line["score"]: round(line["value"], 6) for line in lines}["total"] == 0.1
     assert {(line["base"], line["higher_is_better"]) for line in lines} == {("m3", False)}
