@@ -23,11 +23,11 @@ BUDGET = {
     "builders": (12_465, 69, 857),
     "metrics": (5_696, 57, 369),
     "ares": (7_400, 40, 509),
-    "submissions": (43_866, 233, 3_668),
-    "leaderboard_space": (10_513, 62, 924),
+    "submissions": (43_860, 233, 3_668),
+    "leaderboard_space": (10_515, 62, 924),
     "cards": (654, 7, 50),
     "fairspace": (999, 6, 113),
-    "tests": (63_495, 512, 6_359),
+    "tests": (63_504, 512, 6_361),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

@@ -14,7 +14,7 @@ from fairspace.metrics.fact_or_fair.formula import GROUPS
 from fairspace.metrics.fact_or_fair.tradeoff import accuracy_entropy_bound
 from fairspace.submissions import plotting
 from fairspace.submissions.benchmarks.fact_or_fair.score import KINDS, STANDARDS
-from fairspace.submissions.drawing.dots import Line, Map, Point, dot_plots
+from fairspace.submissions.drawing.dots import DotPlot, Line, Map, Point
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
@@ -158,9 +158,8 @@ def _basic(source: figures.Source) -> tuple[list[Line], figures.Table]:
 
 def _dots(source: figures.Source) -> figures.Drawing:
     lines, table = _basic(source)
-    plot = figures.chosen_plot(lines, (0.0, 1.02), "score; higher is better")
-    draw = partial(dot_plots, title="Four scores", plots=[plot], keys=figures.keys_of(source.chosen))
-    return figures.Drawing(draw, table, _kinds(source))
+    plot = DotPlot(lines, (0.0, 1.02), "score; higher is better")
+    return figures.draw_chosen(source, "Four scores", plot, table, _kinds(source))
 
 
 def _kinds(source: figures.Source) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Literal
 
@@ -246,11 +246,18 @@ def ends_of(lines: Sequence[Line], most: float = math.inf, *, zero: bool = False
     return span(numbers, zero=zero)
 
 
-def chosen_plot(
-    lines: Sequence[Line], ends: tuple[float, float], title: str, levels: Mapping[float, str] | None = None
-) -> DotPlot:
-    """The dot plot of chosen models."""
-    return DotPlot(lines, ends, title, levels or {}, share=0.34)
+def draw_chosen(
+    source: Source,
+    title: str,
+    plot: DotPlot,
+    table: Table,
+    note: str = "",
+) -> Drawing:
+    """The dot plot of chosen models, empty where none of them has a number."""
+    if not any(dot is not None for line in plot.lines for dot in line.dots):
+        return Drawing(None, table, note or "None of these values has a number.")
+    plots = [replace(plot, share=0.34)]
+    return Drawing(partial(dot_plots, title=title, plots=plots, keys=keys_of(source.chosen)), table, note)
 
 
 def note(text: str, width: float) -> Svg:

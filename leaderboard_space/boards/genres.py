@@ -95,10 +95,8 @@ def _deviations(source: figures.Source) -> tuple[list[Line], figures.Table]:
 
 def _dots(source: figures.Source) -> figures.Drawing:
     lines, table = _deviations(source)
-    plot = figures.chosen_plot(lines, figures.ends_of(lines, zero=True), "standard deviations; lower is better")
-    return figures.Drawing(
-        partial(dot_plots, title="Eight metrics", plots=[plot], keys=figures.keys_of(source.chosen)), table
-    )
+    plot = DotPlot(lines, figures.ends_of(lines, zero=True), "standard deviations; lower is better")
+    return figures.draw_chosen(source, "Eight metrics", plot, table)
 
 
 _HOW_DEVIATIONS = (

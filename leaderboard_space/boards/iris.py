@@ -10,7 +10,7 @@ from fairspace.leaderboard_space.boards.view import Column, Slice, View
 from fairspace.leaderboard_space.boards.words import shortened, visibility
 from fairspace.metrics.iris_score.standards import ARCHETYPES, STANDARDS
 from fairspace.submissions import plotting
-from fairspace.submissions.drawing.dots import Line, Map, Point, dot_plots
+from fairspace.submissions.drawing.dots import DotPlot, Line, Map, Point
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
@@ -151,10 +151,9 @@ def _sectors(source: figures.Source) -> list[Line]:
 def _dots(source: figures.Source) -> figures.Drawing:
     level, lines = tau(source.standard), _sectors(source)
     high = min(TOP, max(figures.ends_of(lines, zero=True)[1], 1.25 * level))
-    plot = figures.chosen_plot(lines, (0.0, high), "sector score; higher is better", {level: f"threshold {level:.0f}"})
-    keys = figures.keys_of(source.chosen)
-    draw = partial(dot_plots, title="Six sectors", plots=[plot], keys=keys)
-    return figures.Drawing(draw, figures.values_table(source.chosen, SECTORS), _beyond(source.chosen, TOP))
+    plot = DotPlot(lines, (0.0, high), "sector score; higher is better", {level: f"threshold {level:.0f}"})
+    table = figures.values_table(source.chosen, SECTORS)
+    return figures.draw_chosen(source, "Six sectors", plot, table, _beyond(source.chosen, TOP))
 
 
 _HOW_SECTORS = (

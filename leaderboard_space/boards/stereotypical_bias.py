@@ -161,9 +161,8 @@ _SHORT = ("Gender occ.", "Gender desc.", "Gender pers.", "Race occ.", "Race desc
 
 
 def _scores(source: figures.Source) -> figures.Drawing:
-    plot = figures.chosen_plot(_lines(source), (0.0, 102.0), "share of the maximum, %; lower is better")
-    draw = partial(dot_plots, title="Six scores", plots=[plot], keys=figures.keys_of(source.chosen))
-    return figures.Drawing(draw, _six(source))
+    plot = DotPlot(_lines(source), (0.0, 102.0), "share of the maximum, %; lower is better")
+    return figures.draw_chosen(source, "Six scores", plot, _six(source))
 
 
 def _six(source: figures.Source) -> figures.Table:

@@ -52,7 +52,7 @@ def board(request: Request) -> Response:
     keys = {column.key for column in columns}
     parts = _parts(shown, view.cohort, table)
     evidence = {provenance_of(row) for row in selected}
-    placed_figures = place_figures(state, query.benchmark, query.standard, "board", table=name)
+    placed = place_figures(state, query.benchmark, query.standard, "board", table=name)
     marked = {note for (entry, key), note in table.numbers.items() if entry in entries and key in keys}
     about = find_benchmark(query.benchmark)
     return page(
@@ -86,7 +86,7 @@ def board(request: Request) -> Response:
         gone=state.withdrawn(query.benchmark)[:GONE],
         default_standard=about.default,
         elsewhere=len(set(query.models) - {row.entry for row in table.rows}),
-        figures=[placed for placed in placed_figures if placed.drawing.draw is not None],
+        figures=placed,
         provenances={key: words for key, words in EVIDENCE.items() if key in evidence},
     )
 

@@ -80,17 +80,14 @@ def draw_figure(
 def place_figures(
     state: State, benchmark: str, standard: str, where: Place, models: Sequence[str] = (), table: str = ""
 ) -> list[Placed]:
-    """The drawn figures of a page, without those that need more models than were chosen."""
+    """The figures of a page, without empty ones and those that need more models than were chosen."""
     parts = ([f"models={','.join(models)}"] if models else []) + ([f"table={table}"] if table else [])
     query = f"?{'&'.join(parts)}" if parts else ""
     return [
-        Placed(
-            about,
-            f"/figures/{benchmark}/{standard}/{name}.svg{query}",
-            draw_figure(state, benchmark, standard, name, models, table),
-        )
+        Placed(about, f"/figures/{benchmark}/{standard}/{name}.svg{query}", drawing)
         for (of, name), about in FIGURES.items()
         if of == benchmark and where in about.places and len(models) >= about.needs
+        if (drawing := draw_figure(state, benchmark, standard, name, models, table)).draw is not None
     ]
 
 

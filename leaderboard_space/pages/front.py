@@ -24,13 +24,13 @@ def home(request: Request) -> Response:
     if "benchmark" in request.query_params:
         return board(request)
     state = space_of(request).state
-    scatters = (place_figures(state, name, find_benchmark(name).default, "front")[0] for name in VIEWS)
+    scatters = [each for name in VIEWS for each in place_figures(state, name, find_benchmark(name).default, "front")]
     return page(
         request,
         "front.html.jinja",
         front=front(state),
         findings=findings(state),
-        scatter=max(scatters, key=lambda placed: len(placed.drawing.table.rows)),
+        scatter=max(scatters, key=lambda placed: len(placed.drawing.table.rows), default=None),
         classes=CLASSES,
         errata=document("cards/errata.md").html.count("<h3"),
         address=site_of(request),
