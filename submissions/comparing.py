@@ -295,13 +295,13 @@ class Comparison:
         shown = [first_values(result) for result in results]
         raw = [name for name in shown[0] if name not in results[0].scored.scores]
         by_result = [
-            {name: between for name, between in found.items() if name in shown[0]}
-            for found in differences(results[0].benchmark, results, results[0].standard, raw)
+            {name: between for name, between in compared.items() if name in shown[0]}
+            for compared in differences(results[0].benchmark, results, results[0].standard, raw)
         ]
         self.lines: list[Line] = []
         bench, base = find_benchmark(results[0].benchmark), results[0]
         each = zip(results, self.model_names, shown, by_result, corrected(by_result), strict=True)
-        for result, model, values, found, p in each:
+        for result, model, values, between, p in each:
             for name, value in shown[0].items():
                 other = values.get(name)
                 if values is shown[0] or other is None or "not_run" in (value.state, other.state):
@@ -312,7 +312,7 @@ class Comparison:
                 best = math.inf if ideal is None and is_right else None if ideal is None else ideal.number
                 quality = "" if best is None or name == base.scored.ranking else "right" if ideal is None else "even"
                 better, clear = _nearer(value, other, best, same_questions(base, result))
-                numbers = (value.value, other.value, found.get(name), p.get(name))
+                numbers = (value.value, other.value, between.get(name), p.get(name))
                 title = bench.about().describe(name) or name
                 self.lines.append(Line(model, name, *numbers, missing, title, quality, better, clear))
 

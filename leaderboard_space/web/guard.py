@@ -261,8 +261,8 @@ def check_origin(request: Request) -> None:
     if site is not None:
         same = site in ("same-origin", "none")
     elif origin is not None:
-        own = urlsplit(identity.space_of(request).settings.site()).netloc
-        hosts = {request.headers.get("host", ""), *os.environ.get("SPACE_HOST", "").split(","), own} - {""}
+        address = urlsplit(identity.space_of(request).settings.site()).netloc
+        hosts = {request.headers.get("host", ""), *os.environ.get("SPACE_HOST", "").split(","), address} - {""}
         same = urlsplit(origin).netloc in hosts
     else:
         same = not request.cookies

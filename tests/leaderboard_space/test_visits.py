@@ -50,8 +50,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
+    with chromium() as opened:
+        yield opened
 
 
 class Markup(HTMLParser):
@@ -124,12 +124,12 @@ def test_every_link_leads_to_a_page_and_to_a_place_on_it(site: Running) -> None:
 def reading_pages(site: Running) -> list[str]:
     """Addresses of one page of each kind that can be read without an account, own rows of all benchmarks included."""
     rows = dict(reversed(scored_rows(site)))
-    own = [f"/model/{benchmark}/{entry}" for benchmark, entry in rows.items()]
+    scored = [f"/model/{benchmark}/{entry}" for benchmark, entry in rows.items()]
     texts = ("/standards", "/standard/iris/bounded", "/errata", "/how-to-submit", "/about", "/trust", "/api", "/queue")
     boards = (f"/?benchmark={benchmark}" for benchmark in VIEWS)
     evidence = f"/model/fact_or_fair/{rows['fact_or_fair']}/evidence/llm_factuality_gender"
     models = [f"/models/{slug_of(model)}" for model in ("SmolLM2-135M-Instruct", "Bagel", "GPT-4o")]
-    return ["/", *boards, "/?benchmark=iris&from=papers", *models, "/model/iris/p-01", *own, evidence, *texts]
+    return ["/", *boards, "/?benchmark=iris&from=papers", *models, "/model/iris/p-01", *scored, evidence, *texts]
 
 
 WITHOUT_SCRIPTS = """() => {

@@ -54,9 +54,9 @@ def test_a_model_counts_once_for_each_user_and_outlives_a_restart(space: Opened)
     again = State(LocalStorage(space.space.settings.store))
     again.refresh()
     assert again.wanted() == space.space.state.wanted()
-    told = space.client.get("/api/v1/events").text
-    assert "acme/two" in told
-    assert "bob" not in told.casefold()
+    events = space.client.get("/api/v1/events").text
+    assert "acme/two" in events
+    assert "bob" not in events.casefold()
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_pages_hold_a_hundred_rows_each_and_every_row_once(site: Opened) -> None
     baselines = entries(texts[0])[100:]
     assert [entries(text)[len(one) :] for text, one in zip(texts[1:], pages[1:], strict=True)] == [[], []]
     printed = entries(page(site, f"{BOARD}&from=papers"))
-    everything = [entry for one in pages for entry in one] + baselines + printed
+    everything = [entry for rows_of_page in pages for entry in rows_of_page] + baselines + printed
     assert len(everything) == len(set(everything)) == len(site.space.state.board(BENCHMARK, "up_to_twenty")) > MANY
     assert entries(page(site, f"{BOARD}&page=9")) == pages[2]
 

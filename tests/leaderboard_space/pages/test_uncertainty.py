@@ -65,10 +65,10 @@ def test_the_board_shows_three_numbers_and_folds_the_tier(sure: Opened) -> None:
     assert f" 0.2000 {interval(sure, 'best')}" in found["best"][2]
     ranks = {"best": "1 could be 1–2", "close": "2 could be 1–2", "far": "3"}
     assert {model: found[model][1] for model in tiers} == ranks
-    found = cells(page(sure, f"{BOARD}&from=papers"))
+    papers = cells(page(sure, f"{BOARD}&from=papers"))
     printed = next(row.model for row in sure.space.state.board(BENCH, "up_to_twenty") if row.result is None)
-    assert found[printed][1] == "–"
-    assert found[printed][2].endswith(" computed here")
+    assert papers[printed][1] == "–"
+    assert papers[printed][2].endswith(" computed here")
 
 
 def test_a_row_shows_its_three_numbers_and_the_error_of_the_instrument(sure: Opened) -> None:
