@@ -70,6 +70,7 @@ def run(
     text_only: bool = False,
     prefix: str = "plain",
     form: str = PAPER,
+    as_authors: bool = False,
     seed: int | None = None,
     name: str = "",
     workers: int = 1,
@@ -95,6 +96,7 @@ def run(
         prefix: prompt prefix, for benchmarks with that option (stereotypical_bias).
         form: "json" asks the free questions alone, with their choices named and the answer as JSON, held by a schema
             where the server keeps to one; never ranked (iris, stereotypical_bias).
+        as_authors: whether it is asked with the authors' settings and prompts, a protocol of its own.
         seed: seed of the run, from which each request derives its own.
         name: model name; that of the function or the last part of the model's name for ''.
         workers: threads that call the function at the same time, for one that waits for a server.
@@ -115,7 +117,9 @@ def run(
     if on_error not in ("raise", "keep"):
         raise UsageError(f"on_error is {on_error!r}. Expected: 'raise' or 'keep'.")
     evenly = limit is not None and stratified
-    chosen = Chosen(benchmark, data, tuple(tasks), limit, evenly, seed, prefix, text_only, revision, form)
+    chosen = Chosen(
+        *(benchmark, data, tuple(tasks), limit, evenly, seed, prefix, text_only, revision, form), as_authors=as_authors
+    )
     answering = _model(model, name, workers, batch, on_error, settings)
     try:
         with tempfile.TemporaryDirectory(prefix="fairspace-") as scratch, watched() as tell:

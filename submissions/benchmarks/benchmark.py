@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from fairspace.submissions.answers.reading import Misread, Readings, Samples
-    from fairspace.submissions.format.schema import Submission
+    from fairspace.submissions.format.schema import Submission, SubmissionMeta
 
 Worse = Literal["above", "below", "either"]
 
@@ -178,7 +178,7 @@ def form_of(generation: Mapping[str, object]) -> str:
     return (form if form == CLOSED else "unknown") + ("" if generation.get(SCHEMA) is True else _IN_WORDS)
 
 
-_FORMED, _IN_WORDS = ", form ", " in words"
+_FORMED, _IN_WORDS, _AS_AUTHORS = ", form ", " in words", ", as the authors ran it"
 
 
 _BY = ", labelled by "
@@ -336,6 +336,35 @@ class Protocols:
     own_plan: str = ""
 
 
+AS_AUTHORS = "as_authors"
+"""Generation setting of a run with the authors' own settings, and its key in a signature."""
+
+
+@dataclass(frozen=True)
+class AsAuthors:
+    """The authors' own settings of a run (`--as-authors`), as their paper or programs state them.
+
+    Args:
+        source: sections of the paper and programs, with repository and commit.
+        settings: temperature, top_p and max_tokens of the model that answers; the default run's where they state none.
+        judge: the same of their judge; {} without one.
+        evaluations: number of a judge's evaluations.
+        revision: dataset revision with the authors' own prompts; '' for the default one.
+    """
+
+    source: str
+    settings: Mapping[str, float | int | str] = field(default_factory=dict)
+    judge: Mapping[str, float | int | str] = field(default_factory=dict)
+    evaluations: int = 1
+    revision: str = ""
+
+    def kept(self, meta: SubmissionMeta) -> bool:
+        """Whether a submission says that it was run so, and states all of these settings, also of its judge if any."""
+        stated, judge = meta.generation, meta.judge.settings if meta.judge is not None else self.judge
+        marked = stated.get(AS_AUTHORS) is True and self.settings.items() <= stated.items()
+        return marked and self.judge.items() <= judge.items()
+
+
 @dataclass(frozen=True)
 class Asking:
     """Questions beside the items of the tasks.
@@ -345,12 +374,14 @@ class Asking:
         judge: a checked submission -> task of a judge -> its items.
         forms: name of a further form of the questions -> task -> its rewording. Only the paper's form is ranked.
         options: option of a run -> its values, the default first.
+        authors: the authors' own settings.
     """
 
     steer: Lazy | None = None
     judge: Lazy | None = None
     forms: Mapping[str, Mapping[str, Reword]] = field(default_factory=dict)
     options: Mapping[str, tuple[str | bool, ...]] = field(default_factory=dict)
+    authors: AsAuthors = AsAuthors("none")
 
 
 @dataclass(frozen=True)
@@ -449,20 +480,22 @@ class Benchmark:
         return self.base_revision(revision) in self.revisions
 
     def protocol_of(self, signature: Mapping[str, str], scored: Scored) -> str:
-        """Protocol of a result: the benchmark's own, and the form of the questions if that is not the paper's."""
-        protocol = self.protocols.of(signature, scored)
+        """Protocol of a result: the benchmark's own; the authors' settings or another form of questions, if any."""
+        protocol = self.protocols.of(signature, scored) + (_AS_AUTHORS if AS_AUTHORS in signature else "")
         return f"{protocol}{_FORMED}{signature[FORM]}" if FORM in signature else protocol
 
     def protocol_text(self, protocol: str) -> str:
         """Description of a protocol's measurement; '' for an unknown one."""
         protocol, _, form = protocol.partition(_FORMED)
+        protocol, *authors = protocol.split(_AS_AUTHORS)
         plan = protocol.partition(_BY)[0]
         base = plan if plan in self.protocols.texts else self.base_revision(plan)
         text = self.protocols.texts.get(base, "")
         own = "" if base == plan else self.protocols.own_plan
         how = "asked for in words" if form.endswith(_IN_WORDS) else "held by a JSON schema"
         asked = f"Free questions named their choices, and answers were JSON, {how}." if form else ""
-        return " ".join(part for part in (text, own, labeller_text(protocol), asked) if part)
+        source = f"Settings of the authors: {self.asking.authors.source}." if authors else ""
+        return " ".join(part for part in (text, own, labeller_text(protocol), asked, source) if part)
 
     def revision(self, named: str = "") -> str:
         """The named dataset revision; the default for ''. BuildError REVISION_UNKNOWN."""

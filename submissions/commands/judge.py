@@ -14,6 +14,7 @@ from fairspace.submissions.commands.shared.checked import checked_submission
 from fairspace.submissions.commands.shared.run_options import (
     AboutOption,
     AgainOption,
+    AsAuthorsOption,
     CostLimitOption,
     MeasurementOption,
     PricesOption,
@@ -47,6 +48,7 @@ def judge(
     token_limit: TokenLimitOption = None,
     cost_limit: CostLimitOption = None,
     provider_prices: PricesOption = None,
+    as_authors: AsAuthorsOption = False,
     again: AgainOption = False,
 ) -> None:
     """Let models read the narratives of a submission and write judgements.jsonl; a stopped run continues.
@@ -56,6 +58,7 @@ def judge(
     need_run()
     from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.progress import watched
+    from fairspace.submissions.running.judging.judging import as_the_authors
     from fairspace.submissions.running.judging.judging import judge as judged
     from fairspace.submissions.running.judging.second import read_again
 
@@ -63,6 +66,9 @@ def judge(
         model_settings(name, setting, bounds=spending_bounds(name, token_limit, cost_limit, provider_prices))
         for name in model
     ]
+    if as_authors:
+        bench = benchmark(checked_submission(submission).meta.benchmark)
+        models = [each for model in models for each in as_the_authors(bench, model)]
     one = len(models) == 1 and len(revision or ()) < 2 and submission.is_dir()
     checked = checked_submission(submission) if one else None
     if checked is not None and benchmark(checked.meta.benchmark).asking.judge is None:

@@ -16,6 +16,7 @@ from fairspace.submissions.commands.shared.run_options import (
     AboutOption,
     AgainOption,
     AresOption,
+    AsAuthorsOption,
     CostLimitOption,
     DataOption,
     FacesOption,
@@ -67,6 +68,7 @@ def evaluate(
     data: DataOption = "",
     out: Annotated[Path | None, typer.Option(help="Gets a folder for each benchmark; NAME-eval if left out.")] = None,
     setting: SettingOption = None,
+    as_authors: AsAuthorsOption = False,
 ) -> None:
     """Evaluate a model: ask, judge, check, score and report; the same command continues after a stop.
 
@@ -86,7 +88,7 @@ def evaluate(
     judging = model_settings(judge, None) if judge else None
     for named in filter(None, (asked, judging)):
         found_revision(named)  # a model that is not there is said before anything else
-    opened = open_all(benchmark or (), core=core, limit=limit, data=data)
+    opened = open_all(benchmark or (), core=core, limit=limit, data=data, as_authors=as_authors)
     show_wrapped(told_plan(opened, asked, judging))
     name = re.sub(r"[^\w.-]+", "-", public_name(asked.name).rpartition("/")[2])
     for each in opened:
@@ -147,6 +149,7 @@ def run(
     cost_limit: CostLimitOption = None,
     provider_prices: PricesOption = None,
     about: AboutOption = None,
+    as_authors: AsAuthorsOption = False,
     again: AgainOption = False,
     dry_run: Annotated[
         bool,
@@ -172,7 +175,10 @@ def run(
         raise UsageError("--measurement is of what --labeller names; name both, or leave it out.")
     if quality and not (images and ares):
         raise UsageError("--quality rates what --images makes and --labeller labels; name all three, or leave it out.")
-    chosen = Chosen(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only, dataset_revision, form)
+    chosen = Chosen(
+        *(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only, dataset_revision, form),
+        as_authors=as_authors,
+    )
     answering = model_settings(model, setting)
     if dry_run:
         _show_plan(chosen, answering, images, ares, provider_prices)

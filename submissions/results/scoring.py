@@ -14,7 +14,7 @@ from fairspace.submissions.answers.items import Items, items_of
 from fairspace.submissions.answers.misreading import reading_variants
 from fairspace.submissions.answers.rows import Summary, read_rows, summarise
 from fairspace.submissions.answers.second import SecondReadings, second_variant
-from fairspace.submissions.benchmarks.benchmark import FORM, Benchmark, Scored, form_of, scores_revision
+from fairspace.submissions.benchmarks.benchmark import AS_AUTHORS, FORM, Benchmark, Scored, form_of, scores_revision
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
 from fairspace.submissions.checking.consistency import prove
@@ -196,6 +196,8 @@ def score_submission(
     signature |= bench.signature(submission)
     if form := form_of(submission.meta.generation):
         signature[FORM] = form
+    if bench.asking.authors.kept(submission.meta):
+        signature[AS_AUTHORS] = "settings"
     if reading:
         signature |= {**bench.answers.authors_signature, "reading": reading}
     if draws is not None:

@@ -24,6 +24,7 @@ from fairspace.submissions.running.asking.inspect_task import Chosen, Opened, op
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.estimating import estimate
+from fairspace.submissions.running.judging.judging import as_the_authors
 from fairspace.submissions.running.judging.judging import judge as judged
 from fairspace.submissions.running.planning import plan
 from fairspace.submissions.running.run import run, text_tasks
@@ -44,7 +45,12 @@ class Evaluated:
 
 
 def open_all(
-    names: Sequence[str] = (), *, core: bool = False, limit: int | None = None, data: str = ""
+    names: Sequence[str] = (),
+    *,
+    core: bool = False,
+    limit: int | None = None,
+    data: str = "",
+    as_authors: bool = False,
 ) -> list[Opened]:
     """The benchmarks that a model is asked, with their questions.
 
@@ -54,6 +60,7 @@ def open_all(
         limit: greatest number of stimuli of a task, spread evenly over the strata; None for all.
         data: source of pictures; '' leaves them out: of stereotypical bias the language tasks are left, of GENRES the
             stories without a picture, of IRIS nothing.
+        as_authors: whether they are asked with the authors' settings.
 
     Errors: UsageError for an unknown benchmark; RunError DATA_MISSING, DATA_INVALID.
     """
@@ -63,6 +70,7 @@ def open_all(
         revision = next(known for known in bench.revisions if known.endswith(CORE)) if core else ""
         alone = not data and "text_only" in bench.asking.options
         chosen = Chosen(name, data, (), limit, limit is not None, text_only=alone, dataset_revision=revision)
+        chosen = replace(chosen, as_authors=as_authors)
         try:
             opened.append(open_benchmark(replace(chosen, tasks=text_tasks(chosen))))
         except RunError as error:
@@ -128,7 +136,8 @@ def evaluate(
             notes.append(f"{unjudged}; name one with --judge MODEL.")
         else:
             try:
-                stages += judged(submission, [judge], again=True, tell=tell).stages
+                judges = as_the_authors(benchmark(chosen.benchmark), judge) if chosen.as_authors else [judge]
+                stages += judged(submission, judges, again=True, tell=tell).stages
             except RunError as error:
                 if error.code != "JUDGE_NOTHING":
                     raise

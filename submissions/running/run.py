@@ -189,6 +189,9 @@ def _write(settings: RunSettings, work: Path, state: Made) -> None:
 def _check(settings: RunSettings) -> None:
     if settings.model is None and not settings.images:
         raise UsageError("Name a model that answers (--model), one that makes images (--images), or both.")
+    given = settings.model.generation() if settings.model is not None else {}
+    if settings.chosen.as_authors and (given or settings.chosen.form != PAPER):
+        raise UsageError("--as-authors sets temperature, top_p and max_tokens, in the paper's form; leave these out.")
     image_tasks = [task for task in benchmark(settings.chosen.benchmark).tasks if task.table == "annotations"]
     if settings.images and not image_tasks:
         raise UsageError(f"{settings.chosen.benchmark} has no task of making images; leave out --images.")

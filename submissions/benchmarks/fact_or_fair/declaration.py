@@ -25,6 +25,8 @@ from fairspace.submissions.benchmarks.benchmark import (
     CHANCE,
     GAP,
     Answers,
+    AsAuthors,
+    Asking,
     Benchmark,
     Ideal,
     Protocols,
@@ -168,6 +170,12 @@ BENCHMARK = Benchmark(
     about=Lazy("fairspace.submissions.benchmarks.fact_or_fair.about:about"),
     published=Lazy("fairspace.submissions.benchmarks.fact_or_fair.about:rows"),
     signature=signature,
+    asking=Asking(
+        authors=AsAuthors(
+            "section 5.1 and large_language_model/models.py of uclanlp/fact-or-fair@945ec6b, which bounds no tokens",
+            _SETTINGS,
+        ),
+    ),
     default_standard="shuffled",
     reporting=Reporting(
         headline=tuple(f"{kind}_{part}" for kind in KINDS for part in ("factuality", "fairness"))

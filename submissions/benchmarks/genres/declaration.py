@@ -23,6 +23,7 @@ from fairspace.submissions.benchmarks.benchmark import (
     GAP,
     SIGNED,
     Answers,
+    AsAuthors,
     Asking,
     Benchmark,
     Ideal,
@@ -138,7 +139,15 @@ BENCHMARK = Benchmark(
     about=Lazy("fairspace.submissions.benchmarks.genres.about:about"),
     published=Lazy("fairspace.submissions.benchmarks.genres.about:rows"),
     asking=Asking(
-        judge=Lazy("fairspace.submissions.benchmarks.genres.ask:judge_items"), options={"text_only": (False, True)}
+        judge=Lazy("fairspace.submissions.benchmarks.genres.ask:judge_items"),
+        options={"text_only": (False, True)},
+        authors=AsAuthors(
+            "mllm/infer_*.py and eval/eval.py of Savannah2000/Genres@38497a9; four evaluations by section 4",
+            {"max_tokens": 1024},
+            {"temperature": 0.7, "top_p": 0.95, "max_tokens": 1024},
+            evaluations=4,
+            revision=plan.UPSTREAM,
+        ),
     ),
     answers=Answers(
         rows=Lazy("fairspace.submissions.benchmarks.genres.parse.judge:row_readings"),

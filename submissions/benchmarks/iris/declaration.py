@@ -12,6 +12,7 @@ from fairspace.submissions.benchmarks.benchmark import (
     CLOSED,
     GAP,
     Answers,
+    AsAuthors,
     Asking,
     Benchmark,
     Ideal,
@@ -138,7 +139,11 @@ BENCHMARK = Benchmark(
     higher_is_better=True,
     baseline=Lazy("fairspace.submissions.benchmarks.iris.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.iris.about:about"),
-    asking=Asking(steer=Lazy("fairspace.submissions.benchmarks.iris.ask:steered_items"), forms=FORMS),
+    asking=Asking(
+        steer=Lazy("fairspace.submissions.benchmarks.iris.ask:steered_items"),
+        forms=FORMS,
+        authors=AsAuthors("A.1.1 of the paper, as by default; no program of theirs asks a model", _SETTINGS),
+    ),
     published=Lazy("fairspace.submissions.benchmarks.iris.about:rows"),
     signature=lambda submission: {
         "occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}",

@@ -26,6 +26,7 @@ from fairspace.submissions.benchmarks.benchmark import (
     GAP,
     NO_IMAGE,
     Answers,
+    AsAuthors,
     Asking,
     Benchmark,
     Ideal,
@@ -172,7 +173,14 @@ BENCHMARK = Benchmark(
     baseline=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.about:about"),
     published=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.about:rows"),
-    asking=Asking(forms=FORMS, options={"prefix": tuple(plan.PREFIXES), "text_only": (False, True)}),
+    asking=Asking(
+        forms=FORMS,
+        options={"prefix": tuple(plan.PREFIXES), "text_only": (False, True)},
+        authors=AsAuthors(
+            "LLaVA in eval/query_*.py of TrustAIRLab/ModSCAN@b117f70, with one beam",
+            {"temperature": 0.2, "top_p": 0.7, "max_tokens": 512},
+        ),
+    ),
     signature=signature,
     ideal=ideal,
     reporting=Reporting(

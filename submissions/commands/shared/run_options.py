@@ -67,6 +67,12 @@ AboutOption = Annotated[
         "contact, parameters (billions), open_weights (true or false), architecture; can be given again."
     ),
 ]
+AsAuthorsOption = Annotated[
+    bool,
+    typer.Option(
+        "--as-authors", help="Ask with the authors' settings and prompts, a protocol of its own; see RUNNING.md."
+    ),
+]
 TokenLimitOption = Annotated[
     int | None, typer.Option(help="Stop when so many tokens are spent, over all starts; the command goes on.", min=1)
 ]

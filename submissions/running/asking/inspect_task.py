@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from fairspace.submissions.benchmarks.benchmark import FORM, PAPER
+from fairspace.submissions.benchmarks.benchmark import AS_AUTHORS, FORM, PAPER
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import Part, Shown, Stimulus, choose
 from fairspace.submissions.format.schema import SubmissionMeta
@@ -40,6 +40,7 @@ class Chosen:
         stratified: whether a limited choice is spread evenly over the strata.
         form: form of the questions; answers in another form than the paper's are not ranked.
         only: task -> stimuli, with id and sample of their requests, whatever `limit` says; None for no such choice.
+        as_authors: whether the authors' settings and revision of the items are used (`Asking.authors`).
     """
 
     benchmark: str
@@ -53,6 +54,7 @@ class Chosen:
     dataset_revision: str = ""
     form: str = PAPER
     only: Mapping[str, Mapping[str, frozenset[tuple[str, int]]]] | None = None
+    as_authors: bool = False
 
     def choose(self, task: str, stimuli: Sequence[Stimulus]) -> list[int]:
         """Positions of a task's chosen stimuli."""
@@ -64,7 +66,9 @@ class Chosen:
     @property
     def revision(self) -> str:
         """Dataset revision of the items."""
-        return self.dataset_revision or benchmark(self.benchmark).revisions[0]
+        bench = benchmark(self.benchmark)
+        authors = bench.asking.authors.revision if self.as_authors else ""
+        return self.dataset_revision or authors or bench.revisions[0]
 
     @property
     def options(self) -> dict[str, str | bool]:
@@ -79,6 +83,7 @@ class Chosen:
             settings |= {"limit": self.limit, "stratified": self.stratified}
         if self.seed is not None:
             settings["seed"] = self.seed
+        settings |= {AS_AUTHORS: True} if self.as_authors else {}
         return settings | self.options | ({} if self.form == PAPER else {FORM: self.form})
 
 
@@ -136,6 +141,8 @@ class Opened:
             described["only"] = hashlib.sha256(json.dumps(keys).encode()).hexdigest()
         if self.chosen.form == PAPER:
             del described["form"]
+        if not self.chosen.as_authors:
+            del described[AS_AUTHORS]
         described |= {
             "tasks": list(self.parts),
             "datasets": dict(self.datasets),
@@ -148,10 +155,14 @@ class Opened:
 
 def open_benchmark(chosen: Chosen) -> Opened:
     """The benchmark's parts and the chosen stimuli. RunError TASK_UNKNOWN, DATA_MISSING, DATA_INVALID."""
-    opened = open_data(chosen.data, chosen.dataset_revision) if chosen.data else None
+    revision = chosen.revision if chosen.as_authors else chosen.dataset_revision
+    opened = open_data(chosen.data, revision) if chosen.data else None
     parts_of = parts(
         chosen.benchmark, opened, tasks=chosen.tasks, revision=chosen.revision, form=chosen.form, **chosen.options
     )
+    if chosen.as_authors:
+        authors = benchmark(chosen.benchmark).asking.authors.settings
+        parts_of = [replace(part, settings={**part.settings, **authors}) for part in parts_of]
     by_task = {part.task: _narrowed(part, (chosen.only or {}).get(part.task)) for part in parts_of}
     positions = {part.task: chosen.choose(part.task, part.stimuli) for part in parts_of}
     if opened is None:

@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 from pydantic import ValidationError
 
+from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.genres.parse.judge import MAX_CHARACTERS
 from fairspace.submissions.benchmarks.genres.unranked import evaluation_name, judge_of
 from fairspace.submissions.checking.submission import read_submission
@@ -101,6 +102,16 @@ def judge(
         meta = read.meta.model_copy(update={"judge": done[0], "other_judges": done[1:] or None})
         write_judgements(folder, work, meta, pa.concat_tables(tables), stages)
     return Judged(folder, tuple(done), tuple(stages), tuple(logs))
+
+
+def as_the_authors(bench: Benchmark, model: ModelSettings) -> list[ModelSettings]:
+    """A judge with the authors' settings, as often as theirs evaluates. UsageError without one, or with other ones."""
+    authors = bench.asking.authors
+    if not authors.judge:
+        raise UsageError(f"--as-authors is for a benchmark with a judge; leave it out for {bench.name}.")
+    if model.generation():
+        raise UsageError("--as-authors sets temperature, top_p and max_tokens of the judge; leave these out.")
+    return [replace(model, **authors.judge)] * authors.evaluations  # type: ignore[arg-type]
 
 
 def by_judge(table: pa.Table, name: str | None) -> pa.Table:

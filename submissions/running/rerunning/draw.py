@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from fairspace.submissions.answers.rows import read_rows
 from fairspace.submissions.benchmarks import task as asks
-from fairspace.submissions.benchmarks.benchmark import FORM, PAPER
+from fairspace.submissions.benchmarks.benchmark import AS_AUTHORS, FORM, PAPER
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import Stimulus
 from fairspace.submissions.format.schema import LABELS, Submission, SubmissionMeta
@@ -52,6 +52,7 @@ def chosen_as(meta: SubmissionMeta, data: str) -> Chosen:
         text_only=stated.get("text_only") is True,
         dataset_revision=meta.dataset_revision,
         form=form if isinstance(form, str) else PAPER,
+        as_authors=stated.get(AS_AUTHORS) is True,
     )
 
 
