@@ -1,8 +1,9 @@
 r"""First steps of every reader: surroundings of an answer blanked out in place, common phrases, JSON, other clauses.
 
-Blanked out are reasoning blocks (`<think>…</think>` and its kin), tokens of chat templates, code fences, markdown and
-TeX around words, and invisible bytes. Curly quotes become straight, full-width letters plain. The length stays, so that
-spans are valid in the raw answer. Tokens with an answer (`<|box_start|>`, `<loc0123>`, `<answer>`, `\boxed{…}`) stay.
+Blanked out are reasoning before an answer (a block, a channel or a section, told by its form), tokens of chat
+templates, code fences, markdown and TeX around words, and invisible bytes. Curly quotes become straight, full-width
+letters plain. The length stays, so that spans are valid in the raw answer. Tokens with an answer (`<|box_start|>`,
+`<loc0123>`, `<answer>`, `\boxed{…}`) stay.
 Beyond `HEAD + TAIL` characters the middle is not read.
 """
 
@@ -22,16 +23,46 @@ from fairspace.submissions.answers.reading import Reading
 
 HEAD, TAIL = 4_000, 8_000
 
-_OPEN = r"(?:<(?:think|thinking|thought|reasoning|analysis|scratchpad|cot)>|◁think▷|\[THINK\])"
-_CLOSE = r"(?:</(?:think|thinking|thought|reasoning|analysis|scratchpad|cot)>|◁/think▷|\[/THINK\])"
-_REASONING = re.compile(rf"{_OPEN}|{_CLOSE}", re.IGNORECASE)
-_STAGES = re.compile(r"<(/?)(summary|caption|reasoning|conclusion)>", re.IGNORECASE)
-"""Four stages of LLaVA-CoT; the last one is the answer."""
-_CHANNEL = re.compile(r"<\|channel\|>\s*final\s*<\|message\|>", re.IGNORECASE)
+_BESIDE = ("reflect", "rational", "critique", "details")
+"""Blocks that may also stand beside an answer; text before them is no reasoning."""
+_STEM = re.compile(
+    r"think|thought|reason|scratch_?pad|analysis|ponder|deliberat|contempl|brainstorm|monolog|(?<![a-z])(?:cot|inner|planning)"
+    rf"(?![a-z])|{'|'.join(_BESIDE)}",
+    re.IGNORECASE,
+)
+_REASONING = re.compile(
+    rf"(?:<\|?|<｜|◁)/?(?:[a-z][\w:.|▁-]{{0,40}}?)?(?:{_STEM.pattern})[\w:.▁-]{{0,40}}(?:\s[^<>]{{0,200}})?(?:\|?>|｜>|▷)|"
+    r"\[/?(?:end)?(?:think|thought|reason|scratch|analysis)\w{0,20}\]|\[(?:begin )?(?:final )?(?:answer|response)\]|"
+    r"<unused9[45]>|\[unused1[67]\]|<conclusion>|<channel\|>|<\|(?:open\|>(?:think|response)|close\|>think)<\|sep\|>|"
+    r"<\|content(?:_text|_thinking)?\|>|\bto=(?:self|user)<\|message\|>|"
+    r"<\|channel\|?>\s{0,3}\w+(?:[^<>\n]{0,80}(?:<\|constrain\|>\w+)?<\|message\|>)?|"
+    r"(?-i:assistant(?:analysis|commentary|final)|\A\s{0,9}(?:analysis(?=\w|[\"'(\[{*\n])|final(?=[A-Z\"'(\[{*])))|"
+    r"\A\W{0,9}(?:here(?:['’]s| is| are) (?:my |a |the )?)?(?:(?:thought|thinking|reasoning) (?:process|steps)\W{0,3}:|"
+    r"thinking\.\.\.\n)|\.\.\.done thinking\.|\bhere(?:['’]s| is) my response\s?:",
+    re.IGNORECASE,
+)
+"""Beginnings and ends of reasoning in the forms of chat templates (tests/foreign/chat_templates)."""
+_ENDS = re.compile(
+    r"[<\[◁|｜]+/|\W*end|[^\s=]*[\W_](?:end|stop|close|suffix)(?![a-z])|\W*here.*response|\[begin|<\|channel\|?>\s*final|"
+    r"\S*(?:final|answer|response|user|text|content\|>|<channel\|>|95>|17\]|done|conclusion)",
+    re.IGNORECASE,
+)
+_SIGNS = ("<", "[", "◁", "assistantfinal", "my response", "done thinking")
+_ANSWER = r"(?:answer|final|response|result|solution|output|conclusion|choice|selection|label|prediction|verdict)"
+_ELEMENT = re.compile(
+    rf"\s*[<\[]\|?(?!{_ANSWER}|(?:a|b|i|u|p|em|strong|span|div|code|pre|ul|ol|li|h\d|q|ref|phrase|object|text|"
+    r"\w*(?:point|box|quad|poly|image)\w*)\b)"
+    r"([a-z][a-z_-]*)(?:\s[^<>]{0,200})?\|?[>\]](?=\W*[a-z']+(?:[^<a-z']{1,9}[a-z']+){3})[^<]*"
+    rf"[<\[]\|?(?:/|end_(?:of_)?)\1\|?[>\]](?=\s*(?:[^\s<]|<\|?{_ANSWER}\b))",
+    re.IGNORECASE,
+)
+"""A block of another name that opens an answer: at least four words, and the answer behind it."""
 _TOKEN = re.compile(
     r"<\|(?:im_start|im_end|eot_id|end_of_text|begin_of_text|endoftext|start_header_id|end_header_id|end|return|user|"
     r"assistant|system|channel|message|start|eos|bos|pad)\|>|<(?:s|pad|eos|bos|unk|end_of_utterance|end_of_turn|"
-    r"start_of_turn)>|</s>|\[/?INST\]|<<?/?SYS>?>|</?response>|<\|end▁of▁sentence\|>|<｜end▁of▁sentence｜>",
+    r"start_of_turn)>|</s>|\[/?INST\]|<<?/?SYS>?>|</?response>|</conclusion>|<\|end▁of▁sentence\|>|<｜end▁of▁sentence｜>|"
+    r"<\|(?:START_|END_|(?:begin|end)_of_)(?:response|solution|text)\|>|<\|(?:begin|eo[mt]|end_message|message_model|"
+    r"content_model_end_sampling)\|>|<\|?turn\|?>|<\|close\|>\w+<\|sep\|>",
     re.IGNORECASE,
 )
 _TURN_END = re.compile(r"<\|(?:eot_id|im_end|end)\|>|<end_of_turn>", re.IGNORECASE)
@@ -98,8 +129,8 @@ def prepare(raw: str) -> Prepared:
     else:
         # The blank keeps two words apart; an end of reasoning in the skipped part is kept.
         skipped = len(raw) - HEAD - TAIL
-        end = max((m.end() for m in re.finditer(_CLOSE, raw[HEAD:-TAIL], re.IGNORECASE)), default=0)
-        head = " " * HEAD if end else raw[: HEAD - 1] + "\n"
+        closed = any(_ENDS.match(mark[0]) for mark in _REASONING.finditer(raw[HEAD:-TAIL]))
+        head = " " * HEAD if closed else raw[: HEAD - 1] + "\n"
         text = head + raw[-TAIL:]
     if not text.isascii():
         text = _DASH.sub(",", text).translate(_SAME_LENGTH)
@@ -108,11 +139,13 @@ def prepare(raw: str) -> Prepared:
     text, cut_off = _without_reasoning(text.replace("\t", " ").replace("\r", "\n"))
     if "<" in text or "[" in text:
         for turn in _TURN_END.finditer(text):
-            if _ROLE_NAMES.sub("", _TOKEN.sub("", text[: turn.start()])).strip():
+            if _says(text[: turn.start()]):
                 text = text[: turn.start()] + " " * (len(text) - turn.start())
                 break
         text = _TOKEN.sub(blank, text)
     text = _LEAD_IN.sub(blank, _ROLE.sub(blank, text))
+    while element := _ELEMENT.match(text):
+        text = blank(element) + text[element.end() :]
     if "`" in text or "~" in text:
         text = _FENCE.sub(blank, text)
     text = _MARKS.sub(blank, text)
@@ -151,27 +184,33 @@ def small(text: str) -> str:
 
 def _without_reasoning(text: str) -> tuple[str, bool]:
     """Blank out reasoning, whose start may lie in the prompt; also whether the answer ends inside of it."""
-    if "<" not in text and "◁" not in text and "[" not in text:
+    if not any(sign in text for sign in _SIGNS) and not _REASONING.match(text):
         return text, False
-    if channels := list(_CHANNEL.finditer(text)):
-        return " " * channels[-1].end() + text[channels[-1].end() :], False
-    stages = [m for m in _STAGES.finditer(text) if not m[1] and m[2].lower() == "conclusion"]
-    if stages:
-        text = " " * stages[-1].end() + text[stages[-1].end() :]
-        return _STAGES.sub(blank, text), False
-    last_open = last_close = -1
-    for match in _REASONING.finditer(text):
-        if re.fullmatch(_CLOSE, match[0], re.IGNORECASE):
-            last_close = match.end()
-        else:
-            last_open = match.start()
-    if last_close > 0 and last_open < last_close:
-        return " " * last_close + text[last_close:], False
-    if last_open >= 0:
-        start = max(last_close, 0)
-        kept = text[start:last_open]
-        return " " * start + kept + " " * (len(text) - last_open), not kept.strip()
-    return text, False
+    spans: list[tuple[int, int]] = []
+    inside, start, closed, outer, last = False, 0, 0, "", ""
+    for mark in _REASONING.finditer(text):
+        name = stem[0].lower() if (stem := _STEM.search(mark[0])) else ""
+        if not _ENDS.match(mark[0]):
+            start, outer = (start, outer) if inside else (mark.start(), name)
+            inside = True
+        elif not inside or name == outer or name not in _BESIDE:
+            last, closed = name, mark.end()
+            spans, start = (spans, start) if inside else ([], 0)
+            spans.append((start, closed))
+            inside = False
+    tail = start if inside else len(text)
+    if closed and _says(text[closed:tail]) and (last not in _BESIDE or not _says(text[: spans[0][0]])):
+        spans = [(0, closed)]
+    pieces, place = [], 0
+    for begin, end in (*spans, (tail, len(text))):
+        pieces += [text[place:begin], " " * (end - begin)]
+        place = end
+    return (rest := "".join(pieces)), tail < len(text) and not rest.strip()
+
+
+def _says(text: str) -> bool:
+    """Whether a text has more than tokens and names of roles."""
+    return bool(_ROLE_NAMES.sub("", _TOKEN.sub("", text)).strip())
 
 
 REFUSAL = re.compile(

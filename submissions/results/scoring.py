@@ -105,7 +105,9 @@ def _unread(readings: Mapping[str, Summary]) -> Iterator[str]:
     for task, summary in readings.items():
         if summary.handed_in and summary.outcomes["unusable"] == summary.handed_in:
             example = next((f", such as {each.before!r}" for each in summary.examples if each.before), "")
-            yield f"{task}: 0 of {summary.handed_in:,} answers could be read{example}"
+            cut = summary.rules.get("cut off", 0)
+            mend = f"; {cut:,} end inside their reasoning: raise -M max_tokens" if cut else ""
+            yield f"{task}: 0 of {summary.handed_in:,} answers could be read{example}{mend}"
 
 
 def _sample(

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-VERSION = "3"
+VERSION = "4"
 """Version of the readers; part of a result's signature."""

@@ -17,7 +17,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.parse import groups
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.places import CORNER_WORDS, Place, places
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Scene, read_words
 
-VERSION = "3"
+VERSION = "4"
 SIDES = ("left", "right")
 NOT_AVAILABLE = -1
 SIDE = 0.6
