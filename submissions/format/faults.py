@@ -98,6 +98,7 @@ CODES: dict[str, Code] = {
     "UNKNOWN_ID": Code("the task has no such item", "copy the ids that `fairspace items` writes"),
     "SAMPLE_RANGE": Code("`sample` is outside 0 to samples - 1", "number the samples of an item from 0"),
     "DUPLICATE_ID": Code("a key (task, id, sample, face or judge) occurs twice", "keep the first answer"),
+    "DUPLICATE_IMAGE": Code("two samples of one prompt are the same image", "draw each sample by a seed of its own"),
     "UNKNOWN_JUDGE": Code("`other_judges` does not list the `judge` of a row", "name the judge there, or write null"),
     "FACE_RANGE": Code("`face` is negative or beyond the limit", "number the faces of an image from 0"),
     "FACE_COUNT": Code("`faces` is not the number of the image's rows", "hand in every face that was found"),

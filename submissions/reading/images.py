@@ -5,6 +5,7 @@ An image is bytes in the file itself; the name beside it is never opened. The la
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,6 +24,9 @@ from fairspace.submissions.reading.parquet import ERRORS, check_pages, read_parq
 from fairspace.submissions.reading.tables import FILE_BITS, Budget, Rows, unreadable
 
 COLUMN = "image"
+_ITEM = ["task", "id", "sha256"]
+_NO_IMAGE = hashlib.sha256(b"").hexdigest()
+"""Hash that `fairspace run` writes beside a refused image."""
 
 
 def read_image_keys(members: list[Member], limits: Limits, faults: Collector, budget: Budget) -> Rows:
@@ -46,6 +50,7 @@ def read_image_keys(members: list[Member], limits: Limits, faults: Collector, bu
         budget.report(member)
     rows = Rows(pa.concat_tables(pieces), np.concatenate(places), tuple(member.name for member in members))
     _check_hashes(rows, faults)
+    _check_repeats(rows, members, limits, faults)
     return rows
 
 
@@ -111,6 +116,25 @@ def _check_hashes(rows: Rows, faults: Collector) -> None:
         file, place = rows.where(int(bad[0]))
         what = show(rows.table["sha256"][int(bad[0])].as_py())
         faults.add("IMAGE_HASH", file, what, expected="64 hexadecimal digits", place=place, count=len(bad))
+
+
+def _check_repeats(rows: Rows, members: list[Member], limits: Limits, faults: Collector) -> None:
+    """Note images with the bytes of an earlier sample of their item; one that is null is no image."""
+    keys = rows.table.to_pandas()
+    keys = keys[keys["sha256"] != _NO_IMAGE]
+    if keys.duplicated(_ITEM).any():  # null may stand beside any hash
+        try:
+            there = {key for key, data in stream_images(members, limits) if data}
+        except RefusedError as refused:
+            faults.refuse(refused, members[0].name)
+            return
+        keys = keys[[key in there for key in keys.itertuples(index=False, name=None)]]
+    again = keys[keys.duplicated(_ITEM) & ~keys.duplicated(["task", "id", "sample"])]
+    if len(again):
+        first, expected = again.iloc[0], "an image of its own for each sample"
+        what = f"{show(first['id'])}, sample {first['sample']}: the image of another sample"
+        file, place = rows.where(int(again.index[0]))
+        faults.add("DUPLICATE_IMAGE", file, what, expected=expected, place=place, count=len(again))
 
 
 def _bytes(cell: Any) -> bytes | None:

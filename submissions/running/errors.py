@@ -13,6 +13,7 @@ CODES: dict[str, str] = {
     "MODEL_SILENT": "the model did not answer request after request",
     "MODEL_UNKNOWN": "the model is not named as its engine expects, or cannot be opened",
     "MODEL_OUTPUT": "a model gave something that cannot be used",
+    "DUPLICATE_IMAGE": "two samples of one prompt are the same image, to the byte",
     "DATA_MISSING": "a task needs a dataset that was not found, or that lacks its images",
     "DATA_INVALID": "a dataset does not have the columns or items of the benchmark",
     "TASK_UNKNOWN": "the benchmark has no such task, or none that the named models can do",

@@ -29,6 +29,7 @@ from fairspace.submissions.reading.tables import META
 from fairspace.submissions.running.asking import parts
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen, Opened
 from fairspace.submissions.running.asking.journal import JOURNAL
+from fairspace.submissions.running.asking.models import found_revision
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import held, public_name, work_folder
 from fairspace.submissions.running.judging.writing import link
@@ -197,6 +198,8 @@ def _check(settings: RunSettings) -> None:
         raise UsageError(f"{settings.chosen.benchmark} has no task of making images; leave out --images.")
     if settings.images and settings.chosen.form != PAPER:
         raise UsageError("--form asks a model that answers; leave out --images.")
+    if settings.model is not None and settings.images:
+        found_revision(settings.model)  # a model that cannot answer is said before hours of images
     if settings.ares and not settings.images:
         raise UsageError("--labeller labels what --images makes; name both, or leave it out.")
     check_tasks(settings.chosen)

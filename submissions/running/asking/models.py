@@ -190,9 +190,9 @@ def found_revision(settings: ModelSettings) -> str:
     if provider == "python":
         return find_function(what, where=settings.name, form=FORM).revision
     if provider == "torchumm":
-        from fairspace.submissions.running.local.torchumm import weights_revision
+        from fairspace.submissions.running.local.torchumm import TorchUmm
 
-        return weights_revision(settings.arguments.get("cfg", ""))
+        return TorchUmm(what, **settings.arguments).answering().revision
     return find_weights(what).identity if provider == "local" else "not stated"
 
 

@@ -262,7 +262,8 @@ def _image_stage(chosen: Chosen, model: ImageModel, task: str, plan: Sequence[As
         revision=model.revision,
         engine=model.engine,
         engine_version=model.engine_version,
-        settings={**model.settings(), "seed": chosen.seed or 0, "pixels": report.pixels},
+        settings={**model.settings(), "seed": chosen.seed or 0, "pixels": report.pixels}
+        | ({"seeded": "refused"} if "seed" in report.refused else {}),
         prompts=prompts_hash(plan),
         datasets={},
         tasks=[task],

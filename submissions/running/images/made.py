@@ -92,6 +92,18 @@ def checked(given: Image | bytes) -> Made:
     return Made(image, "answered")
 
 
+def served(given: Image | bytes) -> Made:
+    """`checked`; refused if it has one colour, as services give instead of an image that a filter withheld."""
+    from PIL import Image as Images
+
+    made = checked(given)
+    if made.image is not None:
+        with Images.open(BytesIO(made.image)) as image:
+            if all(low == high for low, high in image.convert("RGB").getextrema()):
+                return refused("an image of one colour, as services give instead of one that a filter withheld")
+    return made
+
+
 def png(image: Image) -> bytes:
     """An RGB image as PNG without metadata; the same bytes each time."""
     from PIL import Image as Images

@@ -35,6 +35,13 @@ from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import held
 from fairspace.submissions.running.images.made import ImageModel, Made, extension, sha256
 
+ALIKE = {
+    "openai": "send seeds (no seed=false): SGLang draws with 42 where it gets none. Where the server ignores them, as"
+    " vLLM-Omni does with some models (vllm-omni#1702), take another version of it",
+    "torchumm": "name the field of a request that takes the seed: seed=FIELD",
+}
+"""Engine -> remedy where it gives one image twice; `_DRAW` of all others."""
+_DRAW = "let each sample be drawn by its own seed: no seed=false, and no temperature of 0"
 SILENT_AFTER = 20
 """Calls in a row without a usable answer after which a model counts as silent."""
 SLICE = 64
@@ -45,6 +52,7 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS image (place INTEGER PRIMARY KEY, fate TEXT NOT NULL, reason TEXT NOT NULL,
   sha256 TEXT NOT NULL, bytes BLOB);
+CREATE INDEX IF NOT EXISTS alike ON image (sha256);
 CREATE TABLE IF NOT EXISTS shard (number INTEGER PRIMARY KEY, bytes INTEGER NOT NULL);
 """
 _ROWS = 8
@@ -70,6 +78,7 @@ class ImageReport:
         reasons: `refused: REASON` or `failed: REASON` -> images.
         ended: time at which every image had its fate.
         pixels: `WIDTHxHEIGHT` of the first image, whatever was asked; '' if there is none.
+        refused: fields of a request that the endpoint did not know, so that it was asked without them.
     """
 
     fates: Mapping[str, int]
@@ -78,6 +87,7 @@ class ImageReport:
     started: str = ""
     ended: str = ""
     pixels: str = ""
+    refused: tuple[str, ...] = ()
 
 
 def make_images(
@@ -96,7 +106,7 @@ def make_images(
     `silent_after` calls in a row without a usable answer the run ends, and none of them is recorded. `retry_failed`:
     failures are asked again, refusals are not.
 
-    Errors: RunError RUN_OTHER, RUN_IN_USE, MODEL_SILENT, MODEL_OUTPUT, and those of the model.
+    Errors: RunError RUN_OTHER, RUN_IN_USE, MODEL_SILENT, MODEL_OUTPUT, DUPLICATE_IMAGE, and those of the model.
     """
     if not plan or len({ask.key for ask in plan}) != len(plan):
         raise ValueError("a plan has at least one image, and each once")
@@ -105,7 +115,7 @@ def make_images(
         if retry_failed:
             store.forget_failed()
         _Making(store, model, seed, progress, silent_after).run()
-        return store.report()
+        return store.report(sorted(getattr(model, "refused", ())))
 
 
 def plan_hash(plan: Sequence[Ask]) -> str:
@@ -207,6 +217,11 @@ class _Making:
     def _keep(self, images: Mapping[int, Made]) -> None:
         """Keep new fates, and pack the slice if it is complete now."""
         for place, image in images.items():
+            if image.image is not None and (sample := self.store.twin(place, image.image)) is not None:
+                ask = self.store.plan[place]
+                what = f"sample {ask.sample} of {ask.id} is the same image as sample {sample}"
+                mend = f"{ALIKE.get(self.model.engine, _DRAW)}. Then name another --out"
+                raise RunError("DUPLICATE_IMAGE", self.model.name, what, "an image of its own for each sample", mend)
             if not self.store.keep(place, image):
                 continue
             self.done += 1
@@ -314,6 +329,12 @@ class _Store:
         row = (place, made.fate, made.reason, sha256(content), made.image)
         return self._db.execute("INSERT OR IGNORE INTO image VALUES (?, ?, ?, ?, ?)", row).rowcount == 1
 
+    def twin(self, place: int, image: bytes) -> int | None:
+        """Another sample of the same item with the same image, if there is one."""
+        alike = self._db.execute("SELECT place FROM image WHERE sha256 = ? AND place != ?", (sha256(image), place))
+        key = self.plan[place].key[:2]
+        return next((self.plan[other].sample for (other,) in alike if self.plan[other].key[:2] == key), None)
+
     def complete(self, number: int) -> bool:
         places = self.places(number)
         query = "SELECT count(*) FROM image WHERE place >= ? AND place < ?"
@@ -361,11 +382,11 @@ class _Store:
         cell = None if image is None else {"bytes": image, "path": f"{path}.{extension(image)}"}
         return {"task": ask.task, "id": ask.id, "sample": ask.sample, "sha256": content, "image": cell}
 
-    def report(self) -> ImageReport:
-        known = dict(self._db.execute("SELECT name, value FROM about WHERE name IN ('started', 'ended')"))
+    def report(self, refused: Sequence[str]) -> ImageReport:
+        known = dict(self._db.execute("SELECT name, value FROM about WHERE name IN ('started', 'ended', 'refused')"))
         if "ended" not in known:
-            self._say({"ended": now()})
-            return self.report()
+            self._say({"ended": now(), "refused": refused})
+            return self.report(refused)
         fates = dict(self._db.execute("SELECT fate, count(*) FROM image GROUP BY fate"))
         reasons = self._db.execute(
             "SELECT fate || ': ' || reason, count(*) FROM image WHERE fate != 'answered' GROUP BY 1 ORDER BY 2 DESC, 1"
@@ -377,6 +398,7 @@ class _Store:
             json.loads(known["started"]),
             json.loads(known["ended"]),
             self._pixels(),
+            tuple(json.loads(known.get("refused", "[]"))),
         )
 
     def _pixels(self) -> str:

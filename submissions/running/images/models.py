@@ -1,20 +1,6 @@
 """Open the image-generating model that a user names: `SCHEME:NAME[?SETTING=VALUE&...]`.
 
-    diffusers:ID_OR_FOLDER[@REVISION]   a text-to-image pipeline of diffusers
-                                        ?steps=28&guidance=3.5&true_cfg=4&negative=..&size=1024&scheduler=..&dtype=..
-                                        &variant=..&compile=..&batch=8; without them, the pipeline's own
-    transformers:ID_OR_FOLDER[@REVISION]   a unified model of transformers: Janus, Emu3
-                                        ?guidance=5&temperature=1&top_k=..&top_p=..&size=..&negative=..&dtype=..&batch=8
-    endpoint:URL#MODEL                  an endpoint that speaks OpenAI's images protocol
-                                        ?size=1024&quality=..&seed=true&extra=num_inference_steps:28,guidance_scale:4
-                                        &host=..&concurrency=8&attempts=6&timeout=180&key=VARIABLE&revision=..
-    hf:MODEL                            a provider of Hugging Face's Inference Providers
-                                        ?provider=fal-ai&size=1024&steps=28&guidance=3.5&negative=..&seed=false
-                                        &extra=..&concurrency=8&attempts=6&timeout=180&key=VARIABLE&revision=..
-    torchumm:BACKBONE                   a unified model by TorchUMM, in its environment
-                                        ?cfg=model_path:FOLDER&params=NAME:VALUE,..&seed=FIELD&revision=..
-    python:MODULE:FUNCTION              the user's own code: a function of a module, or of a file: python:./mine.py:make
-                                        ?batch=4&name=..&revision=..
+`SCHEMES` has the settings of each, RUNNING.md explains them.
 
 Behind `python:` can stand a unified model, or anything else:
 
@@ -33,6 +19,7 @@ from __future__ import annotations
 import base64
 import os
 import platform
+import re
 import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -48,7 +35,16 @@ from fairspace.builders.models.opening import Fields, Scheme, Types, read, setti
 from fairspace.submissions.errors import need_packages
 from fairspace.submissions.format.manifest import version
 from fairspace.submissions.running.errors import RunError
-from fairspace.submissions.running.images.made import LIMITS, ImageModel, Made, Setting, checked, failed, refused
+from fairspace.submissions.running.images.made import (
+    LIMITS,
+    ImageModel,
+    Made,
+    Setting,
+    checked,
+    failed,
+    refused,
+    served,
+)
 from fairspace.submissions.running.images.providers import FILTERED, ProviderImages
 from fairspace.submissions.running.local.found import find_function, unknown
 
@@ -65,9 +61,9 @@ class EndpointImages:
     """A model behind an endpoint.
 
     Args:
-        size: pixels of a side, or the endpoint's own form, such as `1024x1536`.
-        seed: whether the seed is sent, as a field that not every endpoint knows.
-        extra: further fields of the body, such as those of vLLM-Omni and SGLang Diffusion.
+        size: pixels of a side, or the endpoint's own form, such as `1024x1536`; `default` sends none.
+        seed: whether the seed is sent; an endpoint that refuses the field is asked without it (`refused`).
+        extra: further fields of the body, such as those of vLLM-Omni and SGLang Diffusion, which ignore unknown ones.
         host: another host that images may be fetched from, by https and without the key, if answers are addresses.
         key: environment variable that holds the key. It is sent over https, or to this machine, alone.
 
@@ -85,7 +81,7 @@ class EndpointImages:
         named: str = "",
         size: str = "1024",
         quality: str = "",
-        seed: bool = False,
+        seed: bool = True,
         extra: Fields = Fields(),  # noqa: B008 - never changed
         host: str = "",
         concurrency: int = 8,
@@ -109,15 +105,15 @@ class EndpointImages:
             raise unknown(named or url, f"key={key}, which is not set", "an environment variable that holds the key")
         self.url, self.name, self.revision = url, model, revision or "not stated"
         self.concurrency, self._attempts, self._timeout = concurrency, attempts, timeout
-        self._asked: dict[str, str] = {"size": f"{size}x{size}" if size.isdecimal() else size}
-        if quality:
-            self._asked["quality"] = quality
+        asked = {"size": f"{size}x{size}" if size.isdecimal() else size.replace("default", ""), "quality": quality}
+        self._asked = {name: value for name, value in asked.items() if value}
         self._seed, self._extra, self._host = seed, extra, host
-        self._format: dict[str, str] = {"response_format": "b64_json"}
+        self.refused: set[str] = set()
 
     def settings(self) -> dict[str, Setting]:
-        """Host and requested settings; no key."""
-        return {"host": self._origin.hostname, **self._asked, "seeded": self._seed, **self._extra.flat("extra")}
+        """Host and requested settings, which an endpoint may ignore; no key."""
+        asked: dict[str, Setting] = {"host": self._origin.hostname, "size": "default", **self._asked}
+        return asked | {"seeded": "asked" if self._seed else "no", **self._extra.flat("extra")}
 
     def make(self, prompts: Sequence[Prompt]) -> list[Made]:
         """An image for each prompt, one request after another. RunError MODEL_UNKNOWN if key or model are not known."""
@@ -151,17 +147,17 @@ class EndpointImages:
         import openai
 
         client = self._client if retries == self._attempts - 1 else self._client.with_options(max_retries=retries)
-        images = client.images.with_raw_response
-        more = {"extra_body": {**self._extra, **({"seed": prompt.seed} if self._seed else {})}}
-        form = self._format
+        images, asked = client.images.with_raw_response, {"model": self.name, "prompt": prompt.text, "n": 1}
+        # Not every endpoint knows these; some always send base64, and refuse to be told so.
+        own = {"response_format": "b64_json", **({"seed": prompt.seed} if self._seed else {})}
+        own = {name: value for name, value in own.items() if name not in self.refused}
         try:
-            return images.generate(model=self.name, prompt=prompt.text, n=1, **self._asked, **form, **more)
-        except openai.BadRequestError as error:
-            # Some models always send base64, and refuse to be told so.
-            if not form or "response_format" not in f"{error.param} {error}":
+            return images.generate(**asked, **self._asked, extra_body={**self._extra, **own})
+        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            if not (named := {name for name in own if re.search(rf"\b{name}\b", error.response.text)}):
                 raise
-            self._format = {}
-            return images.generate(model=self.name, prompt=prompt.text, n=1, **self._asked, **more)
+            self.refused |= named
+            return self._request(prompt, retries)
 
     def _read(self, answer: Any) -> Made:
         data = getattr(answer, "data", None)
@@ -176,7 +172,7 @@ class EndpointImages:
             return failed("an answer without an image in base64 or its address")
         if len(text) > LIMITS.bytes * 4 // 3 + 4:
             return failed(f"more than {LIMITS.bytes} bytes")
-        return checked(base64.b64decode(text, validate=True))
+        return served(base64.b64decode(text, validate=True))
 
     def _fetched(self, url: str) -> Made:
         """The image at an address of the endpoint itself, or of the host that the user names; no redirect is followed.
@@ -195,11 +191,11 @@ class EndpointImages:
                 content += part
                 if len(content) > LIMITS.bytes:
                     return failed(f"more than {LIMITS.bytes} bytes")
-        return checked(content)
+        return served(content)
 
     def _status(self, error: Any) -> Made:
         status = int(error.status_code)
-        said = f"status {status}: {error}"
+        said = f"status {status}: {error if ' - ' in str(error) else error.response.text[:1000]}"  # FastAPI's `detail`
         if status in (400, 403, 422) and any(word in code for code in _codes(error) for word in FILTERED):
             return refused(said)
         if status in (401, 403):
@@ -416,7 +412,10 @@ SCHEMES: Mapping[str, Scheme] = {
         lambda what, chosen, request: ProviderImages(what, named=request[0], **chosen),
     ),
     "torchumm": Scheme(
-        "torchumm:BACKBONE", "", {"cfg": Fields, "params": Fields, "seed": str, "revision": str}, _torchumm
+        "torchumm:BACKBONE",
+        "",
+        {"cfg": Fields, "params": Fields, "seed": str, "revision": str},
+        _torchumm,
     ),
     "python": Scheme(
         "python:MODULE:FUNCTION",

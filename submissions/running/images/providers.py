@@ -18,7 +18,7 @@ from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.models.opening import Fields
 from fairspace.submissions.format.manifest import version
 from fairspace.submissions.running.errors import RunError
-from fairspace.submissions.running.images.made import Made, Setting, checked, failed, refused
+from fairspace.submissions.running.images.made import Made, Setting, failed, refused, served
 
 TOKEN = "HF_TOKEN"  # noqa: S105 - a variable's name
 FILTERED = ("content_filter", "contentfilter", "content_policy", "moderation_blocked", "responsibleaipolicyviolation")
@@ -71,14 +71,15 @@ class ProviderImages:
         by_user: Any = {"provider": provider, "api_key": token, "timeout": timeout}
         self._client: Any = InferenceClient(**by_user)
         self._provider, self._attempts = provider, attempts
-        self.concurrency, self._seed, self._extra = concurrency, seed, extra
+        self.concurrency, self._seed, self._extra, self.refused = concurrency, seed, extra, set[str]()
         asked: dict[str, Any] = {"num_inference_steps": steps, "guidance_scale": guidance, "negative_prompt": negative}
         asked |= {"width": size or None, "height": size or None}
         self._asked = {name: value for name, value in asked.items() if value is not None}
 
     def settings(self) -> dict[str, Setting]:
         """The provider and the requested settings; no token."""
-        return {"provider": self._provider, **self._asked, "seeded": self._seed, **self._extra.flat("extra")}
+        seeded = "asked" if self._seed else "no"
+        return {"provider": self._provider, **self._asked, "seeded": seeded, **self._extra.flat("extra")}
 
     def make(self, prompts: Sequence[Prompt]) -> list[Made]:
         """An image for each prompt, one request after another. RunError MODEL_UNKNOWN if token or model is refused."""
@@ -102,6 +103,9 @@ class ProviderImages:
                     raise self._unknown(made.reason, expected) from error
                 if status in (400, 422) and any(word in body.lower().replace(" ", "_") for word in (*FILTERED, "nsfw")):
                     return refused(made.reason)
+                if status in (400, 422) and re.search(r"\bseed\b", body) and not self.refused:
+                    self.refused.add("seed")
+                    return self._made(prompt)
                 if 400 <= status < 500 and status not in (408, 425, 429):
                     return made
                 after = "" if answer is None else answer.headers.get("retry-after", "")
@@ -111,12 +115,9 @@ class ProviderImages:
         return made
 
     def _image(self, prompt: Prompt) -> Made:
-        more = {"seed": prompt.seed if self._seed else None, "extra_body": dict(self._extra)}
-        image = self._client.text_to_image(prompt.text, model=self.name, **self._asked, **more)
-        made = checked(image)
-        if made.fate == "answered" and all(low == high for low, high in image.convert("RGB").getextrema()):
-            return refused("an image of one colour, as providers give instead of one that a filter withheld")
-        return made
+        seed = prompt.seed if self._seed and not self.refused else None
+        more = {"seed": seed, "extra_body": dict(self._extra)}
+        return served(self._client.text_to_image(prompt.text, model=self.name, **self._asked, **more))
 
     def _unknown(self, what: str, expected: str) -> RunError:
         return RunError("MODEL_UNKNOWN", self._named, what, expected, "name the model, its provider and token anew")

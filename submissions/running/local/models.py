@@ -384,7 +384,7 @@ class TorchUmmAPI(PythonAPI):
         from fairspace.submissions.running.local.torchumm import TorchUmm
 
         set_model_info(f"torchumm/{model_name}", ModelInfo(model=model_name))
-        self._umm = TorchUmm(model_name, **arguments)
+        self._umm = TorchUmm(model_name, **arguments).answering()
         super().__init__(model_name, base_url, api_key, config, self._umm.answer)
         self._umm.pipeline  # noqa: B018 - opened before the first question
 

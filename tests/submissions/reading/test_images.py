@@ -37,7 +37,8 @@ META: dict[str, Any] = {
 KIND = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
 
-def image(number: int, data: bytes | None = b"an image", **changed: Any) -> dict[str, Any]:
+def image(number: int, data: bytes | None = b"image %d", **changed: Any) -> dict[str, Any]:
+    data = data and data.replace(b"%d", b"%d" % number)
     digest = hashlib.sha256(data or b"").hexdigest()
     cell = {"bytes": data, "path": "/etc/passwd"}
     return {"task": "t2i_objective", "id": ITEMS[0], "sample": number, "sha256": digest, "image": cell} | changed
@@ -62,7 +63,8 @@ def codes(report: CheckReport) -> list[str]:
 
 @pytest.mark.parametrize("kind", ["folder", "zip"])
 def test_images_are_checked_by_what_they_are_called(tmp_path: Path, kind: str) -> None:
-    path = folder(tmp_path / "s", table([image(0), image(1, None)]), table([image(2)]))
+    refused = [image(1, None), *(image(n, None, sha256="0" * 64) for n in (3, 4))]
+    path = folder(tmp_path / "s", table([image(0), *refused]), table([image(2), image(2, b"image 2", id=ITEMS[1])]))
     if kind == "zip":
         with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
             for file in path.iterdir():
@@ -72,8 +74,8 @@ def test_images_are_checked_by_what_they_are_called(tmp_path: Path, kind: str) -
     assert report.faults == ()
     assert report.submission is not None
     assert report.submission.images is not None
-    assert report.submission.images["sample"].to_pylist() == [0, 1, 2]
-    assert "3 images" in report.notes[-1]
+    assert report.submission.images["sample"].to_pylist() == [0, 1, 3, 4, 2, 2]
+    assert "6 images" in report.notes[-1]
     with pytest.raises(UsageError, match="nothing has labelled"):
         score_submission(report.submission)
 
@@ -100,6 +102,7 @@ LABELS = {"name": "x", "version": "1"}
     ("rows", "code"),
     [
         ([image(0), image(0)], "DUPLICATE_ID"),
+        ([image(0, b"one"), image(1, b"two"), image(2, b"one")], "DUPLICATE_IMAGE"),
         ([image(20)], "SAMPLE_RANGE"),
         ([image(-1)], "SAMPLE_RANGE"),
         ([image(0, id="nothing")], "UNKNOWN_ID"),
@@ -154,7 +157,7 @@ def test_damaged_files_and_other_formats_are_faults(tmp_path: Path) -> None:
 
 
 def test_images_have_limits_of_their_own(tmp_path: Path) -> None:
-    path = folder(tmp_path / "s", table([image(n, bytes(100_000)) for n in range(4)]))
+    path = folder(tmp_path / "s", table([image(0, bytes(100_000), id=ITEMS[n]) for n in range(4)]))
     size = (path / "images.parquet").stat().st_size
 
     def found(**limits: int) -> list[str]:

@@ -40,8 +40,8 @@ def model(served: Served, settings: str = "") -> Any:
     return open_image_model(f"endpoint:{served.url}#served-images?seed=true&size=64{settings}")
 
 
-def asks(count: int) -> list[Ask]:
-    return [Ask("t2i_objective", f"t2i_objective/{n // 20}", n % 20, f"A person {n // 20}") for n in range(count)]
+def asks(count: int, name: str = "") -> list[Ask]:
+    return [Ask("t2i_objective", f"t2i_objective/{name}{n // 20}", n % 20, f"A person {n // 20}") for n in range(count)]
 
 
 def run(served: Served, folder: Path, count: int, settings: str = "", **more: Any) -> ImageReport:
@@ -61,11 +61,15 @@ def test_images_come_with_their_seeds_and_several_at_once(served: Served, tmp_pa
     assert 4 <= told.highest <= 8
 
 
-def test_without_seed_none_is_sent(served: Served, tmp_path: Path) -> None:
-    images = open_image_model(f"endpoint:{served.url}#served-images?concurrency=2")
-    assert make_images(asks(5), images, tmp_path, seed=1) is not None
-    told = served.requests()
-    assert (told.total, told.distinct) == (5, 1)
+def test_a_server_that_gives_one_image_twice_ends_the_run_at_the_second(served: Served, tmp_path: Path) -> None:
+    """As SGLang, the served model draws alike where it gets no seed."""
+    images = open_image_model(f"endpoint:{served.url}#served-images?seed=false&concurrency=1&size=default")
+    assert images.settings()["seeded"] == "no"
+    with pytest.raises(RunError, match=r"DUPLICATE_IMAGE.*sample 1 of .*employ.*as sample 0.*SGLang draws with 42"):
+        make_images(asks(5, "employment"), images, tmp_path, seed=1)
+    assert served.requests().total == 2
+    alone = asks(60)[::20]
+    assert make_images(alone, images, tmp_path / "alone", seed=1).fates["answered"] == 3
 
 
 TRANSIENT = [
@@ -163,13 +167,15 @@ def test_a_key_is_not_sent_over_http_to_other_machines() -> None:
     assert open_image_model("endpoint:https://example.org/v1#m")._client.api_key != "none"  # type: ignore[attr-defined]
 
 
-def test_models_that_know_no_response_format_are_asked_without(tmp_path: Path) -> None:
-    with Served.start(pixels=32, unknown=("response_format",)) as other:
-        images = open_image_model(f"endpoint:{other.url}#served-images?seed=true&concurrency=1")
-        assert make_images(asks(5), images, tmp_path, seed=1).fates["answered"] == 5
+@pytest.mark.parametrize("unknown", [("response_format",), ("seed",), ("seed", "response_format")])
+def test_fields_that_a_model_does_not_know_are_dropped_once_and_said(tmp_path: Path, unknown: tuple[str, ...]) -> None:
+    with Served.start(pixels=32, unknown=unknown) as other:
+        for start in ("first", "again"):  # the second has nothing left to ask
+            images = open_image_model(f"endpoint:{other.url}#served-images?concurrency=1")
+            report = make_images(asks(60)[::20], images, tmp_path, seed=1)
+            assert (report.fates["answered"], report.refused) == (3, tuple(sorted(unknown))), start
         told = other.requests()
-        assert told.images == 5
-        assert told.fates["invalid"] == 1
+        assert (told.images, told.fates["invalid"]) == (3, len(unknown))
 
 
 def test_what_the_endpoint_gave_is_kept_to_the_byte(served: Served) -> None:

@@ -184,4 +184,4 @@ def test_an_endpoint_is_opened_without_a_request() -> None:
     assert isinstance(model, EndpointImages)
     assert (model.url, model.name, model.revision) == ("https://example.org/v1?a=b", "org/model", "not stated")
     assert (model.engine, model.batch, model.concurrency) == ("openai", 1, 3)
-    assert model.settings() == {"host": "example.org", "size": "512x512", "quality": "low", "seeded": True}
+    assert model.settings() == {"host": "example.org", "size": "512x512", "quality": "low", "seeded": "asked"}

@@ -93,12 +93,13 @@ def test_a_provider_makes_images_with_the_settings_that_the_manifest_tells(wire:
     assert fields.items() <= body.items()
     assert body.get("steps", body.get("num_inference_steps")) == steps.get("num_inference_steps")
     told = {"provider": provider, **steps, "guidance_scale": 3.5, "negative_prompt": "blur", "width": 64, "height": 64}
-    assert model.settings() == {**told, "seeded": True, "extra.quality": 90}
+    assert model.settings() == {**told, "seeded": "asked", "extra.quality": 90}
 
 
 def test_a_provider_is_asked_again_and_what_it_withholds_is_refused(wire: Wire) -> None:
     model = open_image_model("hf:org/m?provider=together&attempts=3")
     for faults, fate, requests in (
+        ([(400, "unknown field: seed")], "answered", 2),
         ([(429, "slow down"), (503, "cold")], "answered", 3),
         ([(500, "broken")] * 3, "failed", 3),
         ([(402, "no credits left")], "failed", 1),
@@ -139,7 +140,7 @@ def test_an_endpoint_gets_further_fields_and_the_manifest_tells_them(wire: Wire)
     assert model.make([PROMPT])[0].image == IMAGE
     usual = {"model": "m", "prompt": "a nurse", "n": 1, "size": "64x64", "response_format": "b64_json", "seed": 7}
     assert wire.bodies == [usual | extra]
-    told = {"host": "127.0.0.1", "size": "64x64", "seeded": True, "extra.num_inference_steps": 28}
+    told = {"host": "127.0.0.1", "size": "64x64", "seeded": "asked", "extra.num_inference_steps": 28}
     assert model.settings() == {**told, "extra.negative_prompt": "a, b", "extra.lora": '["x"]'}
     assert Fields("steps:28, scale:4.5,sampler:euler") == {"steps": 28, "scale": 4.5, "sampler": "euler"}
     for wrong in ('{"a": NaN}', "[1]", "{1}", ":2", "a:\n", "a:" + "b" * 1000):

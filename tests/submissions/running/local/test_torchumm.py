@@ -11,7 +11,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,8 +23,10 @@ from PIL import Image
 from transformers import JanusForConditionalGeneration, JanusProcessor
 
 from fairspace.builders.engine.tools import Prompt
+from fairspace.submissions.benchmarks.task import Ask
 from fairspace.submissions.running.asking.models import ModelSettings, found_revision, local_facts, open_model
 from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.images.making import make_images
 from fairspace.submissions.running.images.models import open_image_model
 from fairspace.submissions.running.local import torchumm
 from tests.submissions.probing.tiny_models import janus
@@ -35,7 +37,7 @@ from tests.submissions.running.local.test_models import shown
 class InferenceRequest:
     backbone: str
     task: str
-    prompt: str
+    prompt: str | list[str]
     images: Sequence[str] = ()
     params: dict[str, Any] = field(default_factory=dict)
     output_path: str = ""
@@ -53,6 +55,13 @@ class InferencePipeline:
         self.seen.append({"pipeline": self, **request.params})
         if request.prompt == "fail":
             return {"error": "return code 1", "stderr": "out of memory"}
+        if isinstance(request.prompt, list):
+            where = Path(request.params["output_dir"])
+            alone = [
+                replace(request, prompt=prompt, output_path=str(where / f"{n}.png"))
+                for n, prompt in enumerate(request.prompt)
+            ]
+            return {"images": [self.run(each)["images"][0] for each in alone]}
         if request.task == "generation":
             if self.name == "ovis_u1":  # as its adapter: a seed of the request, else the same one
                 torch.manual_seed(request.params.get("seed", 42))
@@ -82,20 +91,31 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return janus(tmp_path / "janus")
 
 
-@pytest.mark.parametrize("backbone", ["janus_pro", "ovis_u1", "blip3o"])
-def test_an_image_follows_from_prompt_and_seed(backbone: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = open_image_model(f"torchumm:{backbone}?cfg=model_path:{folder}&params=parallel_size:1")
+@pytest.mark.parametrize("backbone", ["janus_pro", "ovis_u1"])
+def test_an_image_follows_from_prompt_and_seed(
+    backbone: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = open_image_model(f"torchumm:{backbone}?cfg=model_path:{folder}")
     made = model.make([Prompt("a nurse", 1), Prompt("a nurse", 2), Prompt("a nurse", 1), Prompt("fail", 1)])
     assert [each.fate for each in made] == ["answered"] * 3 + ["failed"]
     assert made[0].image == made[2].image != made[1].image
     assert "out of memory" in made[3].reason
-    told = {"cfg.model_path": "janus", "params.parallel_size": 1}
-    assert model.settings() == {**told, "seeded": "seed" if backbone == "ovis_u1" else "torch"}
+    own = {"params.parallel_size": 1, "seeded": "torch"} if backbone == "janus_pro" else {"seeded": "seed"}
+    assert model.settings() == {"cfg.model_path": "janus", **own}
     assert (model.name, model.engine, model.revision[:7]) == (backbone, "torchumm", "sha256 ")
-    monkeypatch.setattr(torchumm, "SEEDS", {})
+    monkeypatch.setitem(torchumm.BACKBONES, "ovis_u1", torchumm.Backbone())
     if backbone == "ovis_u1":
-        with pytest.raises(RunError, match=r"MODEL_OUTPUT.*same image for another seed.*seed=FIELD"):
-            open_image_model(f"torchumm:ovis_u1?cfg=model_path:{folder}").make([Prompt("x", 1), Prompt("x", 2)])
+        plan = [Ask("generation_neutral", "neutral/nurse", sample, "x") for sample in range(2)]
+        with pytest.raises(RunError, match=r"DUPLICATE_IMAGE.*sample 1 of neutral/nurse.*seed=FIELD"):
+            make_images(plan, open_image_model(f"torchumm:ovis_u1?cfg=model_path:{folder}"), tmp_path / "out", seed=1)
+
+
+def test_a_backbone_that_loads_its_model_for_each_request_gets_a_list(folder: Path) -> None:
+    model = open_image_model(f"torchumm:blip3o?cfg=model_path:{folder},blip3o_root:{folder.parent}")
+    made = model.make([Prompt("a nurse", 1), Prompt("a nurse", 2)])
+    assert [each.fate for each in made] == ["answered"] * 2
+    assert made[0].image != made[1].image
+    assert model.make([Prompt("fail", 1), Prompt("x", 2)])[1].fate == "failed"
 
 
 def test_answers_are_inspects_and_share_the_pipeline(folder: Path) -> None:
