@@ -1,5 +1,8 @@
 """Models on loopback that speak OpenAI's chat and images protocols, deterministic, in a process of their own.
 
+They stand for OpenAI's protocol as its documents and client have it, and are no other program's output: what other
+programs write is in `tests/foreign/`. Without a seed, pictures of one prompt are alike, as SGLang's are.
+
     with Served.start(faults=(Fault("status", status=429, share=0.1),), latency=0.01) as served:
         client = openai.OpenAI(base_url=served.url, api_key=served.key)
         ...
