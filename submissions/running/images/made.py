@@ -99,7 +99,7 @@ def served(given: Image | bytes) -> Made:
     made = checked(given)
     if made.image is not None:
         with Images.open(BytesIO(made.image)) as image:
-            if all(low == high for low, high in image.convert("RGB").getextrema()):
+            if image.convert("RGB").getcolors(1):
                 return refused("an image of one colour, as services give instead of one that a filter withheld")
     return made
 
