@@ -20,27 +20,45 @@ Bounds = tuple[Any, Any, Any]
 """Value, low and high: numbers of one table, or arrays of tables along leading axes."""
 
 CITATION = """\
-@misc{zhao2026iris,
+@inproceedings{zhao2026iris,
   title = {Fair in Mind, Fair in Action? A Synchronous Benchmark for Understanding and Generation in UMLLMs},
   author = {Zhao, Yiran and Zhou, Lu and Xu, Xiaogang and Liu, Zhe and Wu, Jiafei and Fang, Liming},
+  booktitle = {International Conference on Learning Representations (ICLR)},
   year = {2026},
   eprint = {2603.00590},
   archivePrefix = {arXiv}
 }"""
 GENRES_CITATION = """\
-@article{xu2025genres,
+@misc{xu2025genres,
   title = {From Individuals to Interactions: Benchmarking Gender Bias in Multimodal Large Language Models from the Lens
            of Social Relationship},
   author = {Xu, Yue and Wang, Wenjie},
-  year = {2025}
-}
-"""
+  year = {2025},
+  eprint = {2506.23101},
+  archivePrefix = {arXiv}
+}"""
 FACT_OR_FAIR_CITATION = """\
-@article{factorfair,
-  title = {Fact-or-Fair: A Checklist for Behavioral Testing of AI Models on Fairness-Related Queries},
-  author = {{Anonymous ACL submission}}
-}
-"""
+@inproceedings{factorfair,
+  title = {Where Fact Ends and Fairness Begins: Redefining AI Bias Evaluation through Cognitive Biases},
+  author = {Huang, Jen-tse and Yan, Yuhang and Liu, Linqi and Wan, Yixin and Wang, Wenxuan and Chang, Kai-Wei and
+            Lyu, Michael R.},
+  booktitle = {Findings of the Association for Computational Linguistics: EMNLP 2025},
+  pages = {10974--10993},
+  year = {2025},
+  eprint = {2502.05849},
+  archivePrefix = {arXiv},
+  note = {ACL Anthology 2025.findings-emnlp.583}
+}"""
+MODSCAN_CITATION = """\
+@inproceedings{stereotypicalbias,
+  title = {ModSCAN: Measuring Stereotypical Bias in Large Vision-Language Models from Vision and Language Modalities},
+  author = {Jiang, Yukun and Li, Zheng and Shen, Xinyue and Liu, Yugeng and Backes, Michael and Zhang, Yang},
+  booktitle = {Proceedings of the 2024 Conference on Empirical Methods in Natural Language Processing},
+  year = {2024},
+  eprint = {2410.06967},
+  archivePrefix = {arXiv},
+  note = {ACL Anthology 2024.emnlp-main.713}
+}"""
 PROMPTS = ("stereotypical", "counter_stereotypical")
 """The two kinds of prompts that a penalty compares."""
 NO_CLASS = ("unmappable", "refused")

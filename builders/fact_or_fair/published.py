@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from fairspace.builders.registry import Paper, Printed, table
+from fairspace.metrics.columns import FACT_OR_FAIR_CITATION
 
 _DETAILS = {"s_fact": "factuality", "s_e": "entropy", "s_kld": "kld", "s_fair": "fairness", "distance": "distance"}
 _ERRORS = {
@@ -51,10 +52,7 @@ PAPER = Paper(
         Printed("fof_table4_8_scores", "Tables 4 to 8", _detail, ("attribute", "context"), "kind"),
         Printed("fof_table3_cognitive_errors", "Table 3", _cognitive, cohort_of=_kind),
     ),
-    citation="""\
-@article{factorfair,
-  title = {Fact-or-Fair: A Checklist for Behavioral Testing of AI Models on Fairness-Related Queries},
-  author = {{Anonymous ACL submission}}
-}""",
+    tags=("arxiv:2502.05849",),
+    citation=FACT_OR_FAIR_CITATION,
     url="https://arxiv.org/abs/2502.05849",
 )

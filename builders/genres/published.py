@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fairspace.builders.registry import Paper, Printed
+from fairspace.metrics.columns import GENRES_CITATION
 
 _LEVELS = ("3_subjects", "12_subjects", "4_sentiment", "13_sentiment")
 """Tables without a judge; their rows stand beside those of the judge of the main text."""
@@ -19,12 +20,7 @@ PAPER = Paper(
             for of in _LEVELS
         ),
     ),
-    citation="""\
-@article{xu2025genres,
-  title = {From Individuals to Interactions: Benchmarking Gender Bias in Multimodal Large Language Models from the Lens
-           of Social Relationship},
-  author = {Xu, Yue and Wang, Wenjie},
-  year = {2025}
-}""",
+    tags=("arxiv:2506.23101",),
+    citation=GENRES_CITATION,
     url="https://arxiv.org/abs/2506.23101",
 )

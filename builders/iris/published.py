@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from fairspace.builders.registry import Paper, Printed
+from fairspace.metrics.columns import CITATION
 
 _SCORES = {name.lower(): name for name in ("IFS_Und", "RFS_Und", "BIS_Und", "IFS_Gen", "RFS_Gen", "BIS_Gen")}
 _SCORES |= {"mbti_gen_printed": "profile_gen", "mbti_und_printed": "profile_und"}
@@ -36,13 +37,6 @@ PAPER = Paper(
         _sector("iris_table28_bis_und", "Table 28", "BIS_Und"),
     ),
     tags=("arxiv:2603.00590",),
-    citation="""\
-@misc{zhao2026iris,
-  title = {Fair in Mind, Fair in Action? A Synchronous Benchmark for Understanding and Generation in UMLLMs},
-  author = {Zhao, Yiran and Zhou, Lu and Xu, Xiaogang and Liu, Zhe and Wu, Jiafei and Fang, Liming},
-  year = {2026},
-  eprint = {2603.00590},
-  archivePrefix = {arXiv}
-}""",
+    citation=CITATION,
     url="https://arxiv.org/abs/2603.00590",
 )

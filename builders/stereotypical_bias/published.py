@@ -1,10 +1,11 @@
-"""The table that the paper on stereotypical bias in multimodal models prints."""
+"""The table that the review version of ModSCAN prints (openreview.net/forum?id=bW1C5XODvo)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from fairspace.builders.registry import Paper, Printed
+from fairspace.metrics.columns import MODSCAN_CITATION
 
 _MODELS = {"llava": "LLaVA-v1.5", "minigpt": "MiniGPT-v2", "cogvlm": "CogVLM", "ensemble": "Ensemble"}
 
@@ -19,12 +20,9 @@ def _model(row: Mapping[str, str], column: str) -> str:
 
 
 PAPER = Paper(
-    "Measuring Stereotypical Bias in Multi-modal Large Language Models",
+    "ModSCAN (Measuring Stereotypical Bias in Multi-modal Large Language Models)",
     (Printed("stereobias_table2_scores", "Table 2", _score, ("attribute", "scenario"), model=_model),),
-    citation="""\
-@article{stereotypicalbias,
-  title = {Measuring Stereotypical Bias in Multi-modal Large Language Models},
-  author = {{Anonymous ACL submission}}
-}""",
+    tags=("arxiv:2410.06967",),
+    citation=MODSCAN_CITATION,
     url="https://openreview.net/forum?id=bW1C5XODvo",
 )

@@ -4,20 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from .columns import MetricInputError, cross_count, distinct, encode, number, outcome
+from .columns import MODSCAN_CITATION, MetricInputError, cross_count, distinct, encode, number, outcome
 from .formula import NOT_ANSWERED, stereotypical_association
 from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 How unevenly a multi-modal model picks social groups for occupations, descriptors and personas (S_bias), with and
 without its N/A answers.
-"""
-
-CITATION = """\
-@article{stereotypicalbias,
-  title = {Measuring Stereotypical Bias in Multi-modal Large Language Models},
-  author = {{Anonymous ACL submission}}
-}
 """
 
 INPUTS = """
@@ -52,7 +45,7 @@ class StereotypicalAssociation(ColumnMetric):
     """S_bias of one attribute and scenario."""
 
     about = About(
-        DESCRIPTION, INPUTS, {"predictions": "string", "instances": "string", "offers": "string"}, CITATION, ()
+        DESCRIPTION, INPUTS, {"predictions": "string", "instances": "string", "offers": "string"}, MODSCAN_CITATION, ()
     )
 
     def _measure(

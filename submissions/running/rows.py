@@ -52,7 +52,11 @@ def main(words: Sequence[str] | None = None) -> int:
             failed[name] = str(error)
             continue
         asked, about = LIST["kinds"][kind], LIST["models"].get(name)
-        takes = "{gb} GB, {hours} hours (estimates); {licence}".format(**about) if about else "size not known"
+        takes = (
+            "{gb} GB, {hours} hours (estimates); {licence}, gated: {gated}".format(**about)
+            if about
+            else "size not known"
+        )
         print(f"{name}: {kind}; {asked['requests']:,} requests, {asked['images']:,} images; {takes}")
         cores = dict.fromkeys([*asked["answers"], *asked["makes"]])
         jobs += [(name, kind, core) for core in cores if not benchmarks or core.partition("@")[0] in benchmarks]

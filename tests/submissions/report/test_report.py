@@ -97,7 +97,7 @@ def test_latex_is_balanced_and_cites_the_paper(report: Report) -> None:
     assert begun == ended == {"table": 2, "tabular": 2}
     code = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
     assert len(re.findall(r"(?<!\\)[{]", code)) == len(re.findall(r"(?<!\\)[}]", code))
-    assert "@article{stereotypicalbias," in text
+    assert "@inproceedings{stereotypicalbias," in text
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here to compile the tables with")
