@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairspace.asking import Answers, run
+    from fairspace.asking import Answers, run, run_async
     from fairspace.measuring import Measured, measure
     from fairspace.outcome import Result, load_result, rescore, score
     from fairspace.questions import items
@@ -51,6 +51,7 @@ __all__ = [
     "measure",
     "rescore",
     "run",
+    "run_async",
     "score",
 ]
 _HOMES = {
@@ -73,6 +74,7 @@ _HOMES = {
     "measure": ("measuring", "measure"),
     "rescore": ("outcome", "rescore"),
     "run": ("asking", "run"),
+    "run_async": ("asking", "run_async"),
     "score": ("outcome", "score"),
 }
 """Name -> module and name there."""

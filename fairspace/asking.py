@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import re
 import tempfile
+import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,14 +18,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from fairspace.builders.errors import CodedError
 from fairspace.submissions.benchmarks.benchmark import PAPER
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.errors import UsageError, did_you_mean, need_packages
+from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, of_system
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.progress import watched
+from fairspace.submissions.running.asking.answering import stopped
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
+from fairspace.submissions.running.run import Outcome
 from fairspace.submissions.running.run import run as run_benchmark
-from fairspace.submissions.running.settings import About, RunSettings
+from fairspace.submissions.running.settings import About, RunSettings, Tell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +35,10 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 _ARGUMENTS = {"out": "folder=", "dataset-revision": "revision=", "text-only": "text_only=True"}
 """Option of the command -> argument of `run`, where it is not the option's name."""
+_STOP: ContextVar[threading.Event] = ContextVar("stop")
+"""Set by the caller of a run in another thread, to stop it at its next answer."""
+_TURN = threading.Lock()
+"""Inspect runs one evaluation at a time in a process."""
 
 
 class Answers:
@@ -80,10 +91,13 @@ def run(
 ) -> Answers:
     """Ask a model all questions of a benchmark; progress goes to standard error.
 
+    In a notebook or another running event loop the run has a thread of its own, and the loop waits for it.
+
     Args:
         model: a function of a prompt, or of a prompt and a list of PIL images, that returns a text, or None for a
-            refusal (extra `ask`); it may have parameters `seed`, `temperature` or `max_tokens`. Or a name
-            as `fairspace eval --model` takes it: "openai/gpt-4o", "./FOLDER", "http://HOST/v1#MODEL" (extra `run`).
+            refusal (extra `ask`); an async one is awaited in the run's own event loop. It may have parameters `seed`,
+            `temperature` or `max_tokens`. Or a name as `fairspace eval --model` takes it: "openai/gpt-4o", "./FOLDER",
+            "http://HOST/v1#MODEL" (extra `run`).
         benchmark: one of `fs.BENCHMARKS`.
         folder: submission folder. Every answer is kept at once in FOLDER.run, and the same call continues an
             interrupted run without asking twice. None keeps all in memory.
@@ -124,12 +138,50 @@ def run(
     try:
         with tempfile.TemporaryDirectory(prefix="fairspace-") as scratch, watched() as tell:
             out = Path(scratch) / "answers" if folder is None else Path(folder).expanduser().absolute()
-            outcome = run_benchmark(RunSettings(chosen, out, answering, about=About(name)), tell)
+            outcome = _apart(RunSettings(chosen, out, answering, about=About(name)), tell)
             return Answers(read_submission(out), tuple(note for note in outcome.notes if scratch not in note))
     except (CodedError, UsageError) as error:  # it names options of the command, outside of whole command lines
         known = {argument: f"{argument}=" for argument in inspect.signature(run).parameters} | _ARGUMENTS
         error.args = (re.sub(r"`[^`]*`|--([a-z-]+)", lambda found: known.get(found[1], found[0]), str(error)),)
         raise
+    except OSError as error:
+        raise UsageError(of_system(error)) from error
+
+
+async def run_async(model: Function | str, benchmark: str, **options: Any) -> Answers:
+    """`run` to be awaited: other tasks go on meanwhile. Cancelled, it stops as by Ctrl-C."""
+    stop = threading.Event()
+    _STOP.set(stop)
+    try:
+        return await asyncio.to_thread(run, model, benchmark, **options)
+    finally:
+        stop.set()
+
+
+def _apart(settings: RunSettings, tell: Tell) -> Outcome:
+    """The run's outcome; from a thread of its own where this one has a running event loop."""
+    stop = _STOP.get(threading.Event())
+
+    def told(what: str, done: int, total: int) -> None:
+        if stop.is_set():
+            raise stopped(settings.out.name, f"{done:,} of {total:,} requests have their fate")
+        tell(what, done, total)
+
+    def turn() -> Outcome:
+        with _TURN:
+            return run_benchmark(settings, told)
+
+    loop = None
+    with suppress(RuntimeError):
+        loop = asyncio.get_running_loop()
+    if loop is None:
+        return turn()
+    with ThreadPoolExecutor(1) as thread:
+        ending = thread.submit(turn)
+        with suppress(KeyboardInterrupt):  # the run says itself that it was stopped
+            return ending.result()
+        stop.set()
+        return ending.result()
 
 
 def _model(

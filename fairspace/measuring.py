@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -139,9 +140,9 @@ def _metric(name: str) -> Any:
     if name not in names:
         raise UsageError(f"There is no metric {name!r}{did_you_mean(name, names)}. Metrics: {', '.join(names)}.")
     module = import_module(f"fairspace.metrics.{name}.{name}")
-    return next(
-        part for part in vars(module).values() if isinstance(part, type) and part.__module__ == module.__name__
-    )()
+    parts = (part for part in vars(module).values() if isinstance(part, type) and part.__module__ == module.__name__)
+    with TemporaryDirectory() as cache:  # a metric makes one, and needs it for batches alone
+        return next(parts)(cache_dir=cache)
 
 
 def _word(cell: Any) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, web
+from fairspace.submissions.format.writing import write_text
 from fairspace.submissions.report.headline import (
     Table,
     first_values,
@@ -74,7 +75,7 @@ class Result(results.Result):
 
     def save(self, path: str | Path) -> Path:
         """Write the result as JSON, for `fs.load_result`, `fairspace score` and `fairspace report`; return the path."""
-        Path(path).write_text(self.dumps(), encoding="utf-8")
+        write_text(Path(path), self.dumps())
         return Path(path)
 
     def to_frame(self) -> pd.DataFrame:

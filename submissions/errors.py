@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import lru_cache
+from pathlib import Path
 
 _STEERING = re.compile(
     r"[\x00-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
@@ -80,6 +82,23 @@ def latex(text: str) -> str:
 
 class UsageError(Exception):
     """A request for something that does not exist; the message says what there is instead."""
+
+
+_FOLDERS = {"HF_HOME": "~/.cache/huggingface", "XDG_CACHE_HOME": "~/.cache", "XDG_DATA_HOME": "~/.local/share"}
+"""Variable -> default folder, where the programs that we use keep their files."""
+
+
+def of_system(error: OSError) -> str:
+    """An error of a file or disk as a sentence, with the variables to set where the home cannot be written."""
+    if error.filename is None:
+        return f"{error.strerror or error}."
+    file, lacking = Path(str(error.filename)), []
+    for name, usual in _FOLDERS.items():
+        folder = Path(os.path.expanduser(os.environ.get(name) or usual))  # noqa: PTH111 - no error without a home
+        if file == folder or file in folder.parents or folder in file.parents:
+            lacking.append(name)
+    mend = f" Set {', '.join(lacking)} to a folder that can be written." if lacking else ""
+    return f"{error.filename}: {error.strerror}.{mend}"
 
 
 def need_packages(extra: str, *modules: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.format.writing import write_text
 from fairspace.submissions.results.board import entry
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard
@@ -29,7 +30,7 @@ def export(result: Result, folder: Path) -> Path:
     name = uuid.UUID(bytes=hashlib.sha256(f"{entry(result)}\0{result.standard}".encode()).digest()[:16], version=4)
     file = folder.joinpath("data", "fairspace", *record["model_info"]["id"].split("/"), f"{name}.json")
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    write_text(file, json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
     return file
 
 

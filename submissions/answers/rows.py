@@ -21,6 +21,7 @@ from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.format.schema import LABELS, Submission
+from fairspace.submissions.format.writing import beside
 
 COUNTED = (*OUTCOMES, "not_handed_in")
 LONGEST = 160
@@ -183,12 +184,12 @@ def write_read_rows(tables: Iterable[pa.Table], out: Path) -> int:
     """Write tables of `READ` to a .parquet or .jsonl file; returns the number of rows."""
     count = 0
     if out.suffix == ".parquet":
-        with pq.ParquetWriter(out, READ) as writer:
+        with beside(out) as place, pq.ParquetWriter(place, READ) as writer:
             for table in tables:
                 writer.write_table(table)
                 count += table.num_rows
         return count
-    with out.open("w", encoding="utf-8", errors="backslashreplace") as stream:
+    with beside(out) as place, place.open("w", encoding="utf-8", errors="backslashreplace") as stream:
         for table in tables:
             for batch in table.to_batches(max_chunksize=10_000):
                 stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())

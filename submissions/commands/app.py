@@ -72,8 +72,9 @@ def _options(
 
 
 def print_json(data: Any) -> None:
-    """Write data to standard output as JSON."""
-    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    """Write data to standard output as JSON; in ASCII where that is not in an encoding of Unicode."""
+    ascii_only = "utf" not in (sys.stdout.encoding or "").lower()
+    sys.stdout.write(json.dumps(data, ensure_ascii=ascii_only, indent=1, allow_nan=False) + "\n")
 
 
 def check_places(out: Path | None, store: str | None = None) -> None:

@@ -6,15 +6,17 @@ Modules of commands import at the top what their help needs and nothing else, so
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 
 import typer
 
 from fairspace.builders.errors import CodedError
 from fairspace.submissions.commands.app import STOPPED, app
-from fairspace.submissions.errors import UsageError, plain
+from fairspace.submissions.errors import UsageError, of_system, plain
 from fairspace.submissions.format.faults import SubmissionError
 
 MODULES = ("run", "judge", "score", "standard", "space", "leaderboard", "build", "publish", "ares", "verify_submission")
@@ -28,6 +30,7 @@ for _module in MODULES:
 
 def main() -> None:
     """Run the command; wrong use and faults end it with a message, not a traceback."""
+    _write_in_any_encoding()
     words = sys.argv[1:]
     names_model = any(word.partition("=")[0] in ("--ares", "--labeller") for word in words)
     names_hub = any("hf://" in word for word in (*words, os.environ.get("FAIRSPACE_STORE", "")))
@@ -47,7 +50,22 @@ def main() -> None:
         typer.secho(f"fairspace: {plain(str(error))}", fg="red", err=True)
         sys.exit(STOPPED if error.code == "RUN_STOPPED" else 1)
     except OSError as error:
-        if error.filename is None:
-            raise
-        typer.secho(f"fairspace: {error.filename}: {error.strerror}.", fg="red", err=True)
+        typer.secho(f"fairspace: {plain(of_system(error))}", fg="red", err=True)
         sys.exit(2)
+
+
+_SIGNS = {"≥": ">=", "≤": "<=", "−": "-", "–": "-", "…": "...", "×": "x", "±": "+-", "·": ".", "’": "'"}
+"""Signs of our own texts -> what stands for them in an encoding without them; letters become question marks."""
+
+
+def _write_in_any_encoding() -> None:
+    """Have standard output and error replace what their encoding lacks, as cp1252 of Windows lacks a ≥."""
+
+    def replaced(error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeEncodeError)
+        return "".join(_SIGNS.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
+
+    codecs.register_error("fairspace", replaced)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="fairspace")

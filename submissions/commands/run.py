@@ -286,6 +286,7 @@ def probe(
 ) -> None:
     """Probe a model's representations: association, similarity, consistency, distortion, steps and complexity."""
     need_packages("run", "torch", "transformers", "diffusers")
+    from fairspace.submissions.format.writing import write_text
     from fairspace.submissions.probing.extraction import open_model
     from fairspace.submissions.probing.measuring import ProbeSettings, dumps
     from fairspace.submissions.probing.measuring import probe as probed
@@ -306,9 +307,7 @@ def probe(
             texts[f"{name}.csv"] = csv_of(name, each)
     out.mkdir(exist_ok=True)
     for name, text in texts.items():
-        part = out / f".{name}.part"
-        part.write_text(text, encoding="utf-8", newline="\n")
-        part.replace(out / name)
+        write_text(out / name, text)
     for name, each in document["probes"].items():
         _tell(name, each)
     typer.echo(f"Wrote {out}: probe.json, and a CSV file per probe.")

@@ -121,7 +121,9 @@ def score(
         labelled = _labelled(submission, checked, ares, measurement, faces)
         result = score_submission(labelled, standard, resamples, reading, more)
     if out is not None:
-        out.write_text(result.dumps(), encoding="utf-8")
+        from fairspace.submissions.format.writing import write_text
+
+        write_text(out, result.dumps())
     if store is not None:
         from fairspace.leaderboard_space.intake import add_result
         from fairspace.submissions.commands.shared.checked import open_store
@@ -381,6 +383,7 @@ def report(
         check_places(file)
         if file.suffix not in FORMATS:
             raise UsageError(f"--out {file.name}: expected a name that ends in one of {', '.join(FORMATS)}.")
+    from fairspace.submissions.format.writing import write_text
     from fairspace.submissions.report.contents import make_report, to_csv, to_latex, to_markdown
     from fairspace.submissions.results.scoring import load_result
 
@@ -405,7 +408,7 @@ def report(
         from fairspace.submissions.report.evidence import TEMPLATE, evidence_page, read_statement
 
         if not evidence.exists():
-            evidence.write_text(TEMPLATE, encoding="utf-8")
+            write_text(evidence, TEMPLATE)
             typer.echo(f"Wrote {evidence}, an empty template: fill it in and repeat the command.")
         contents = evidence_page(contents, read_statement(evidence))
     for file in files:
@@ -413,7 +416,7 @@ def report(
             from fairspace.submissions.report.page import to_html as write
         else:
             write = {".tex": to_latex, ".csv": to_csv, ".md": to_markdown}[file.suffix]
-        file.write_text(write(contents), encoding="utf-8")
+        write_text(file, write(contents))
         typer.echo(f"Wrote {file}")
     if not files:
         typer.echo(to_markdown(contents), nl=False)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -47,17 +49,45 @@ def write_submission(
             part = whole.slice(shard * size, size)
             files[f"{name}{number}.{table_format}"] = _parquet(part) if table_format == "parquet" else _jsonl(part)
     check_new(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".zip":
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        with beside(path) as place, zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, data in files.items():
                 info = zipfile.ZipInfo(name, EPOCH)
                 archive.writestr(info, data, zipfile.ZIP_DEFLATED if name.endswith("l") else zipfile.ZIP_STORED)
         return path
-    path.mkdir(parents=True, exist_ok=True)
-    for name, data in files.items():
-        (path / name).write_bytes(data)
+    with beside(path) as place:
+        place.mkdir(exist_ok=True)
+        for name, data in files.items():
+            (place / name).write_bytes(data)
     return path
+
+
+@contextmanager
+def beside(path: Path) -> Iterator[Path]:
+    """A place beside `path` to write to, which takes its place at the end, or goes if the block fails.
+
+    A folder or device that is there already is written to itself. OSError names `path`.
+    """
+    path = path.resolve()
+    place = path if path.exists() and not path.is_file() else path.with_name(f".{path.name}.part")
+    try:
+        yield place
+        if place != path:
+            place.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+    finally:
+        if place != path and place.is_dir():
+            shutil.rmtree(place)
+        elif place != path:
+            place.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text in UTF-8: whole or not at all."""
+    with beside(path) as place:
+        place.write_text(text, encoding="utf-8")
 
 
 def check_new(path: Path) -> None:

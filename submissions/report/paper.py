@@ -24,6 +24,7 @@ from fairspace.submissions.benchmarks.published import models as printed_cells
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.errors import UsageError, harmless, need_packages, plain
+from fairspace.submissions.format.writing import beside
 from fairspace.submissions.plotting import number
 from fairspace.submissions.report.contents import one_kind
 from fairspace.submissions.report.headline import Table, caption, model_names
@@ -73,7 +74,8 @@ def write_paper(results: Sequence[Result], folder: Path) -> list[Path]:
     files["paper.html"] = template.render(title=bench.title, shown=shown, note=paper.note).encode()
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
-        (folder / name).write_bytes(data)
+        with beside(folder / name) as place:
+            place.write_bytes(data)
     return [folder / name for name in files]
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.manifest import Stage
+from fairspace.submissions.format.writing import write_text
 from fairspace.submissions.report.contents import make_report
 from fairspace.submissions.report.page import to_html
 from fairspace.submissions.results.result import Result
@@ -144,7 +145,7 @@ def evaluate(
                 notes.append(f"{unjudged}, as there are {error.what}.")
     tell("Scoring", 0, 0)
     result = score_submission(read_submission(submission))
-    (folder / "result.json").write_text(result.dumps(), encoding="utf-8")
+    write_text(folder / "result.json", result.dumps())
     report = folder / "report.html"
-    report.write_text(to_html(make_report([result])), encoding="utf-8")
+    write_text(report, to_html(make_report([result])))
     return Evaluated(result, report, stages, tuple(notes))

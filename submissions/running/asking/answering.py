@@ -105,14 +105,14 @@ def answer(
         def step(answer: Answer) -> None:
             nonlocal done
             done += 1
-            tell("Asking", done, total)
             spending.add((answer,))
-            if done < total:
-                try:
+            try:
+                tell("Asking", done, total)
+                if done < total:
                     spending.check(str(work))
-                except RunError as error:
-                    asking.stopped = error
-                    raise
+            except RunError as error:
+                asking.stopped = error
+                raise
 
         asking = ask(opened.parts, journal, opened.chosen.seed, done=step)
         asking.closes = True

@@ -140,7 +140,8 @@ def open_model(settings: ModelSettings, logs: Path | None = None) -> Model:
         raise RunError("MODEL_UNKNOWN", settings.name, what, "a model that heeds the seed of a request", mend)
     if here:
         _wait_without_spinning()
-        import fairspace.submissions.running.local.models  # noqa: F401 - makes them known to Inspect
+    import fairspace.submissions.running.local.models  # noqa: F401 - makes ours known to Inspect, and kernels work
+
     arguments = dict(settings.arguments)
     if settings.name.startswith(SHARED_PROTOCOL):
         from openai import DefaultAioHttpClient

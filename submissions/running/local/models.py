@@ -9,7 +9,7 @@
 
     torchumm/BACKBONE                a unified model by TorchUMM   -M cfg=model_path:FOLDER  -M params=NAME:VALUE,..
 
-        def answer(prompt, images):  # a text, and a list of PIL images
+        def answer(prompt, images):  # a text, and a list of PIL images; it may be an async function
             return "nurse"           # None if the model refused
 
 A function with parameters `temperature`, `top_p`, `max_tokens` or `seed` gets these too (None if not set); one without
@@ -20,7 +20,9 @@ with Inspect, whose own `hf/` pads a prompt by its neighbours and ignores a requ
 from __future__ import annotations
 
 import base64
+import inspect
 import secrets
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
@@ -29,8 +31,9 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import anyio
-from anyio import CapacityLimiter
+from anyio import CapacityLimiter, from_thread
 from anyio.to_thread import run_sync
+from inspect_ai._util import platform
 from inspect_ai.model import (
     ChatCompletionChoice,
     ChatMessage,
@@ -361,13 +364,13 @@ class PythonAPI(ModelAPI):
         prompts, images = [call.prompt for call in calls], [call.images for call in calls]
         if self._batch:
             given = calls[0].given | ({"seed": [call.given["seed"] for call in calls]} if "seed" in self._takes else {})
-            returned = self._function(prompts, *([images] if self._shows else []), **given)
+            returned = _awaited(self._function(prompts, *([images] if self._shows else []), **given))
             if not isinstance(returned, list | tuple) or len(returned) != len(calls):
                 length = f" of {len(returned)}" if isinstance(returned, list | tuple) else ""
                 what = f"{type(returned).__name__}{length} for {len(calls)} prompts"
                 raise self._wrong(what, "a list with one answer for each prompt")
         else:
-            returned = [self._function(prompts[0], *(images if self._shows else []), **calls[0].given)]
+            returned = [_awaited(self._function(prompts[0], *(images if self._shows else []), **calls[0].given))]
         for text in returned:
             if text is not None and not isinstance(text, str):
                 raise self._wrong(f"the function returned {show(text)}", "a text, or None for a refusal")
@@ -375,6 +378,15 @@ class PythonAPI(ModelAPI):
 
     def _wrong(self, what: str, expected: str, mend: str = "correct the function and run again") -> RunError:
         return RunError("MODEL_OUTPUT", self.model_name, what, expected, mend)
+
+
+def _awaited(returned: Any) -> Any:
+    """The result of a function or, awaited in the loop that the run has, of an async function."""
+
+    async def wait() -> Any:
+        return await returned
+
+    return from_thread.run(wait) if inspect.isawaitable(returned) else returned
 
 
 class TorchUmmAPI(PythonAPI):
@@ -393,6 +405,10 @@ class TorchUmmAPI(PythonAPI):
         return {f"torchumm.{name}": value for name, value in self._umm.settings().items()}
 
 
+_in_notebook = platform.running_in_notebook
+# In a notebook Inspect nests its loop into the kernel's, and asks for ipywidgets to draw with, though we let it draw
+# nothing. `fairspace.run` gives it a thread, which has neither a kernel nor its loop.
+platform.running_in_notebook = lambda: threading.current_thread() is threading.main_thread() and _in_notebook()
 modelapi("local")(LocalAPI)
 modelapi("python")(PythonAPI)
 modelapi("torchumm")(TorchUmmAPI)
