@@ -92,7 +92,7 @@ class Stage(_Model):
     ended: Time
 
     def run(self) -> dict[str, Any]:
-        """Fields for the result: those that decide the answers, without time and machine."""
+        """Fields for the result: those that decide the answers, and when the last one came, without the machine."""
         return self.model_dump(include=set(RUN))
 
 
@@ -108,6 +108,7 @@ RUN = (
     "tasks",
     "limit",
     "stratified",
+    "ended",
 )
 """Fields of a stage in a result."""
 

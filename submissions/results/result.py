@@ -171,4 +171,4 @@ def _check_run(run: Any) -> None:
     for stage in run:
         if type(stage) is not dict or not set(stage) <= set(RUN):
             raise ValueError("a stage of run is not what `fairspace score` writes")
-        Stage.model_validate({**stage, "started": unknown, "ended": unknown})
+        Stage.model_validate({"started": unknown, "ended": unknown, **stage})

@@ -89,7 +89,9 @@ def _model(paths: Sequence[Path]) -> str:
     models = {match["model"] if (match := _FILE_NAME.fullmatch(path.name)) else "" for path in paths}
     if "" in models or len(models) > 1:
         names = ", ".join(path.name for path in paths)
-        raise UsageError(f"The names {names} do not give one model (<model>_mf_<cs|em|mp|ar>.jsonl); name it: --model.")
+        raise UsageError(
+            f"The names {names} do not give one model (<model>_mf_<cs|em|mp|ar>.jsonl); name it: --about model=NAME."
+        )
     return models.pop()
 
 

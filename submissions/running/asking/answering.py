@@ -21,6 +21,7 @@ from fairspace.submissions.running.asking.asking import SCHEMAS, Asking, of_disk
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Opened, build_task
 from fairspace.submissions.running.asking.journal import JOURNAL, Answer, Journal, Key, table_of
 from fairspace.submissions.running.asking.models import (
+    SHARED_PROTOCOL,
     ModelSettings,
     found_revision,
     local_facts,
@@ -145,6 +146,7 @@ def answer(
             **opened.marks,
             **({} if asking.schemas is None else {SCHEMA: asking.schemas}),
             **model.shown_arguments(),
+            **({"base_url": "not shown"} if model.base_url and not model.name.startswith(SHARED_PROTOCOL) else {}),
             **facts,
         },
         prompts=asking.prompts,
