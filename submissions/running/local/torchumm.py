@@ -117,7 +117,7 @@ class TorchUmm:
             listed = [response.get("image"), *(response.get("images") or ())]
             shown = [each for each in listed if isinstance(each, Image)][:1]
             files = response.get("saved_paths") or listed[1:] if many else [file] * file.is_file()
-            given = shown or [Path(each).read_bytes() for each in files]
+            given: Sequence[Image | bytes] = shown or [Path(each).read_bytes() for each in files]
         if len(given) != len(prompts):
             return [failed(f"{len(given)} images of {len(prompts)}: {_error(response)}") for _ in prompts]
         return [checked(each) for each in given]
