@@ -201,7 +201,8 @@ def _without_reasoning(text: str) -> tuple[str, bool]:
     tail = start if inside else len(text)
     if closed and _says(text[closed:tail]) and (last not in _BESIDE or not _says(text[: spans[0][0]])):
         spans = [(0, closed)]
-    pieces, place = [], 0
+    pieces: list[str] = []
+    place = 0
     for begin, end in (*spans, (tail, len(text))):
         pieces += [text[place:begin], " " * (end - begin)]
         place = end
