@@ -27,6 +27,7 @@ from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, S
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.sources.faces import BUCKETS as BUCKETS_OF_AGE
+from fairspace.builders.stereotypical_bias.plan import TRAITS
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -164,11 +165,12 @@ _MST_COLUMNS = ("image_ID", "subject_name", "MST", "pose", "lighting", "mask")
 
 
 def write_sample_sources(folder: Path) -> None:
-    """Write the five sources; `facet/boxes.parquet` holds a detector's persons (`builders/models/detection.py`)."""
+    """Write the six sources; `facet/boxes.parquet` holds a detector's persons (`builders/models/detection.py`)."""
     _facet(folder / "facet")
     _fairface(folder / "fairface")
     _utkface(folder / "utkface")
     _mst_e(folder / "mst_e")
+    _modscan(folder / "modscan")
     write_models(folder / "models")
 
 
@@ -274,6 +276,14 @@ def _utkface(folder: Path) -> None:
     broken = ("61_1_20170109142408075", "39_1_20170116174525125", "24_0_1_2017011613525", "200_0_0_20170109150557335")
     for name in broken:
         _save(spare, folder / f"{name}.jpg.chip.jpg")
+
+
+def _modscan(folder: Path) -> None:
+    """A folder for each trait, and one that no question is about."""
+    for trait, number in product((*TRAITS, "Dog Lover"), range(3)):
+        file = folder / trait.replace(" ", "") / f"{number}.png"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draw_object(trait if trait in TRAITS else TRAITS[0], number, _SIZE).save(file)
 
 
 def _mst_e(folder: Path) -> None:

@@ -146,6 +146,7 @@ class Dataset:
         tools: roles of `Tools` in use.
         changes: standard, dataset revision and change, oldest first, for the card.
         revision_of: revision of the benchmark -> revision of this dataset.
+        editions: the dataset in further revisions, which `--include` builds by their names.
         of_cohort: dataset and combinations (occupation, group) -> dataset with a plan that follows them, if possible.
     """
 
@@ -163,7 +164,12 @@ class Dataset:
     task_categories: tuple[str, ...] = ()
     changes: tuple[tuple[str, str, str], ...] = ()
     revision_of: Callable[[str], str] = lambda revision: revision
+    editions: tuple[Dataset, ...] = ()
     of_cohort: Callable[[Dataset, Sequence[tuple[int, int]]], Dataset] | None = None
+
+    def edition(self, revision: str) -> Dataset:
+        """The dataset in one of its further revisions; itself for any other name."""
+        return next((each for each in self.editions if each.revision == revision), self)
 
 
 @dataclass(frozen=True)

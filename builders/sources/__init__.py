@@ -97,6 +97,15 @@ SOURCES: dict[str, Source] = {
             redistribute=False,
         ),
         Source(
+            name="modscan",
+            title="Pictures of ModSCAN (14 persona traits, 400 each)",
+            licence="MIT",
+            terms="May be used, changed and passed on with the notice of the licence. Made by Stable Diffusion 2.1.",
+            address="https://huggingface.co/datasets/A5hbr1ng3r/ModSCAN",
+            files=("ArtLover/*.png", "*/*.png"),
+            redistribute=True,
+        ),
+        Source(
             name="mst_e",
             title="Monk Skin Tone Examples (MST-E)",
             licence="MST-E terms (images of TONL, published by Google)",
@@ -137,6 +146,9 @@ def read_image(file: Path, sha256: str = "") -> bytes:
     mend = "obtain the file again from the source, and build into a new folder"
     try:
         data = file.read_bytes()
+        if data.startswith(b"version https://git-lfs"):
+            mend = "fetch the file itself, with `git lfs pull` or `hf download`"
+            raise OSError("a pointer of Git LFS instead of the image")
         if not sha256:
             upright(data)
     except (OSError, ValueError, SyntaxError) as error:

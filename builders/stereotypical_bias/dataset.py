@@ -1,9 +1,9 @@
 """Stereotypical bias as a dataset: faces of UTKFace side by side, pictures of traits, the questions about both.
 
 *Vision* (sections 3.1 and 4). Faces of an age, race and gender are ordered by sha256(seed, file); the n-th pair of a
-cell takes the n-th face of both groups, so no face is twice in a cell. A pair without a face is left out and logged,
-never filled with another age. The paper does not say whether a face may repeat in a cell; then nearly all of the 3 840
-and 11 520 places of 48 ages would be filled, and the paper has 68 % and 64 %. Photos are cut to their largest central
+cell takes the n-th face of both groups, so no face is twice in a cell, as in the authors' program (`process_UTKFace.py`
+of TrustAIRLab/ModSCAN at b117f70, lines 184 and 256); it may be in cells of several groups. A pair without a face is
+left out and logged, never filled with another age. Photos are cut to their largest central
 square and scaled to 200 x 200 pixels, the size of UTKFace's aligned faces. UTKFace must not be passed on: rows name
 both files and their hashes, for `join_images.py`.
 
@@ -11,6 +11,9 @@ both files and their hashes, for `join_images.py`.
 are drawn: the smallest of sha256(seed, candidate). Section 4 uses the detector "to identify and retain images
 containing person(s)", but such an image answers by itself which person a room or a car makes a model think of. So
 images with a person are rejected by default; `--include persons` does as the paper says (erratum E-STEREO-06).
+
+*Revision `modscan`* has the pairs of `v2` with the authors' black bar, their questions, and 200 of the 400 pictures of
+each trait that they published, drawn by the hash as above; their program looks for no person there (L:119).
 """
 
 from __future__ import annotations
@@ -18,9 +21,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,15 +31,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fairspace.builders.engine.build import write_atomically
-from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.dataset import Columns, Dataset, Job, Manifest, Row, Split, expect
 from fairspace.builders.engine.making import Candidate, PlanStore, Verdict, Wanted, jpeg, make
 from fairspace.builders.engine.tools import ImageGenerator, PersonDetector, Picture
 from fairspace.builders.models.detection import StoredBoxes
 from fairspace.builders.publishing.join_images import spliced_jpeg
 from fairspace.builders.registry import published_split
-from fairspace.builders.sources import SOURCES, read_image
+from fairspace.builders.sources import IMAGES, SOURCES, read_image
 from fairspace.builders.sources import faces as utkface
 from fairspace.builders.stereotypical_bias import plan
+from fairspace.builders.stereotypical_bias.modscan import BAR
 from fairspace.builders.stereotypical_bias.plan import ATTRIBUTES, CORE, IMAGES_PER_TRAIT, REVISIONS, TRAITS, cell_sizes
 
 if TYPE_CHECKING:
@@ -84,11 +88,11 @@ def faces(job: Job, folder: Path) -> dict[str, list[str]]:
     return files
 
 
-def filled(job: Job, attribute: plan.Attribute, files: Mapping[str, Sequence[str]]) -> Iterator[Pair]:
+def filled(job: Job, attribute: plan.Attribute, files: Mapping[str, Sequence[str]], revision: str) -> Iterator[Pair]:
     """The planned pairs that have faces; the others are logged, except in a sample, which takes a few of many."""
     groups = plan.GROUPS[attribute]
     before, lost, count = Counter[tuple[int, str, str]](), Counter[str](), 0
-    for row in plan.pairs(attribute).to_pylist():
+    for row in plan.pairs(attribute, revision).to_pylist():
         age, shared, two = row["age"], row["shared"], (row["left"], row["right"])
         first, second = (_cell(attribute, age, shared, groups[group]) for group in sorted(two))
         number = before[age, first, second]
@@ -137,7 +141,7 @@ def sample(pairs: Sequence[Pair]) -> list[Pair]:
     return kept
 
 
-def vision_splits(job: Job) -> Iterator[Split]:
+def vision_splits(job: Job, revision: str) -> Iterator[Split]:
     """The splits `gender` and `race` of `vision`, if UTKFace is there, and of `vision_questions`."""
     by_attribute: dict[plan.Attribute, list[Pair]] = {}
     if SOURCES["utkface"].found(job.source) is None:
@@ -146,22 +150,25 @@ def vision_splits(job: Job) -> Iterator[Split]:
         folder = job.need("utkface")
         files = faces(job, folder)
         for attribute in plan.ATTRIBUTES:
-            by_attribute[attribute] = list(filled(job, attribute, files))
+            by_attribute[attribute] = list(filled(job, attribute, files, revision))
             if job.sample:
                 by_attribute[attribute] = sample(by_attribute[attribute])
-            yield _pictures(attribute, by_attribute[attribute], folder)
+            yield _pictures(attribute, by_attribute[attribute], folder, BAR if revision == plan.MODSCAN else 0)
     for attribute in plan.ATTRIBUTES:
-        yield _question_split(attribute, [p.pair for p in by_attribute.get(attribute, [])] if job.sample else None)
+        only = [p.pair for p in by_attribute.get(attribute, [])] if job.sample else None
+        yield _question_split(attribute, only, revision)
 
 
-def _pictures(attribute: plan.Attribute, pairs: Sequence[Pair], folder: Path) -> Split:
+def _pictures(attribute: plan.Attribute, pairs: Sequence[Pair], folder: Path, bar: int) -> Split:
     other = "race" if attribute == "gender" else "gender"
+    barred = {"bar": ("int32", "pixels of black between the two faces")} if bar else {}
     return Split(
         config="vision",
         split=attribute,
         about=f"Two faces side by side that differ in {attribute}, equal in age and in {other}.",
         columns={
-            "image": ("image", "400 x 200 pixels: the left face, then the right one"),
+            "image": ("image", f"{400 + bar} x 200 pixels: the left face, then the right one"),
+            **barred,
             "attribute": (plan.ATTRIBUTES, "what the two faces differ in"),
             "age": ("int32", "of both faces, in years, as UTKFace says"),
             "left_gender": (plan.GROUPS["gender"], "perceived gender of the left face"),
@@ -175,26 +182,27 @@ def _pictures(attribute: plan.Attribute, pairs: Sequence[Pair], folder: Path) ->
             "right_sha256": ("string", "of that file"),
         },
         units=pairs,
-        rows=lambda part: (_row(pair, folder) for pair in part),
+        rows=lambda part: (_row(pair, folder, bar) for pair in part),
         groups=("left_gender", "left_race", "right_gender", "right_race"),
         id="the id of a question about the picture is this, `/`, and the instance in small letters with `_` for spaces "
         "(`vision_gender/0000/taxi_driver`); `vision_questions` holds them all",
     )
 
 
-def _row(pair: Pair, folder: Path) -> Row:
+def _row(pair: Pair, folder: Path, bar: int) -> Row:
     row: dict[str, Any] = {"id": pair.id, "attribute": pair.attribute, "age": pair.age, "origin": "utkface"}
+    row |= {"bar": bar} if bar else {}
     halves = []
     for side, (gender, race, file) in (("left", pair.left), ("right", pair.right)):
         halves.append(read_image(folder / file))
         row |= {f"{side}_gender": gender, f"{side}_race": race, f"{side}_file": file}
         row[f"{side}_sha256"] = hashlib.sha256(halves[-1]).hexdigest()
     name = f"{pair.id.replace('/', '-')}.jpg"
-    return row | {"image": {"bytes": spliced_jpeg(halves[0], halves[1]), "path": name}}
+    return row | {"image": {"bytes": spliced_jpeg(halves[0], halves[1], bar), "path": name}}
 
 
-def _question_split(attribute: plan.Attribute, only: Sequence[str] | None) -> Split:
-    items = plan.items(f"vision_{attribute}")
+def _question_split(attribute: plan.Attribute, only: Sequence[str] | None, revision: str) -> Split:
+    items = plan.items(f"vision_{attribute}", revision)
     if only is not None:
         items = items.filter(pc.is_in(items["pair"], pa.array(only, pa.string())))
     return Split(
@@ -232,6 +240,7 @@ def _question_rows(items: pa.Table) -> pa.Table:
 
 GENERATED_PER_TRAIT = 400
 TOO_FEW = "too few images that the detector lets pass"
+TOO_FEW_PUBLISHED = "too few published pictures of a trait"
 PERSONS = "persons"
 """The option that keeps pictures with a person instead of those without."""
 SAMPLE_GENERATED, SAMPLE_KEPT = 6, 2
@@ -249,23 +258,30 @@ def persona_splits(job: Job) -> Iterator[Split]:
         return
     if job.options.get("include") == PERSONS:
         job.note("persona: images with a person were kept, as the paper says (E-STEREO-06).")
-    yield Split(
+    made = {
+        "image": ("image", "as it was generated; without a person, unless the build's options say otherwise"),
+        "trait": (plan.TRAITS, "what the image stands for"),
+        "origin": (("utkface", "synthetic"), "how the image came to be"),
+        "image_prompt": ("string", "what it was generated from (Table A5)"),
+        "generator": ("string", "the model that made it"),
+        "seed": ("int64", "of its noise"),
+    }
+    yield _persona(made, lambda trait: _rows(trait, job, generator, detector))
+
+
+def _persona(columns: Columns, rows: Callable[[str], Iterator[Row]]) -> Split:
+    return Split(
         config="persona",
         about="An image that stands for a persona trait, and the questions about it.",
         columns={
-            "image": ("image", "as it was generated; without a person, unless the build's options say otherwise"),
-            "trait": (plan.TRAITS, "what the image stands for"),
-            "origin": (("utkface", "synthetic"), "how the image came to be"),
-            "image_prompt": ("string", "what it was generated from (Table A5)"),
-            "generator": ("string", "the model that made it"),
-            "seed": ("int64", "of its noise"),
+            **columns,
             "gender_id": ("string", "id of the item that asks for a gender; a response names it"),
             "gender_prompt": ("string", "the question for gender (Table A6), its choices in the item's order"),
             "race_id": ("string", "id of the item that asks for a race; a response names it"),
             "race_prompt": ("string", "the question for race (Table A6), its choices in the item's order"),
         },
         units=plan.TRAITS,
-        rows=lambda part: (row for trait in part for row in _rows(trait, job, generator, detector)),
+        rows=lambda part: (row for trait in part for row in rows(trait)),
         shard=1,
         groups=("trait",),
         id="of the image",
@@ -295,11 +311,15 @@ def _rows(trait: str, job: Job, generator: ImageGenerator, detector: PersonDetec
             "generator": generator.name,
             "seed": seed,
         }
-        place = plan.TRAITS.index(trait) * plan.IMAGES_PER_TRAIT + number
-        for attribute in plan.ATTRIBUTES:
-            ids, prompts = _questions(attribute)
-            row |= {f"{attribute}_id": ids[place].as_py(), f"{attribute}_prompt": prompts[place].as_py()}
-        yield row
+        yield row | _asked(trait, number, REVISIONS[0])
+
+
+def _asked(trait: str, number: int, revision: str) -> dict[str, str]:
+    place, row = TRAITS.index(trait) * IMAGES_PER_TRAIT + number, dict[str, str]()
+    for attribute in ATTRIBUTES:
+        ids, prompts = _questions(attribute, revision)
+        row |= {f"{attribute}_id": ids[place].as_py(), f"{attribute}_prompt": prompts[place].as_py()}
+    return row
 
 
 def _verdicts(images: Sequence[Image], detector: PersonDetector, persons: bool) -> list[Verdict]:
@@ -312,21 +332,65 @@ def _verdicts(images: Sequence[Image], detector: PersonDetector, persons: bool) 
 
 
 @cache
-def _questions(attribute: plan.Attribute) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
-    items = plan.items(f"language_{attribute}")
+def _questions(attribute: plan.Attribute, revision: str) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+    items = plan.items(f"language_{attribute}", revision)
     return items["id"], items["prompt"]
 
 
-def splits(job: Job) -> Sequence[Split]:
+def published_pictures(job: Job) -> Iterator[Split]:
+    """The split `persona/test` of `modscan`: 200 of the pictures that the authors published for each trait."""
+    if SOURCES[plan.MODSCAN].found(job.source) is None:
+        job.note("persona: the authors' pictures (source modscan) were not given, so there are no images of traits.")
+        return
+    folder = job.need(plan.MODSCAN)
+    names = {path.name for path in folder.iterdir() if path.is_dir() and path.name[0] != "."}
+    if others := names.difference(map(_folder, TRAITS)):
+        job.note(f"persona: no question is about these folders of modscan: {', '.join(sorted(others))}.")
+    found: Columns = {
+        "image": ("image", "the published file, unchanged; some show persons"),
+        "trait": (plan.TRAITS, "what the image stands for"),
+        "origin": ((plan.MODSCAN,), "the source of the image"),
+        "source_file": ("string", ""),
+        "source_sha256": ("string", ""),
+    }
+    yield _persona(found, lambda trait: _published(trait, job, folder))
+
+
+def _folder(trait: str) -> str:
+    return trait.replace(" ", "")
+
+
+def _published(trait: str, job: Job, folder: Path) -> Iterator[Row]:
+    files = (file for file in (folder / _folder(trait)).glob("*") if file.suffix.lower() in IMAGES)
+    ranked = sorted(files, key=lambda file: hashlib.sha256(f"{job.seed}/{trait}/{file.name}".encode()).digest())
+    for number in range(SAMPLE_KEPT if job.sample else IMAGES_PER_TRAIT):
+        name = f"persona/{plan.MODSCAN}/{plan.slug(trait)}/{number:03d}"
+        if number >= len(ranked):
+            job.reject(name, TOO_FEW_PUBLISHED, published=len(ranked))
+            continue
+        file, data = ranked[number], read_image(ranked[number])
+        yield {
+            "id": name,
+            "image": {"bytes": data, "path": f"{name.replace('/', '-')}{file.suffix.lower()}"},
+            "trait": trait,
+            "origin": plan.MODSCAN,
+            "source_file": f"{_folder(trait)}/{file.name}",
+            "source_sha256": hashlib.sha256(data).hexdigest(),
+            **_asked(trait, number, plan.MODSCAN),
+        }
+
+
+def splits(job: Job, revision: str = REVISIONS[0]) -> Sequence[Split]:
     """Pairs of faces, their questions, images of traits, and the printed figures."""
-    return [*vision_splits(job), *persona_splits(job), published_split("stereotypical_bias")]
+    persona = published_pictures(job) if revision == plan.MODSCAN else persona_splits(job)
+    return [*vision_splits(job, revision), *persona, published_split("stereotypical_bias")]
 
 
 def check(manifest: Manifest) -> None:
     """Check that every planned picture is there or logged as missing; in a sample every trait has images."""
     persona = manifest.find("persona", "test")
     traits = persona.counts["trait"] if persona else {}
-    lost = manifest.rejected.get(TOO_FEW, 0)
+    lost = sum(manifest.rejected.get(reason, 0) for reason in (TOO_FEW, TOO_FEW_PUBLISHED))
     if manifest.sample:
         expect(all(traits.values()), manifest.dataset, f"images per trait {dict(traits)}", "at least one of each")
         return
@@ -341,7 +405,7 @@ def check(manifest: Manifest) -> None:
         expect(rows + lost == planned, manifest.dataset, f"{rows} pairs and {lost} left out", f"{planned} pairs")
 
 
-DATASET = Dataset(
+_V2 = Dataset(
     name="stereotypical_bias",
     title="Stereotypical Bias of Multi-modal Large Language Models",
     benchmark="stereotypical_bias",
@@ -349,7 +413,7 @@ DATASET = Dataset(
     revision_of=lambda revision: CORE.get(revision, revision),
     licence="CC-BY-NC-4.0",
     sources=("utkface",),
-    includes=("persons",),
+    includes=("persons", plan.MODSCAN),
     splits=splits,
     check=check,
     gated=True,
@@ -363,5 +427,13 @@ DATASET = Dataset(
             "paper's totals evenly over the cells. A face is once in a cell. Questions, traits and orders are those of "
             "v1.",
         ),
+        (
+            "up_to_twenty",
+            plan.MODSCAN,
+            "The pairs of v2 with a black bar, the questions of the authors' programs, and their published pictures of "
+            "traits; ids of its own.",
+        ),
     ),
 )
+_MODSCAN = replace(_V2, revision=plan.MODSCAN, sources=("utkface", plan.MODSCAN), tools=())
+DATASET = replace(_V2, editions=(replace(_MODSCAN, splits=partial(splits, revision=plan.MODSCAN)),))

@@ -327,12 +327,14 @@ class Protocols:
         texts: name of a protocol -> a sentence on its measurement.
         of: signature of a result, its scores -> its protocol.
         cohort_of: scores of a result -> its cohort as the board shows it; '' if it is ranked with all.
+        as_printed: beginnings of the protocols whose questions the printed rows answered; empty if all are.
         own_plan: sentence on the protocol of a revision with a plan of its own (`Benchmark.base_revision`).
     """
 
     texts: Mapping[str, str] = field(default_factory=dict)
     of: Callable[[Mapping[str, str], Scored], str] = lambda signature, scored: signature.get("dataset_revision", "")
     cohort_of: Callable[[Scored], str] = lambda scored: ""
+    as_printed: tuple[str, ...] = ()
     own_plan: str = ""
 
 

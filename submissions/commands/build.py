@@ -54,7 +54,10 @@ def build(
     ] = None,
     device: Annotated[str, typer.Option(help="Where models run: cpu, cuda, cuda:1.")] = "",
     include: Annotated[
-        str, typer.Option(help="Content that is off by default: mst_e, or persons in stereotypical_bias.")
+        str,
+        typer.Option(
+            help="Content that is off by default: mst_e, or in stereotypical_bias persons; modscan for that revision."
+        ),
     ] = "",
     cohort: Annotated[
         list[Path] | None,
@@ -99,7 +102,7 @@ def build(
             raise UsageError("--reviewed is about one dataset; build that one.")
         if name != "all":
             _check_asked(dataset(name), named, include, reviewed)
-        datasets = {each: dataset(each) for each in (NAMES if name == "all" else (name,))}
+        datasets = {each: dataset(each).edition(include) for each in (NAMES if name == "all" else (name,))}
         if cohort:
             datasets = {name: _of_cohort(datasets, cohort)}
         options = {REVIEWED: read_reviews(reviewed)} if reviewed is not None else {}

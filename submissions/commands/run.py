@@ -137,7 +137,9 @@ def run(
     seed: Annotated[
         int | None, typer.Option(help="Seed of the run; each request and image has a seed of its own from it.")
     ] = None,
-    prefix: Annotated[str, typer.Option(help="stereotypical_bias: prefix of every prompt.")] = "plain",
+    prefix: Annotated[
+        str, typer.Option(help="stereotypical_bias: prefix of every prompt, or mode of modscan.")
+    ] = "plain",
     text_only: Annotated[
         bool, typer.Option("--text-only", help="genres, stereotypical_bias: leave the pictures out.")
     ] = False,

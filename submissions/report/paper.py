@@ -120,6 +120,8 @@ def _own(result: Result, name: str, paper: Paper) -> Model:
     protocol, about = bench.protocol_of(result.signature, result.scored), caption([result])
     if protocol != PRINTED:
         about += f" Not the paper's protocol but {protocol}. {bench.protocol_text(protocol)}"
+    if bench.protocols.as_printed and not protocol.startswith(bench.protocols.as_printed):
+        name = f"{name}, other questions"
     printed = [value for row in published(bench.name, result.standard) for value in row.scores.values()]
     if not all("printed" in value.evidence or "prints no" in value.reason for value in printed):
         about = f"{about.strip()} The printed scores are by another standard."

@@ -238,6 +238,8 @@ def read_known(folder: Path, name: str, revision: str = "") -> Known | None:
     if (named, known.revision) != (name, expected):
         what = f"revision {known.revision} of {named}"
         mend = build_command(name) if expected == newest else f"name the build that has it, from the tag {expected}"
+        if dataset(name).edition(expected) is not dataset(name):
+            mend = f"build it with `fairspace build {name} --include {expected}`"
         if named == name and benchmark(dataset(name).benchmark).has_revision(known.revision):
             mend += f"; or ask what this build has, with --dataset-revision {known.revision}"
         raise RunError("DATA_INVALID", str(file), what, f"revision {expected} of {name}", mend)

@@ -1,13 +1,15 @@
 """Prompts of the stereotypical bias benchmark: 20 questions per pair of faces, one per picture of a trait.
 
-Sections 3.1, 3.2 and 4; prefixes of section 5.4. The paper states no settings of generation.
+Sections 3.1, 3.2 and 4; prefixes of section 5.4, modes of the authors' programs in revision `modscan`. The paper states
+no settings of generation; the declaration has those of the programs.
 """
 
 from __future__ import annotations
 
-from fairspace.builders.stereotypical_bias import plan
+from fairspace.builders.stereotypical_bias import modscan, plan
 from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
 from fairspace.submissions.running.data import Data, planned_images
+from fairspace.submissions.running.errors import RunError
 
 DATASET = "stereotypical_bias"
 TYPICAL_TOKENS = 20
@@ -16,8 +18,10 @@ TYPICAL_TOKENS = 20
 def vision(task: Task, data: Data | None, revision: str, prefix: str = "plain", *, text_only: bool = False) -> Part:
     """One stimulus per picture of two faces, with its 20 questions; strata are the cells of section 4 (age and groups).
 
-    `prefix` is a key of `PREFIXES`; `text_only` must be False. Errors: RunError DATA_MISSING, DATA_INVALID.
+    `prefix` is one of `plan.prefixes`; `text_only` must be False. Errors: RunError TASK_UNKNOWN without this prefix,
+    DATA_MISSING, DATA_INVALID.
     """
+    _check_prefix(task.name, revision, prefix)
     name, attribute = task.name, plan.task_attribute(task.name)
     items, each = plan.items(name, revision), len(plan.INSTANCES)
     pairs = plan.pairs(attribute, revision).to_pylist()
@@ -27,8 +31,8 @@ def vision(task: Task, data: Data | None, revision: str, prefix: str = "plain", 
     def read(number: int) -> Shown:
         rows = items.slice(places[number] * each, each)
         asks = zip(rows["id"].to_pylist(), rows["prompt"].to_pylist(), strict=True)
-        asked = tuple(Ask(name, item, 0, plan.with_prefix(text, prefix, attribute), 0) for item, text in asks)
-        return Shown(asked, (images.get(planned[places[number]]),))
+        asked = tuple(Ask(name, item, 0, plan.with_prefix(text, prefix, name, revision), 0) for item, text in asks)
+        return Shown(asked, (modscan.shown(images.get(planned[places[number]]), prefix, name),))
 
     groups = plan.GROUPS[attribute]
     stimuli = []
@@ -40,10 +44,11 @@ def vision(task: Task, data: Data | None, revision: str, prefix: str = "plain", 
 
 
 def language(task: Task, data: Data | None, revision: str, prefix: str = "plain", *, text_only: bool = False) -> Part:
-    """One stimulus per picture of a trait, with its question; strata are the traits; `prefix` is a key of `PREFIXES`.
+    """One stimulus per picture of a trait, with its question; strata are the traits; `prefix` as for `vision`.
 
-    Errors: RunError DATA_MISSING, DATA_INVALID.
+    Errors: RunError TASK_UNKNOWN without this prefix, DATA_MISSING, DATA_INVALID.
     """
+    _check_prefix(task.name, revision, prefix)
     name, attribute = task.name, plan.task_attribute(task.name)
     items = plan.items(name, revision)
     ids, prompts = items["id"].to_pylist(), items["prompt"].to_pylist()
@@ -57,10 +62,20 @@ def language(task: Task, data: Data | None, revision: str, prefix: str = "plain"
 
     def read(number: int) -> Shown:
         place = places[number]
-        prompt = plan.with_prefix(prompts[place], prefix, attribute)
+        prompt = plan.with_prefix(prompts[place], prefix, name, revision)
         if images is None:
             return Shown((Ask(name, ids[place], 0, prompt),), ())
-        return Shown((Ask(name, ids[place], 0, prompt, 0),), (images.get(planned[place]),))
+        return Shown((Ask(name, ids[place], 0, prompt, 0),), (modscan.shown(images.get(planned[place]), prefix, name),))
 
-    stimuli = [Stimulus(ids[place], name, ids[place].split("/")[1], 1) for place in places]
+    stimuli = [Stimulus(ids[place], name, ids[place].split("/")[-2], 1) for place in places]
     return Part(name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, expected=len(ids))
+
+
+def _check_prefix(task: str, revision: str, prefix: str) -> None:
+    """RunError TASK_UNKNOWN if the task has no such prefix in the revision; names the tasks that have it."""
+    if prefix in (known := plan.prefixes(task, revision)):
+        return
+    having = " ".join(f"--task {name}" for name in plan.TASKS if prefix in plan.prefixes(name, revision))
+    mend = f"name the tasks that have it: {having}" if having else "ask --dataset-revision modscan"
+    what = f"no prefix {prefix} in revision {revision}"
+    raise RunError("TASK_UNKNOWN", f"stereotypical_bias, task {task}", what, f"one of {', '.join(known)}", mend)

@@ -19,7 +19,7 @@ import re
 from collections.abc import Mapping
 from functools import partial
 
-from fairspace.builders.stereotypical_bias import plan
+from fairspace.builders.stereotypical_bias import modscan, plan
 from fairspace.submissions.benchmarks.benchmark import (
     CHANCE,
     CLOSED,
@@ -61,7 +61,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.score import (
 from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, Lazy, Task
 from fairspace.submissions.format.schema import Submission
 
-_PLACE = re.compile(r"Tell me the spatial location of the (.+)\.$")
+_PLACE = re.compile(r"Tell me the spatial location (?:\(left or right\) )?of the (.+)\.$")
 
 
 def _side(prompt: str) -> tuple[str, tuple[str, ...]]:
@@ -88,19 +88,25 @@ def signature(submission: Submission) -> dict[str, str]:
     return read_as | shown(submission)
 
 
+_OTHER = "Its questions are worded as the paper prints them, not as the authors' programs ask (modscan)."
 _REVISIONS = {
-    "v1": "Our pairs of UTKFace faces, as many in every cell, and pictures that we draw or make.",
-    "v2": "Our pairs of UTKFace faces, up to 20 in every cell, and pictures that we draw or make.",
+    "v1": f"Our pairs of UTKFace faces, as many in every cell, and pictures that we draw or make. {_OTHER}",
+    "v2": f"Our pairs of UTKFace faces, up to 20 in every cell, and pictures that we draw or make. {_OTHER}",
     "v2-core": "As v2, with 384 of the 15,360 pairs and 10 of the 200 pictures of a trait. S is larger by chance with "
     "fewer answers; the intervals hold this.",
+    plan.MODSCAN: "The questions of the authors' programs about the pairs of v2 with their black bar, and about their "
+    "published pictures.",
 }
+_PREFIXED = ("The prefix {} of appendix C stood before each prompt.", plan.PREFIXES)
+_IN_MODE = ("Asked in their mode {}.", modscan.MODES)
 _PICTURES = {
-    "paper": "As printed: pairs of UTKFace faces and pictures of the authors.",
+    "paper": "As printed: pairs of UTKFace faces and pictures of the authors, whose published programs ask as modscan.",
     **_REVISIONS,
     **{
-        f"{revision}, prefix {prefix}": f"{how} The prefix {prefix} of appendix C stood before each prompt."
+        f"{revision}, prefix {prefix}": f"{how} {text.format(prefix)}"
         for revision, how in _REVISIONS.items()
-        for prefix in plan.PREFIXES
+        for text, prefixes in [_IN_MODE if revision == plan.MODSCAN else _PREFIXED]
+        for prefix in prefixes
         if prefix != "plain"
     },
 }
@@ -137,7 +143,7 @@ BENCHMARK = Benchmark(
     name="stereotypical_bias",
     title="Stereotypical bias",
     revisions=plan.REVISIONS,
-    base_revision=lambda revision: plan.CORE.get(revision, revision),
+    base_revision=lambda revision: plan.BASE.get(revision, revision),
     tasks=tuple(
         Task(
             name,
@@ -165,7 +171,7 @@ BENCHMARK = Benchmark(
         compare=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:compare_reading"),
         authors=as_the_authors_read,
     ),
-    protocols=Protocols(PROTOCOLS, protocol_of),
+    protocols=Protocols(PROTOCOLS, protocol_of, as_printed=("paper", plan.MODSCAN)),
     standards=STANDARDS,
     default_standard=UP_TO_TWENTY.name,
     score=score,
@@ -175,10 +181,11 @@ BENCHMARK = Benchmark(
     published=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.about:rows"),
     asking=Asking(
         forms=FORMS,
-        options={"prefix": tuple(plan.PREFIXES), "text_only": (False, True)},
+        options={"prefix": tuple(plan.PREFIXES | modscan.MODES), "text_only": (False, True)},
         authors=AsAuthors(
             "LLaVA in eval/query_*.py of TrustAIRLab/ModSCAN@b117f70, with one beam",
             {"temperature": 0.2, "top_p": 0.7, "max_tokens": 512},
+            revision=plan.MODSCAN,
         ),
     ),
     signature=signature,

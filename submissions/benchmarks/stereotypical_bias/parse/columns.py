@@ -198,7 +198,8 @@ def _scenes(task: str, revision: str) -> tuple[Integers, list[Scene]]:
     items, groups = plan.items(task, revision), plan.GROUPS[plan.task_attribute(task)]
     columns = [items[name].to_numpy().astype(np.int64) for name in ("instance", "left", "right")]
     distinct, places = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
-    return places.ravel(), [Scene(plan.INSTANCES[i], groups[left], groups[right]) for i, left, right in distinct]
+    size = plan.picture_size(items["id"][0].as_py())
+    return places.ravel(), [Scene(plan.INSTANCES[i], groups[left], groups[right], size) for i, left, right in distinct]
 
 
 _ROLE = {slug(name): name for name in INSTANCES}
@@ -223,8 +224,11 @@ def label_lines(task: str, items: Sequence[Mapping[str, Any]]) -> Sequence[Mappi
     groups = GROUPS[task_attribute(task)]
     if not task.startswith("vision_"):
         return [{"task": task, "item": item["id"], "choices": groups} for item in items]
-    shared = {"task": task, "image": list(PICTURE_SIZE), "choices": SIDES}
-    return [shared | {"item": item["id"]} | {side: groups[item[side]] for side in SIDES} for item in items]
+    return [
+        {"task": task, "image": list(plan.picture_size(item["id"])), "choices": SIDES, "item": item["id"]}
+        | {side: groups[item[side]] for side in SIDES}
+        for item in items
+    ]
 
 
 def _scene(line: Mapping[str, Any]) -> Scene:
