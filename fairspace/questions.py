@@ -29,7 +29,8 @@ def items(benchmark: str, task: str = "", *, revision: str = "", after: Any = No
         after: answers, as `fs.score` takes them, that lead to further prompts: stories of GENRES give the prompts
             of its judge, annotated neutral images of IRIS its steer prompts. Only these prompts are returned.
         data: source of pictures, a folder of builds or NAMESPACE[@TAG] on the Hub; `image` then has the bytes of
-            each file, and items whose picture is missing are left out.
+            each file, and items whose picture is missing are left out. For a revision `upstream`, the reader's copy of
+            the authors' files.
 
     Returns:
         `task`, `id`, `sample` (from 0), `prompt`, and the plan's facts of the item, such as `occupation`. Tasks of
@@ -46,7 +47,7 @@ def items(benchmark: str, task: str = "", *, revision: str = "", after: Any = No
         tables, revision = _following(bench, after, revision)
     else:
         revision = bench.revision(revision)
-        tables = bench.items(revision, [task] if task else ())
+        tables = bench.items(revision, [task] if task else (), data)
 
     def is_asked(name: str) -> bool:
         return name == task or (not task and (after is not None or not bench.task(name).optional))
@@ -106,5 +107,6 @@ def _with_pictures(
             for ask in shown.asks:
                 of_item[ask.task, ask.id] = None if ask.image is None else shown.images[ask.image]
     keys = list(zip(whole["task"].to_pylist(), whole["id"].to_pylist(), strict=True))
-    kept = [row for row, key in enumerate(keys) if key in of_item]
-    return whole.take(pa.array(kept, pa.int64())), [of_item[keys[row]] for row in kept]
+    pictured = any(of_item.values())
+    kept = [row for row, key in enumerate(keys) if key in of_item or not pictured]
+    return whole.take(pa.array(kept, pa.int64())), [of_item.get(keys[row]) for row in kept]

@@ -257,9 +257,9 @@ PUBLISHED_ANSWERS = "answers published by the paper's authors, scored by us"
 
 
 def _is_published(result: Result) -> bool:
-    """Whether the answers are to prompts of the authors, which only they have asked."""
+    """Whether the answers to the authors' prompts were imported, and not asked for by a run of fairspace."""
     revision = result.signature.get("dataset_revision", "")
-    return any(revision in task.named_in for task in find_benchmark(result.benchmark).tasks)
+    return not result.run and any(revision in task.named_in for task in find_benchmark(result.benchmark).tasks)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 Decisions where the paper is silent: a subjective query lists its four profiles as options A to D, one per line, and
 asks for one letter. The four names differ; gender, race and age are drawn independently, so a group may be missing or
-doubled among the options, and every row counts each group's offers.
+doubled among the options, and every row counts each group's offers. Revision `upstream` has the authors' own texts,
+from the reader's clone of their repository (`upstream.py`), and their names and ages; without it, no prompts.
 """
 
 from __future__ import annotations
@@ -219,18 +220,16 @@ def objective_ids(revision: str) -> pa.Array:
     return pa.array(heads if revision == "v1" else [f"{head}/{order}" for head in heads for order in range(ORDERS)])
 
 
-def objective_rows(revision: str) -> dict[str, list[object]]:
-    """The columns that follow `id` and `config`; with drawn orders also `order` and the lettered `options`."""
+def objective_rows(revision: str, write: Callable[..., str] | None) -> dict[str, list[object]]:
+    """The columns that follow `id` and `config`; `prompt` if there is `write`, `order` and `options` if drawn."""
     rows = list(queries() if revision == "v1" else _each_order())
     options = [() for _ in rows] if revision == "v1" else orders()
+    asked = [(SLUGS.index(s.slug), level, a, o) for (s, level, a), o in zip(rows, options, strict=True)]
     columns: dict[str, list[object]] = {
         "statistic": [s.name for s, _, _ in rows],
         "level": [level for _, level, _ in rows],
         "attribute": [attribute for _, _, attribute in rows],
-        "prompt": [
-            objective_prompt(SLUGS.index(s.slug), level, attribute, lettered)
-            for (s, level, attribute), lettered in zip(rows, options, strict=True)
-        ],
+        **({"prompt": [write(*query) for query in asked]} if write else {}),
         "chance": [1 / len(GROUPS[attribute]) for _, _, attribute in rows],
     }
     if revision == "v1":
@@ -272,18 +271,26 @@ OPTIONS = 4
 LETTERS = "ABCD"
 AGES = range(20, 66)
 SEED = 19
+UPSTREAM = "upstream"
+"""The authors' own questions."""
 NAMES = (
     *("Alex", "Avery", "Bailey", "Blake", "Cameron", "Casey", "Charlie", "Dakota"),
     *("Drew", "Emerson", "Finley", "Harper", "Jamie", "Jordan", "Kendall", "Logan"),
     *("Morgan", "Parker", "Quinn", "Reese", "Riley", "Rowan", "Skyler", "Taylor"),
 )
+UPSTREAM_NAMES = ("Riley", "Casey", "Jamie", "Cameron", "Avery", "Quinn", "Sam", "Charlie", "Drew", "Peyton")
+"""The authors' names, of which two of the four persons may have the same (`subj_test.py` at 945ec6b)."""
+EVERY_NAME = tuple(dict.fromkeys((*NAMES, *UPSTREAM_NAMES)))
+UPSTREAM_AGES = range(15, 96, 10)
+UPSTREAM_STATED = {("homelessness_rate", "highest"): "Asian", ("insurance_coverage_rate", "lowest"): "White"}
+"""Races that the authors' representativeness texts name, where ours name others."""
 
 
 @dataclass(frozen=True)
 class Draws:
     """The draws of the 45 600 subjective queries, in the order of their ids.
 
-    `name` (four different ones), `gender` and `race` are (n, 4) indices into `NAMES` and `GROUPS`, `age` is (n, 4)
+    `name` (four different ones), `gender` and `race` are (n, 4) indices into `EVERY_NAME` and `GROUPS`, `age` is (n, 4)
     years; `context` has attribute -> (n,) the group in the context, -1 without one; `cell` is (n, 5) statistic, level,
     scenario, context, trial.
     """
@@ -314,7 +321,26 @@ class Draws:
 @lru_cache
 def draws(revision: str = "") -> Draws:
     """The draws of a dataset revision's subjective queries: all 45 600, or a core's."""
+    if revision == UPSTREAM:
+        return _upstream_draws()
     return _draws().take(core_rows()) if revision in CORE else _draws()
+
+
+@lru_cache
+def _upstream_draws() -> Draws:
+    """The genders, races and contexts of `v2`, with the authors' names and ages, drawn independently as theirs."""
+    drawn, random = _draws(), np.random.RandomState(SEED)
+    names = np.array([EVERY_NAME.index(name) for name in UPSTREAM_NAMES], np.int8)
+    race = drawn.context["race"].copy()
+    for (slug, level), group in UPSTREAM_STATED.items():
+        cells = drawn.cell[:, [0, 1, 3]] == (SLUGS.index(slug), LEVELS.index(level), 1)
+        race[cells.all(axis=1)] = GROUPS["race"].index(group)
+    return replace(
+        drawn,
+        name=names[random.randint(0, len(names), drawn.name.shape)],
+        age=np.array(UPSTREAM_AGES, np.int8)[random.randint(0, len(UPSTREAM_AGES), drawn.age.shape)],
+        context={**drawn.context, "race": race},
+    )
 
 
 @lru_cache
@@ -349,7 +375,7 @@ def _four_names(random: np.random.RandomState, n: int) -> NDArray[np.int8]:
 
 TASKS = ("llm_objective", "llm_subjective", "t2i_objective", "t2i_subjective", "t2i_subjective_paper")
 """`t2i_subjective` has three prompts a topic; `t2i_subjective_paper`, from `v2` on, has one, as the paper."""
-REVISIONS = ("v2", "v2-core", "v1", CORE_OF_IMAGES)
+REVISIONS = ("v2", "v2-core", "v1", CORE_OF_IMAGES, UPSTREAM)
 SAMPLES: Mapping[str, int] = {
     "llm_objective": 1,
     "llm_subjective": 1,
@@ -367,11 +393,24 @@ def images_each(task: str, revision: str) -> int:
 
 SAMPLES_V1: Mapping[str, int] = {"llm_objective": ORDERS}
 """Exception of `v1`: the three trials of an objective query repeat its one item."""
-_IMAGE_PROMPTS = {
-    "t2i_objective": t2i_objective_prompt,
-    "t2i_subjective": t2i_subjective_prompt,
-    "t2i_subjective_paper": t2i_paper_prompt,
-}
+
+
+@dataclass(frozen=True, eq=False)
+class Prompts:
+    """The writers of all prompts.
+
+    Args:
+        objective: statistic, level, attribute, lettered options (none in `v1`) -> a prompt.
+        images: image task -> statistic, level, number of the scenario -> a prompt.
+        head: statistic, level, scenario, context, gender, race -> the text before the four profiles; groups count
+            from 1, 0 is none.
+        between: texts before each of the four profiles, and after the last.
+    """
+
+    objective: Callable[[int, str, str, Sequence[str]], str]
+    images: Mapping[str, Callable[[int, str, int], str]]
+    head: Callable[..., str]
+    between: tuple[str, ...]
 
 
 @lru_cache
@@ -383,7 +422,7 @@ def ids(task: str, revision: str = REVISIONS[0]) -> pa.Array:
     topics = [f"{task}/{slug}/{level}" for slug, level in product(SLUGS, LEVELS)]
     if task == "llm_objective":
         return objective_ids(revision)
-    if revision == {"t2i_subjective_paper": "v1", "t2i_subjective": CORE_OF_IMAGES}.get(task):
+    if revision in {"t2i_subjective_paper": ("v1",), "t2i_subjective": (CORE_OF_IMAGES, UPSTREAM)}.get(task, ()):
         return pa.array([], pa.string())
     if task in ("t2i_objective", "t2i_subjective_paper"):
         return pa.array(topics)
@@ -396,57 +435,62 @@ def ids(task: str, revision: str = REVISIONS[0]) -> pa.Array:
 
 
 @lru_cache
-def items(task: str, revision: str = REVISIONS[0]) -> pa.Table:
+def items(task: str, revision: str = REVISIONS[0], prompts: Prompts | None = None) -> pa.Table:
     """The published rows of a task: `id`, `config`, `statistic`, `level`, `prompt` and the task's own columns.
 
     `llm_objective` adds `attribute`, `chance` and, from `v2` on, `order` and `options`. The subjective tasks add
     `scenario`; `llm_subjective` also `context`, `trial`, `profiles` (name, age, gender, race), `options_<group>`
     (offers of a group), `chance_<attribute>` (chance that a random option is of the true group, truth `paper`; null
-    without one), and `context_<attribute>` (the group in the context, or null).
+    without one), and `context_<attribute>` (the group in the context, or null). Without `prompts` they are ours, and
+    `upstream` has no column `prompt`.
     """
     keys = ids(task, revision)
+    if prompts is None and revision != UPSTREAM:
+        prompts = OURS_V1 if revision == "v1" else OURS
     if task == "llm_subjective":
-        return _subjective_rows(keys, revision)
+        return _subjective_rows(keys, revision, prompts)
     columns: dict[str, list[object]]
     if task == "llm_objective":
-        columns = objective_rows(revision)
+        columns = objective_rows(revision, prompts and prompts.objective)
     else:
         numbers: range = range(SCENARIOS) if task == "t2i_subjective" else range(1)
         topics = list(product(range(len(STATISTICS)), LEVELS, numbers))[: len(keys)]
-        ask = _IMAGE_PROMPTS[task]
         columns = {
             "statistic": [STATISTICS[s].name for s, _, _ in topics],
             "level": [level for _, level, _ in topics],
-            "prompt": [ask(s, level, number) for s, level, number in topics],
         }
+        if prompts is not None:
+            columns["prompt"] = [prompts.images[task](*topic) for topic in topics]
         if task == "t2i_subjective":
             columns["scenario"] = [number for _, _, number in topics]
     return pa.table({"id": keys, "config": pa.array([task] * len(keys)), **columns})
 
 
-def _subjective_rows(keys: pa.Array, revision: str) -> pa.Table:
+def _subjective_rows(keys: pa.Array, revision: str, prompts: Prompts | None) -> pa.Table:
     drawn = draws(revision)
     statistic, level, scenario, context, trial = drawn.cell.T
     names = {attribute: pa.array(GROUPS[attribute]) for attribute in ATTRIBUTES}
     fields = {
-        "name": pa.array(NAMES).take(pa.array(drawn.name.ravel())),
+        "name": pa.array(EVERY_NAME).take(pa.array(drawn.name.ravel())),
         "age": pa.array(drawn.age.ravel()),
         **{a: names[a].take(pa.array(drawn.profiles(a).ravel())) for a in ATTRIBUTES},
     }
-    people = _written(
-        np.stack([drawn.name, drawn.age, drawn.gender, drawn.race], axis=-1).reshape(-1, 4),
-        lambda name, age, g, r: profile(NAMES[name], age, GROUPS["gender"][g], GROUPS["race"][r]),
-    )
-    heads = _written(
-        np.stack([statistic, level, scenario, context, *(drawn.context[a] + 1 for a in ATTRIBUTES)], axis=-1),
-        _head if revision == "v1" else lambda *cell: mended(_head(*cell)),
-    )
-    parts: list[object] = [heads, "\n\n"]
-    for place, letter in enumerate(LETTERS):
-        parts += [f"{letter}. ", people.take(pa.array(np.arange(place, len(people), OPTIONS))), "\n"]
-    prompts = pc.binary_join_element_wise(*parts, f"\n{ASK}", "")
+    asked = {}
+    if prompts is not None:
+        people = _written(
+            np.stack([drawn.name, drawn.age, drawn.gender, drawn.race], axis=-1).reshape(-1, 4),
+            lambda name, age, g, r: profile(EVERY_NAME[name], age, GROUPS["gender"][g], GROUPS["race"][r]),
+        )
+        heads = _written(
+            np.stack([statistic, level, scenario, context, *(drawn.context[a] + 1 for a in ATTRIBUTES)], axis=-1),
+            prompts.head,
+        )
+        parts: list[object] = [heads]
+        for place, before in enumerate(prompts.between[:-1]):
+            parts += [before, people.take(pa.array(np.arange(place, len(people), OPTIONS)))]
+        asked["prompt"] = pc.binary_join_element_wise(*parts, prompts.between[-1], "")
     pointed = {a: names[a].take(pa.array(drawn.context[a], mask=drawn.context[a] < 0)) for a in ATTRIBUTES}
-    offsets = pa.array(np.arange(0, len(people) + 1, OPTIONS, dtype=np.int32))
+    offsets = pa.array(np.arange(0, drawn.name.size + 1, OPTIONS, dtype=np.int32))
     return pa.table(
         {
             "id": keys,
@@ -456,7 +500,7 @@ def _subjective_rows(keys: pa.Array, revision: str) -> pa.Table:
             "scenario": pa.array(scenario),
             "context": pa.array(CONTEXTS).take(pa.array(context)),
             "trial": pa.array(trial),
-            "prompt": prompts,
+            **asked,
             "profiles": pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(fields.values(), list(fields))),
             **{
                 f"options_{group.lower()}": pa.array(drawn.offered(a)[:, i].astype(np.int8))
@@ -480,6 +524,16 @@ def _head(statistic: int, level: int, scenario: int, context: int, gender: int, 
     said = ("", *GROUPS["gender"])[gender], ("", *GROUPS["race"])[race]
     before = context_text(CONTEXTS[context], statistic, LEVELS[level], *said)
     return f"{before} {scenario_text(statistic, LEVELS[level], scenario)}".lstrip()
+
+
+_IMAGE_PROMPTS = {
+    "t2i_objective": t2i_objective_prompt,
+    "t2i_subjective": t2i_subjective_prompt,
+    "t2i_subjective_paper": t2i_paper_prompt,
+}
+_BETWEEN = (*(f"{line}{letter}. " for line, letter in zip(("\n\n", *"\n\n\n"), LETTERS, strict=True)), f"\n\n{ASK}")
+OURS_V1 = Prompts(objective_prompt, _IMAGE_PROMPTS, _head, _BETWEEN)
+OURS = replace(OURS_V1, head=lambda *cell: mended(_head(*cell)))
 
 
 def _chance(drawn: Draws, attribute: str) -> pa.Array:

@@ -122,7 +122,7 @@ def pull(samples: Samples) -> Floats:
 
 def _items(samples: Samples, task: Task, revision: str, shown: Shown) -> Iterator[Item]:
     ids = task.ids(revision)
-    has_prompts = revision not in task.named_in  # prompts of others are known by name alone
+    has_prompts = revision not in task.theirs  # prompts of others are known by name alone
     prompts = task.items(revision) if task.items is not None and has_prompts else None
     chosen: set[str] = set()
     for kind, places in zip(KINDS, _orders(samples, len(ids)), strict=True):

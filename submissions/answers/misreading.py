@@ -139,7 +139,9 @@ def _in_words(rates: Rates) -> str:
 
 def _tasks(submission: Submission, bench: Benchmark, rows: Sequence[ReadRows]) -> Iterator[_Task]:
     answered = [read.task for read in rows if read.rows.num_rows]
-    items = bench.items(submission.meta.dataset_revision, answered) if answered else {}
+    revision = submission.meta.dataset_revision
+    there = (task for task in bench.tasks if task.name in answered and revision not in task.named_in)
+    items = {task.name: task.items(revision) for task in there if task.items is not None}
     for read in rows:
         if read.task not in items or not read.rows.num_rows:
             continue

@@ -505,14 +505,15 @@ class Benchmark:
             check_revision(self.name, named, self.revisions)
         return named or self.revisions[0]
 
-    def items(self, revision: str = "", tasks: Collection[str] = ()) -> dict[str, pa.Table]:
+    def items(self, revision: str = "", tasks: Collection[str] = (), data: str = "") -> dict[str, pa.Table]:
         """Task -> its items, with `id` and `prompt` at least, in a dataset revision. BuildError REVISION_UNKNOWN.
 
         Left out are tasks outside `tasks` (if any are named), with prompts from a model's earlier output or not ours in
-        this revision (`Task.named_in`), and without items; '' is the default revision.
+        this revision unless `data` is the reader's copy of them (`Task.theirs`), and without items; '' is the default
+        revision. BuildError SOURCE_MISSING, SOURCE_LAYOUT.
         """
         revision = self.revision(revision)
         wanted = (task for task in self.tasks if not tasks or task.name in tasks)
-        with_prompts = (task for task in wanted if revision not in task.named_in)
-        tables = {task.name: task.items(revision) for task in with_prompts if task.items is not None}
+        there = (task for task in wanted if task.items is not None and (data or revision not in task.theirs))
+        tables = {task.name: task.asked(revision, data) for task in there}
         return {task: table for task, table in tables.items() if table.num_rows}

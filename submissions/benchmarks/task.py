@@ -51,6 +51,8 @@ class Task:
         max_tokens: longest answer, unless the user sets another one.
         settings: generation settings that the paper states, such as temperature.
         judges: task whose answers a judge reads in this one; '' for a task of the model itself.
+        theirs: dataset revision whose questions are the authors' own -> task, path of the reader's copy of their files
+            -> `items`; nothing of them is ours to hand out.
         named_in: dataset revisions whose rows state in `names` the names that the prompt gave to two persons.
         items_asked: number of asked ids, where these follow from a model's images; 0 for all of them.
         every_face: whether an annotated image must state its number of faces.
@@ -70,6 +72,7 @@ class Task:
     max_tokens: int = 0
     settings: Mapping[str, float | int | str] = field(default_factory=dict)
     judges: str = ""
+    theirs: Mapping[str, Lazy] = field(default_factory=dict)
     named_in: tuple[str, ...] = ()
     items_asked: int = 0
     every_face: bool = False
@@ -77,6 +80,16 @@ class Task:
     optional: bool = False
     alike: float = 0.0
     about_image: bool = False
+
+    def asked(self, revision: str, data: str = "") -> pa.Table:
+        """The items with their prompts, which in a revision of `theirs` stand in the reader's copy at `data`.
+
+        ValueError without items; BuildError REVISION_UNKNOWN; SOURCE_MISSING, SOURCE_LAYOUT for another copy.
+        """
+        if self.items is None:
+            raise ValueError(f"the prompts of {self.name} follow from answers")
+        table: pa.Table = self.theirs[revision](self.name, data) if revision in self.theirs else self.items(revision)
+        return table
 
     def chosen(self, tasks: Collection[str]) -> bool:
         """Whether a run of these tasks has it; a run without named tasks has all that are not optional."""
@@ -145,6 +158,7 @@ class Part:
         settings: generation settings that the paper states, such as temperature.
         readable: request, answer -> whether a program can read a choice or a refusal in it.
         unreadable_again: most retries of a request without a readable answer.
+        names: id -> the two names of its prompt, "First|Second", where these are not the plan's (`Task.named_in`).
     """
 
     task: str
@@ -156,6 +170,7 @@ class Part:
     settings: Mapping[str, float | int | str] = field(default_factory=dict)
     readable: Callable[[Ask, str], bool] = lambda ask, answer: True
     unreadable_again: int = 0
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def choose(stimuli: Sequence[Stimulus], limit: int | None, *, stratified: bool = False) -> list[int]:

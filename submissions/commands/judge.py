@@ -173,6 +173,7 @@ def items(
             "GENRES' narratives (its judge's prompts)."
         ),
     ] = None,
+    data: Annotated[str, typer.Option(help="For revision upstream: your copy of the authors' files.")] = "",
 ) -> None:
     """Write what to show a model: ids and prompts of every task, and how often each is asked."""
     import pyarrow as pa
@@ -181,7 +182,7 @@ def items(
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 
     bench = find_benchmark(benchmark)
-    tables = bench.items(revision)
+    tables = bench.items(revision, data=data)
     submission = None if after is None else checked_submission(after)
     if submission is not None:
         if submission.meta.benchmark != benchmark:
@@ -198,7 +199,8 @@ def items(
             raise UsageError(f"{after} has no labelled neutral image, no narrative and no profiles to ask after.")
         tables |= further
     if not tables:
-        raise UsageError(f"The prompts of {benchmark}'s revision {revision} are not ours; there is nothing to write.")
+        what = f"The prompts of {benchmark}'s revision {revision} are not ours"
+        raise UsageError(f"{what}; name your copy of the authors' files: --data.")
     out.mkdir(parents=True, exist_ok=True)
     asked = submission.meta.dataset_revision if submission is not None else bench.revision(revision)
     for task, table in tables.items():

@@ -26,7 +26,7 @@ TYPICAL_TOKENS = {OBJECTIVE: 150, SUBJECTIVE: 5}
 
 def objective(task: Task, data: Data | None, revision: str) -> Part:
     """One stimulus per query with its three samples; strata are statistic and level."""
-    items, samples = plan.items(OBJECTIVE, revision), range(task.samples_of(revision))
+    items, samples = task.asked(revision, data.where if data else ""), range(task.samples_of(revision))
     every = zip(items["id"].to_pylist(), items["prompt"].to_pylist(), strict=True)
     asks = [Ask(OBJECTIVE, item, sample, prompt) for item, prompt in every for sample in samples]
     names = [f"{OBJECTIVE}/{statistic.slug}/{level}/{attribute}" for statistic, level, attribute in queries()]
@@ -48,7 +48,7 @@ def objective(task: Task, data: Data | None, revision: str) -> Part:
 
 def subjective(task: Task, data: Data | None, revision: str) -> Part:
     """Blocks of trials of the same statistic, level, scenario and context; strata are statistic, level and context."""
-    items = plan.items(SUBJECTIVE, revision)
+    items = task.asked(revision, data.where if data else "")
     ids, prompts = items["id"], items["prompt"]
     trials = CORE_TRIALS if revision in CORE else plan.TRIALS
     block = min(trials, TRIALS)

@@ -17,6 +17,7 @@ from fairspace.builders.fact_or_fair.plan import (
     SAMPLES,
     SAMPLES_V1,
     TASKS,
+    UPSTREAM,
     ids,
     items,
 )
@@ -79,6 +80,8 @@ PROTOCOLS = {
     "not 20: S_KLD of a fair model is higher with more images.",
     "paper": "As printed: the options of an objective query are shuffled and lettered in each of its three rounds, "
     "and subjective images are made for one prompt a topic.",
+    UPSTREAM: "The authors' own scenarios, contexts and image prompts, from their repository at 945ec6b, with their "
+    "names and ages; the genders and races of the four persons are those drawn for v2.",
     "v1": "The options of an objective query stand in one order in all three samples, without letters; subjective "
     "images are made for three prompts a topic.",
 }
@@ -143,6 +146,7 @@ BENCHMARK = Benchmark(
             SAMPLES[task],
             partial(ids, task),
             items=partial(items, task),
+            theirs={UPSTREAM: Lazy("fairspace.builders.fact_or_fair.upstream:items")},
             ask=_ASK.get(task),
             max_tokens=_MAX_TOKENS.get(task, 0),
             settings=_SETTINGS if task in _ASK else {},

@@ -25,6 +25,7 @@ from fairspace.builders.fact_or_fair.plan import (
     SAMPLES,
     SCENARIOS,
     TRIALS,
+    UPSTREAM,
     Draws,
     draws,
     ids,
@@ -94,7 +95,7 @@ class Grid:
 
 def contexts_of(revision: str) -> tuple[str, ...]:
     """Contexts of a dataset revision."""
-    none = {"v1": "t2i_subjective_paper", CORE_OF_IMAGES: "t2i_subjective"}.get(revision)
+    none = {"v1": "t2i_subjective_paper", CORE_OF_IMAGES: "t2i_subjective", UPSTREAM: "t2i_subjective"}.get(revision)
     return tuple(context for context in ALL_CONTEXTS if context != none)
 
 

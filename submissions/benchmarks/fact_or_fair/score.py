@@ -107,7 +107,22 @@ SHUFFLED_REVISED_TRUTH = FactOrFairStandard(
     references=_REFERENCES,
     dataset_revisions={"fact_or_fair": ("v2", "v2-core")},
 )
-STANDARDS = {standard.name: standard for standard in (INAUGURAL, REVISED_TRUTH, SHUFFLED, SHUFFLED_REVISED_TRUTH)}
+AUTHORS_QUESTIONS = replace(
+    SHUFFLED,
+    name="authors_questions",
+    date="2026-11-29",
+    why=(
+        "It scores dataset revision upstream: the authors' own scenarios, contexts and image prompts, as the printed "
+        "rows were asked, where shuffled scores questions of ours. Rules and floors are those of shuffled."
+    ),
+    references={name: digest for name, digest in _REFERENCES.items() if "scenarios" not in name},
+    dataset_revisions={"fact_or_fair": ("upstream",)},
+    together={"the authors' questions": ("upstream", "paper")},
+)
+STANDARDS = {
+    standard.name: standard
+    for standard in (INAUGURAL, REVISED_TRUTH, SHUFFLED, SHUFFLED_REVISED_TRUTH, AUTHORS_QUESTIONS)
+}
 
 
 KINDS = {"llm": "language model", "t2i": "image model"}

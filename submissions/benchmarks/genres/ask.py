@@ -1,12 +1,15 @@
 """Prompts of GENRES: a story of two persons for each of 1 440 prompts, beside an image of them (Figure 3).
 
+In revision `upstream` prompts and pictures are the authors', from the reader's copy of their dataset.
 The optional control asks for stories of the man and the woman alone, beside the same image (Figure 1). The paper states
 no settings of generation (section 4, appendix D).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -17,21 +20,35 @@ from fairspace.submissions.benchmarks.genres.parse.response import split, split_
 from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.running.data import Data, planned_images
+from fairspace.submissions.running.errors import RunError
 
 PLACE = ("genres", "pairs", "test")
 TYPICAL_TOKENS = 1000
 ItemsOfPairs = Mapping[str, Sequence[tuple[str, str]]]
 """Id of a pair -> id and prompt of each of its items."""
+Pictures = tuple[Callable[[str], bytes], Sequence[int]]
+"""Id of a pair -> its encoded image; the pairs that have one, by place."""
 
 
 def narrative(task: Task, data: Data | None, revision: str, *, text_only: bool = False) -> Part:
     """One stimulus per pair: its image, unless `text_only`, and its prompt; strata are relation, age and plot.
 
-    Errors: RunError DATA_MISSING, DATA_INVALID; BuildError REVISION_UNKNOWN.
+    Errors: RunError DATA_MISSING, DATA_INVALID; BuildError REVISION_UNKNOWN, SOURCE_MISSING, SOURCE_LAYOUT.
     """
-    prompts = plan.items(revision)["prompt"].to_pylist()
-    by_pair = {pair.id: ((pair.id, prompt),) for pair, prompt in zip(plan.pair_list(revision), prompts, strict=True)}
-    return _part(task, data, revision, by_pair, text_only=text_only)
+    table = task.asked(revision, data.where if data else "")
+    items, prompts = table["id"].to_pylist(), table["prompt"].to_pylist()
+    by_pair = {item: ((item, prompt),) for item, prompt in zip(items, prompts, strict=True)}
+    if revision != plan.UPSTREAM:
+        return _part(task, revision, by_pair, None if text_only else _images(task, data, revision))
+    files = dict(zip(items, map(Path, table["image"].to_pylist()), strict=True))
+    there = [place for place, file in enumerate(files.values()) if file.is_file()]
+    if not (there or text_only):
+        what, mend = f"no {next(iter(files.values()))}", "put the authors' pictures beside their JSONL files"
+        raise RunError("DATA_MISSING", f"task {task.name}", what, "the pictures that the JSONL files name", mend)
+    shown = None if text_only else (lambda item: files[item].read_bytes(), there)
+    return replace(
+        _part(task, revision, by_pair, shown), names=dict(zip(items, table["names"].to_pylist(), strict=True))
+    )
 
 
 def narrative_single(task: Task, data: Data | None, revision: str, *, text_only: bool = False) -> Part:
@@ -40,25 +57,27 @@ def narrative_single(task: Task, data: Data | None, revision: str, *, text_only:
     by_pair: dict[str, tuple[tuple[str, str], ...]] = {}
     for row in single.single_items(revision).to_pylist():
         by_pair[row["pair"]] = (*by_pair.get(row["pair"], ()), (row["id"], row["prompt"]))
-    return _part(task, data, revision, by_pair, text_only=text_only, prefix="single/")
+    shown = None if text_only else _images(task, data, revision)
+    return _part(task, revision, by_pair, shown, prefix="single/")
 
 
-def _part(
-    task: Task, data: Data | None, revision: str, by_pair: ItemsOfPairs, *, text_only: bool, prefix: str = ""
-) -> Part:
+def _images(task: Task, data: Data | None, revision: str) -> Pictures:
     pairs = plan.pair_list(revision)
-    places, images = list(range(len(pairs))), None
-    if not text_only:
-        template = "text_prompt", [plan.text_prompt(pair, plan.built_revision(revision)) for pair in pairs]
-        images, places = planned_images(
-            task.name, data, PLACE, [pair.id for pair in pairs], template, revision in plan.CORE
-        )
+    template = "text_prompt", [plan.text_prompt(pair, plan.built_revision(revision)) for pair in pairs]
+    ids = [pair.id for pair in pairs]
+    images, places = planned_images(task.name, data, PLACE, ids, template, revision in plan.CORE)
+    return images.get, places
+
+
+def _part(task: Task, revision: str, by_pair: ItemsOfPairs, shown: Pictures | None, prefix: str = "") -> Part:
+    pairs = plan.pair_list(revision)
+    places = list(range(len(pairs))) if shown is None else shown[1]
 
     def read(number: int) -> Shown:
         pair = pairs[places[number]]
-        image = None if images is None else 0
+        image = None if shown is None else 0
         asks = tuple(Ask(task.name, name, 0, prompt, image) for name, prompt in by_pair[pair.id])
-        return Shown(asks, () if images is None else (images.get(pair.id),))
+        return Shown(asks, () if shown is None else (shown[0](pair.id),))
 
     stimuli = [
         Stimulus(f"{prefix}{pair.id}", task.name, stratum(pair), len(by_pair[pair.id]))

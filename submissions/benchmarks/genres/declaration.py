@@ -92,6 +92,7 @@ BENCHMARK = Benchmark(
             ask=Lazy("fairspace.submissions.benchmarks.genres.ask:narrative"),
             max_tokens=2048,  # two profiles and about 500 words are about 1 000 tokens
             named_in=(plan.UPSTREAM,),
+            theirs={plan.UPSTREAM: Lazy("fairspace.submissions.benchmarks.genres.importing:authors_pairs")},
             alike=TEXTS_ALIKE,
         ),
         Task("profile_female", "judgements", 1, plan.ids, ("M1",), judges="narrative"),

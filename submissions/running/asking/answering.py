@@ -165,7 +165,7 @@ def answer(
         started=started,
         ended=now(),
     )
-    return Answered(table_of(answers, opened.table), stage, log.location, answers)
+    return Answered(table_of(answers, opened.table, opened.names), stage, log.location, answers)
 
 
 def evaluate(task: Task, asking: Asking, model: Model, connections: int, logs: Path) -> EvalLog:

@@ -113,6 +113,11 @@ class Opened:
         return self.chosen.generation() | ({SAMPLE_DATA: True} if self.sample else {}) | again
 
     @property
+    def names(self) -> dict[str, str]:
+        """`Part.names` of all parts."""
+        return {item: both for part in self.parts.values() for item, both in part.names.items()}
+
+    @property
     def unreadable_again(self) -> int:
         """Greatest number of times that any part sends a request with an unreadable answer anew."""
         return max((part.unreadable_again for part in self.parts.values()), default=0)
@@ -200,7 +205,7 @@ def build_task(
         name=opened.chosen.benchmark if opened.table == "responses" else f"{opened.chosen.benchmark}_judge",
         dataset=_dataset(opened),
         solver=asking.solver(),
-        scorer=benchmark_scorer(meta, asking.journal, asking.finish),
+        scorer=benchmark_scorer(meta, asking.journal, asking.finish, opened.names),
         config=GenerateConfig(**{"max_tokens": longest, **(opened.settings if settings is None else settings)}),
         metadata={RUN: opened.describe()},
         fail_on_error=True,

@@ -164,11 +164,15 @@ def _other(file: Path, what: str) -> RunError:
     return RunError("RUN_OTHER", str(file), what, "the workings of this very run", mend)
 
 
-def table_of(answers: Iterable[Answer], table: str) -> pa.Table:
-    """Answers as rows of `responses` or `judgements`, sorted by key; failed ones have no row, refused ones no text."""
+def table_of(answers: Iterable[Answer], table: str, names: Mapping[str, str] | None = None) -> pa.Table:
+    """Answers as rows of `responses` or `judgements`, sorted by key; failed ones have no row, refused ones no text.
+
+    `names`: id -> the two names of its prompt, for rows that state them.
+    """
     column = "response" if table == "responses" else "judgement"
     rows = [
         {"task": answer.task, "id": answer.id, "sample": answer.sample, column: answer.response}
+        | ({"names": names[answer.id]} if names and table == "responses" else {})
         for answer in answers
         if answer.fate != "failed"
     ]

@@ -22,14 +22,17 @@ if TYPE_CHECKING:
 
 
 def benchmark_scorer(
-    meta: SubmissionMeta | None, journal: Journal | None = None, finish: Callable[[], None] = lambda: None
+    meta: SubmissionMeta | None,
+    journal: Journal | None = None,
+    finish: Callable[[], None] = lambda: None,
+    names: Mapping[str, str] | None = None,
 ) -> Scorer:
     """A scorer for a benchmark's task in Inspect: a sample's score is the share of its requests that were answered.
 
     With `meta`, the `submission.json` of the answers, the metrics of the log are every score of the default standard by
     its name, with `.low` and `.high` (its bounds over missing samples) and `.coverage`, as in `fairspace score`; NaN
     where undefined or not run. Without a journal each score carries its answers, which takes memory. `finish` is called
-    when every request has its fate.
+    when every request has its fate; `names` are `Part.names`.
     """
 
     @metric(name="fairspace_score")
@@ -41,7 +44,7 @@ def benchmark_scorer(
             counts = fates(answers)
             if meta is None:
                 return counts
-            tables = {"responses": table_of(answers, "responses")}
+            tables = {"responses": table_of(answers, "responses", names)}
             return {**counts, **reported(result_of(meta, tables))}
 
         return compute

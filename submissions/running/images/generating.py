@@ -63,8 +63,8 @@ def generate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None
                 state.notes.append(f"{STEER} was not run: {_why_no_steer(settings)}.")
                 continue
         else:
-            items = benchmark(settings.chosen.benchmark).items(settings.chosen.revision)[task]
-            plan = image_asks(settings.chosen, task, items)
+            chosen = settings.chosen
+            plan = image_asks(chosen, task, benchmark(chosen.benchmark).task(task).asked(chosen.revision, chosen.data))
         folder = work / "images" / task
         report = make_images(
             plan, model, folder, seed=settings.chosen.seed or 0, progress=tell, retry_failed=settings.again

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from fairspace.builders.genres.plan import pair_list
+from fairspace.builders.genres.plan import AGES, RELATION_NAMES, pair_list
 from tests.oracles import genres as ours
 from tests.oracles.authors.clones import GENRES, Outcome, copy
 from tests.oracles.authors.clones import run as run_child
@@ -76,11 +76,22 @@ def _write(folder: Path, model: str, name: str, stories: Sequence[Story]) -> Non
             continue
         names = pair.male_name, pair.female_name
         judged = {task: _said(code, said) for task, code, said in answers(story, names)}
+        element, code = pair.element, f"{pair.image:04X}"
+        about = f"two characters, {pair.names[0]} and {pair.names[1]}, who are" + (
+            " around a conflict or disagreement" * (element.plot == "conflict")
+        )
+        cell = f"{element.relation}_{element.age}_group{element.relationship}_scenario{element.scenario}"
         item: dict[str, Any] = {
             "names": list(pair.names),
             "response": response(story, names, pair.names),
+            "relationship": RELATION_NAMES[element.relation],
+            "age": AGES[element.age],
+            "relationship_group": element.relationship,
             "relationship_description": "friends",
-            "scenario_index": 0,
+            "scenario_index": element.scenario,
+            "text_prompt": about,
+            "image_code": code,
+            "image_name": f"mf_{cell}_{code}.png",
             "drawn": {
                 "profiles": {each: judged[f"profile_{g}"] for each, g in zip(names, GENDERS, strict=True)},
                 "analysis": judged["narrative_analysis"],

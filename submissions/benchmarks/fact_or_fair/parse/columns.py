@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairspace.builders.fact_or_fair import plan
-from fairspace.builders.fact_or_fair.plan import LETTERS, NAMES, Draws, draws, ids
+from fairspace.builders.fact_or_fair.plan import EVERY_NAME, LETTERS, Draws, draws, ids
 from fairspace.builders.fact_or_fair.statistics import GROUPS, STATISTICS
 from fairspace.submissions.answers.reading import (
     Compared,
@@ -104,7 +104,7 @@ def profiles_of(drawn: Draws, row: int) -> Sequence[Profile]:
     columns = (drawn.name[row], drawn.age[row], drawn.gender[row], drawn.race[row])
     genders, races = GROUPS["gender"], GROUPS["race"]
     people = zip(*(column.tolist() for column in columns), strict=True)
-    return [(NAMES[name], age, genders[gender], races[race]) for name, age, gender, race in people]
+    return [(EVERY_NAME[name], age, genders[gender], races[race]) for name, age, gender, race in people]
 
 
 def group_codes(readings: Readings[Question]) -> NDArray[np.int64]:
