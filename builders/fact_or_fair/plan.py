@@ -220,16 +220,18 @@ def objective_ids(revision: str) -> pa.Array:
     return pa.array(heads if revision == "v1" else [f"{head}/{order}" for head in heads for order in range(ORDERS)])
 
 
-def objective_rows(revision: str, write: Callable[..., str] | None) -> dict[str, list[object]]:
-    """The columns that follow `id` and `config`; `prompt` if there is `write`, `order` and `options` if drawn."""
+def objective_rows(revision: str) -> dict[str, list[object]]:
+    """The columns that follow `id` and `config`; with drawn orders also `order` and the lettered `options`."""
     rows = list(queries() if revision == "v1" else _each_order())
     options = [() for _ in rows] if revision == "v1" else orders()
-    asked = [(SLUGS.index(s.slug), level, a, o) for (s, level, a), o in zip(rows, options, strict=True)]
     columns: dict[str, list[object]] = {
         "statistic": [s.name for s, _, _ in rows],
         "level": [level for _, level, _ in rows],
         "attribute": [attribute for _, _, attribute in rows],
-        **({"prompt": [write(*query) for query in asked]} if write else {}),
+        "prompt": [
+            objective_prompt(SLUGS.index(s.slug), level, attribute, lettered)
+            for (s, level, attribute), lettered in zip(rows, options, strict=True)
+        ],
         "chance": [1 / len(GROUPS[attribute]) for _, _, attribute in rows],
     }
     if revision == "v1":
@@ -393,24 +395,11 @@ def images_each(task: str, revision: str) -> int:
 
 SAMPLES_V1: Mapping[str, int] = {"llm_objective": ORDERS}
 """Exception of `v1`: the three trials of an objective query repeat its one item."""
-
-
-@dataclass(frozen=True, eq=False)
-class Prompts:
-    """The writers of all prompts.
-
-    Args:
-        objective: statistic, level, attribute, lettered options (none in `v1`) -> a prompt.
-        images: image task -> statistic, level, number of the scenario -> a prompt.
-        head: statistic, level, scenario, context, gender, race -> the text before the four profiles; groups count
-            from 1, 0 is none.
-        between: texts before each of the four profiles, and after the last.
-    """
-
-    objective: Callable[[int, str, str, Sequence[str]], str]
-    images: Mapping[str, Callable[[int, str, int], str]]
-    head: Callable[..., str]
-    between: tuple[str, ...]
+_IMAGE_PROMPTS = {
+    "t2i_objective": t2i_objective_prompt,
+    "t2i_subjective": t2i_subjective_prompt,
+    "t2i_subjective_paper": t2i_paper_prompt,
+}
 
 
 @lru_cache
@@ -435,38 +424,39 @@ def ids(task: str, revision: str = REVISIONS[0]) -> pa.Array:
 
 
 @lru_cache
-def items(task: str, revision: str = REVISIONS[0], prompts: Prompts | None = None) -> pa.Table:
+def items(task: str, revision: str = REVISIONS[0]) -> pa.Table:
     """The published rows of a task: `id`, `config`, `statistic`, `level`, `prompt` and the task's own columns.
 
     `llm_objective` adds `attribute`, `chance` and, from `v2` on, `order` and `options`. The subjective tasks add
     `scenario`; `llm_subjective` also `context`, `trial`, `profiles` (name, age, gender, race), `options_<group>`
     (offers of a group), `chance_<attribute>` (chance that a random option is of the true group, truth `paper`; null
-    without one), and `context_<attribute>` (the group in the context, or null). Without `prompts` they are ours, and
-    `upstream` has no column `prompt`.
+    without one), and `context_<attribute>` (the group in the context, or null). `upstream` has no `prompt`.
     """
     keys = ids(task, revision)
-    if prompts is None and revision != UPSTREAM:
-        prompts = OURS_V1 if revision == "v1" else OURS
     if task == "llm_subjective":
-        return _subjective_rows(keys, revision, prompts)
+        return _without_ours(_subjective_rows(keys, revision), revision)
     columns: dict[str, list[object]]
     if task == "llm_objective":
-        columns = objective_rows(revision, prompts and prompts.objective)
+        columns = objective_rows(revision)
     else:
         numbers: range = range(SCENARIOS) if task == "t2i_subjective" else range(1)
         topics = list(product(range(len(STATISTICS)), LEVELS, numbers))[: len(keys)]
+        ask = _IMAGE_PROMPTS[task]
         columns = {
             "statistic": [STATISTICS[s].name for s, _, _ in topics],
             "level": [level for _, level, _ in topics],
+            "prompt": [ask(s, level, number) for s, level, number in topics],
         }
-        if prompts is not None:
-            columns["prompt"] = [prompts.images[task](*topic) for topic in topics]
         if task == "t2i_subjective":
             columns["scenario"] = [number for _, _, number in topics]
-    return pa.table({"id": keys, "config": pa.array([task] * len(keys)), **columns})
+    return _without_ours(pa.table({"id": keys, "config": pa.array([task] * len(keys)), **columns}), revision)
 
 
-def _subjective_rows(keys: pa.Array, revision: str, prompts: Prompts | None) -> pa.Table:
+def _without_ours(table: pa.Table, revision: str) -> pa.Table:
+    return table.drop_columns(["prompt"]) if revision == UPSTREAM else table
+
+
+def _subjective_rows(keys: pa.Array, revision: str) -> pa.Table:
     drawn = draws(revision)
     statistic, level, scenario, context, trial = drawn.cell.T
     names = {attribute: pa.array(GROUPS[attribute]) for attribute in ATTRIBUTES}
@@ -475,22 +465,20 @@ def _subjective_rows(keys: pa.Array, revision: str, prompts: Prompts | None) -> 
         "age": pa.array(drawn.age.ravel()),
         **{a: names[a].take(pa.array(drawn.profiles(a).ravel())) for a in ATTRIBUTES},
     }
-    asked = {}
-    if prompts is not None:
-        people = _written(
-            np.stack([drawn.name, drawn.age, drawn.gender, drawn.race], axis=-1).reshape(-1, 4),
-            lambda name, age, g, r: profile(EVERY_NAME[name], age, GROUPS["gender"][g], GROUPS["race"][r]),
-        )
-        heads = _written(
-            np.stack([statistic, level, scenario, context, *(drawn.context[a] + 1 for a in ATTRIBUTES)], axis=-1),
-            prompts.head,
-        )
-        parts: list[object] = [heads]
-        for place, before in enumerate(prompts.between[:-1]):
-            parts += [before, people.take(pa.array(np.arange(place, len(people), OPTIONS)))]
-        asked["prompt"] = pc.binary_join_element_wise(*parts, prompts.between[-1], "")
+    people = _written(
+        np.stack([drawn.name, drawn.age, drawn.gender, drawn.race], axis=-1).reshape(-1, 4),
+        lambda name, age, g, r: profile(EVERY_NAME[name], age, GROUPS["gender"][g], GROUPS["race"][r]),
+    )
+    heads = _written(
+        np.stack([statistic, level, scenario, context, *(drawn.context[a] + 1 for a in ATTRIBUTES)], axis=-1),
+        _head if revision == "v1" else lambda *cell: mended(_head(*cell)),
+    )
+    parts: list[object] = [heads, "\n\n"]
+    for place, letter in enumerate(LETTERS):
+        parts += [f"{letter}. ", people.take(pa.array(np.arange(place, len(people), OPTIONS))), "\n"]
+    prompts = pc.binary_join_element_wise(*parts, f"\n{ASK}", "")
     pointed = {a: names[a].take(pa.array(drawn.context[a], mask=drawn.context[a] < 0)) for a in ATTRIBUTES}
-    offsets = pa.array(np.arange(0, drawn.name.size + 1, OPTIONS, dtype=np.int32))
+    offsets = pa.array(np.arange(0, len(people) + 1, OPTIONS, dtype=np.int32))
     return pa.table(
         {
             "id": keys,
@@ -500,7 +488,7 @@ def _subjective_rows(keys: pa.Array, revision: str, prompts: Prompts | None) -> 
             "scenario": pa.array(scenario),
             "context": pa.array(CONTEXTS).take(pa.array(context)),
             "trial": pa.array(trial),
-            **asked,
+            "prompt": prompts,
             "profiles": pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(fields.values(), list(fields))),
             **{
                 f"options_{group.lower()}": pa.array(drawn.offered(a)[:, i].astype(np.int8))
@@ -524,16 +512,6 @@ def _head(statistic: int, level: int, scenario: int, context: int, gender: int, 
     said = ("", *GROUPS["gender"])[gender], ("", *GROUPS["race"])[race]
     before = context_text(CONTEXTS[context], statistic, LEVELS[level], *said)
     return f"{before} {scenario_text(statistic, LEVELS[level], scenario)}".lstrip()
-
-
-_IMAGE_PROMPTS = {
-    "t2i_objective": t2i_objective_prompt,
-    "t2i_subjective": t2i_subjective_prompt,
-    "t2i_subjective_paper": t2i_paper_prompt,
-}
-_BETWEEN = (*(f"{line}{letter}. " for line, letter in zip(("\n\n", *"\n\n\n"), LETTERS, strict=True)), f"\n\n{ASK}")
-OURS_V1 = Prompts(objective_prompt, _IMAGE_PROMPTS, _head, _BETWEEN)
-OURS = replace(OURS_V1, head=lambda *cell: mended(_head(*cell)))
 
 
 def _chance(drawn: Draws, attribute: str) -> pa.Array:

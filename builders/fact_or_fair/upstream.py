@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import pyarrow as pa
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.fact_or_fair import plan
-from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS, STATISTICS
+from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS
 
 REPOSITORY, COMMIT = "https://github.com/uclanlp/fact-or-fair", "945ec6b"
 _OBJECTIVE, _SUBJECTIVE = "large_language_model/objective_test/", "large_language_model/subjective_test/"
@@ -39,52 +40,43 @@ FILES = {
     f"{_TRAITS}prompts_t2i.json": "d533f9423916702cbaa2a25a48ce04f2c88de103029f1a599a188e9d13bbdd50",
 }
 """File of the clone -> its sha256, with line ends of Unix."""
-_BACKGROUND = {"representativeness": "representativeness_bias", "ingroup": "group_bias"}
-_SLOT = "\0"
-
-
-def items(task: str, data: str) -> pa.Table:
-    """The rows of a task with the prompts of a clone at the path `data`. BuildError SOURCE_MISSING, SOURCE_LAYOUT."""
-    return plan.items(task, plan.UPSTREAM, prompts(data))
+_CONTEXTS = dict(zip(plan.CONTEXTS, ("", "representativeness_bias", "attribution_error_{}", "group_bias"), strict=True))
+_ENDS = {"highest": "high", "lowest": "low"}
+Row = Mapping[str, Any]
 
 
 @lru_cache
-def prompts(data: str) -> plan.Prompts:
-    """The writers of the authors' prompts, with the texts of a clone. BuildError SOURCE_MISSING, SOURCE_LAYOUT."""
-    files = _read(Path(data or "--data").expanduser())
-    high_low = [json.loads(files[f"{_PROMPTS}{end}.json"]) for end in ("high", "low")]
-    news = [json.loads(files[f"{_PROMPTS}attribution_error_{end}.json"]) for end in ("high", "low")]
-    context = {name: json.loads(files[f"{_PROMPTS}{file}.json"]) for name, file in _BACKGROUND.items()}
-    definitions, portraits = (json.loads(files[f"{_PORTRAITS}{file}.json"]) for file in ("definition", "prompts_obj"))
-    traits = json.loads(files[f"{_TRAITS}prompts_t2i.json"])
-    defined: dict[str, str] = ast.literal_eval(_assigned(files["data/classes.py"], "defs")[0])
-    # A query is composed of the texts of an f-string between its slots.
-    head, *tail, option = (_text(node) for node in _assigned(files[f"{_OBJECTIVE}obj_test.py"], "user_content"))
-    between = _text(_assigned(files[f"{_SUBJECTIVE}subj_test.py"], "prompt")[0]).split(_SLOT)
+def items(task: str, data: str) -> pa.Table:
+    """The rows of a task with the prompts of a clone at the path `data`. BuildError SOURCE_MISSING, SOURCE_LAYOUT."""
+    rows, files = plan.items(task, plan.UPSTREAM), _read(Path(data or "--data").expanduser())
+    texts: Mapping[str, Any] = {name: json.loads(text) for name, text in files.items() if name.endswith(".json")}
+    definitions: Mapping[str, str] = ast.literal_eval(_assigned(files["data/classes.py"], "defs")[0])
+    head, *tail, option = map(_template, _assigned(files[f"{_OBJECTIVE}obj_test.py"], "user_content"))
+    template = _template(_assigned(files[f"{_SUBJECTIVE}subj_test.py"], "prompt")[0])
 
-    def ask(statistic: int, level: str, attribute: str, lettered: Any) -> str:
-        name, shown = STATISTICS[statistic].name, {group.capitalize(): group for group in GROUPS[attribute]}
-        texts = [_filled(head, name, defined[name], level, name)]
-        texts += [_filled(option, letter, shown[each]) for letter, each in zip(plan.LETTERS, lettered, strict=False)]
-        return "".join((*texts, *tail))
+    def objective(row: Row) -> str:
+        name, shown = row["statistic"], {group.capitalize(): group for group in GROUPS[row["attribute"]]}
+        options = (option.format(*each) for each in zip(plan.LETTERS, map(shown.get, row["options"]), strict=False))
+        whole = head.format(name, definitions[name], row["level"], name), *options, *(text.format() for text in tail)
+        return "".join(whole)
 
-    def head_of(statistic: int, level: int, scenario: int, place: int, gender: int, race: int) -> str:
-        name, kind = STATISTICS[statistic].name, plan.CONTEXTS[place]
-        text = "" if kind == "base" else news[level][name] if kind == "attribution" else context[kind][name]
-        said = {"gender": ("", *GROUPS["gender"])[gender], "race": ("", *GROUPS["race"])[race]}
-        for slot, group in said.items():
-            text = text.replace(f"{{{slot}}}", group)
-        return f"{text}{between[1]}{high_low[level][name][scenario]}"
+    def subjective(row: Row) -> str:
+        name, end, before = row["statistic"], _ENDS[row["level"]], ""
+        if context := _CONTEXTS[row["context"]]:
+            text = texts[f"{_PROMPTS}{context.format(end)}.json"][name]
+            before = text.format(race=row["context_race"], gender=row["context_gender"])
+        people = (plan.profile(*(each[key] for key in ("name", "age", "gender", "race"))) for each in row["profiles"])
+        return template.format(before, texts[f"{_PROMPTS}{end}.json"][name][row["scenario"]], *people)
 
-    def portrait(statistic: int, level: str, number: int = 0) -> str:
-        name = STATISTICS[statistic].name
-        return f"{name} is {definitions[name]} {portraits[name][LEVELS.index(level)]}"
+    def portrait(row: Row) -> str:
+        name, place = row["statistic"], LEVELS.index(row["level"])
+        if task != "t2i_objective":
+            return str(texts[f"{_TRAITS}prompts_t2i.json"][name][place])
+        asked = texts[f"{_PORTRAITS}prompts_obj.json"][name][place]
+        return f"{name} is {texts[f'{_PORTRAITS}definition.json'][name]} {asked}"
 
-    def trait(statistic: int, level: str, number: int = 0) -> str:
-        return str(traits[STATISTICS[statistic].name][LEVELS.index(level)])
-
-    images = {"t2i_objective": portrait, "t2i_subjective_paper": trait}
-    return plan.Prompts(ask, images, head_of, tuple(between[2:]))
+    write = {"llm_objective": objective, "llm_subjective": subjective}.get(task, portrait)
+    return rows.append_column("prompt", pa.array([write(row) for row in rows.to_pylist()], pa.string()))
 
 
 def _read(clone: Path) -> dict[str, str]:
@@ -108,13 +100,8 @@ def _assigned(program: str, name: str) -> list[ast.expr]:
     return [node.value for node, target in targets if isinstance(target, ast.Name) and target.id == name]
 
 
-def _text(node: ast.expr) -> str:
-    """The text of a string or an f-string, with `_SLOT` for each expression."""
+def _template(node: ast.expr) -> str:
+    """A string or an f-string as a template of `str.format`, with {} for each of its expressions."""
     parts = node.values if isinstance(node, ast.JoinedStr) else [node]
-    return "".join(str(part.value) if isinstance(part, ast.Constant) else _SLOT for part in parts)
-
-
-def _filled(text: str, *values: str) -> str:
-    for value in values:
-        text = text.replace(_SLOT, value, 1)
-    return text
+    texts = (str(part.value) if isinstance(part, ast.Constant) else None for part in parts)
+    return "".join("{}" if text is None else text.replace("{", "{{").replace("}", "}}") for text in texts)

@@ -196,7 +196,7 @@ def column_sets(view: View, part: Slice, rows: Sequence[Row], notes: Notes) -> T
     up, words = bench.higher_is_better, bench.about().describe
     kinds = [_text("cohort", view.cohort, lambda row: row.cohort)] if view.cohort else []
     if len({row.protocol for row in rows}) > 1:
-        kinds.append(_text("protocol", "Protocol", lambda row: row.protocol))
+        kinds.append(_text("protocol", "Protocol", lambda row: bench.protocol_title(row.protocol)))
     optional = (
         *(score_column(column, rows, notes, up, words(column.score)) for column in part.columns),
         *(_label(name, head, notes) for name, head in view.labels.items()),

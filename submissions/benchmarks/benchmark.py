@@ -486,6 +486,11 @@ class Benchmark:
         protocol = self.protocols.of(signature, scored) + (_AS_AUTHORS if AS_AUTHORS in signature else "")
         return f"{protocol}{_FORMED}{signature[FORM]}" if FORM in signature else protocol
 
+    def protocol_title(self, protocol: str) -> str:
+        """The protocol, and that its questions are ours where the paper's rows answer others."""
+        theirs = self.protocols.as_printed
+        return f"{protocol} (our scenarios)" if theirs and not protocol.startswith(theirs) else protocol
+
     def protocol_text(self, protocol: str) -> str:
         """Description of a protocol's measurement; '' for an unknown one."""
         protocol, _, form = protocol.partition(_FORMED)

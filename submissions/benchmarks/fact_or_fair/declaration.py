@@ -165,7 +165,10 @@ BENCHMARK = Benchmark(
     read=read,
     measure=measure,
     protocols=Protocols(
-        PROTOCOLS, protocol_of, lambda scored: KINDS["t2i" if scored.ranking == "average_t2i" else "llm"]
+        PROTOCOLS,
+        protocol_of,
+        lambda scored: KINDS["t2i" if scored.ranking == "average_t2i" else "llm"],
+        ours="our scenarios",
     ),
     standards=STANDARDS,
     score=score,

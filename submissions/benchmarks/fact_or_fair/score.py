@@ -112,12 +112,12 @@ AUTHORS_QUESTIONS = replace(
     name="authors_questions",
     date="2026-11-29",
     why=(
-        "It scores dataset revision upstream: the authors' own scenarios, contexts and image prompts, as the printed "
-        "rows were asked, where shuffled scores questions of ours. Rules and floors are those of shuffled."
+        "It scores dataset revision upstream, the authors' own scenarios, contexts and image prompts, by the rules and "
+        "floors of shuffled, which scores questions of ours."
     ),
     references={name: digest for name, digest in _REFERENCES.items() if "scenarios" not in name},
     dataset_revisions={"fact_or_fair": ("upstream",)},
-    together={"the authors' questions": ("upstream", "paper")},
+    together={"the authors' questions": ("upstream", "upstream, as the authors ran it", "paper")},
 )
 STANDARDS = {
     standard.name: standard

@@ -131,7 +131,12 @@ BENCHMARK = Benchmark(
     ),
     read=read,
     measure=lambda records: with_single(measure(records), records),
-    protocols=Protocols(PROTOCOLS, protocol_of, lambda scored: EVALUATORS.get(scored.labels.get("cohort", ""), "")),
+    protocols=Protocols(
+        PROTOCOLS,
+        protocol_of,
+        lambda scored: EVALUATORS.get(scored.labels.get("cohort", ""), ""),
+        ours="our scenarios",
+    ),
     standards=STANDARDS,
     default_standard=ZERO.name,
     score=score,

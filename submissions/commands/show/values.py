@@ -95,7 +95,7 @@ def show_board(name: str, standard: str, rows: Sequence[Row]) -> None:
         _three_numbers(title, shown, bench, standard)
         show_wrapped(CLASSES[row_class].means, style="dim")
         for protocol in dict.fromkeys(row.protocol for row in shown if row.protocol):
-            show_wrapped(f"{protocol}: {bench.protocol_text(protocol)}", style="dim")
+            show_wrapped(f"{bench.protocol_title(protocol)}: {bench.protocol_text(protocol)}", style="dim")
 
 
 def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: str) -> None:

@@ -79,7 +79,7 @@ def test_all_that_the_revision_asks_comes_from_the_clone(clone: Path, tmp_path: 
     assert upstream.items("t2i_objective", str(tmp_path)).equals(tables["t2i_objective"])
     changed.write_text(changed.read_text() + "\n")
     with pytest.raises(BuildError, match=r"SOURCE_LAYOUT at .*classes\.py.*check out 945ec6b in it"):
-        upstream.prompts(f"{tmp_path}/.")
+        upstream.items("t2i_objective", f"{tmp_path}/.")
 
 
 def test_without_the_clone_nothing_of_the_authors_is_here(tmp_path: Path) -> None:
