@@ -119,10 +119,7 @@ AUTHORS_QUESTIONS = replace(
     dataset_revisions={"fact_or_fair": ("upstream",)},
     together={"the authors' questions": ("upstream", "upstream, as the authors ran it", "paper")},
 )
-STANDARDS = {
-    standard.name: standard
-    for standard in (INAUGURAL, REVISED_TRUTH, SHUFFLED, SHUFFLED_REVISED_TRUTH, AUTHORS_QUESTIONS)
-}
+STANDARDS = {one.name: one for one in (INAUGURAL, REVISED_TRUTH, SHUFFLED, SHUFFLED_REVISED_TRUTH, AUTHORS_QUESTIONS)}
 
 
 KINDS = {"llm": "language model", "t2i": "image model"}

@@ -23,16 +23,7 @@ import pyarrow as pa
 from pydantic import ValidationError
 
 from fairspace.builders.errors import BuildError
-from fairspace.builders.genres.plan import (
-    AGES,
-    IMAGES,
-    NAMES,
-    RELATION_NAMES,
-    UPSTREAM,
-    Element,
-    ids,
-    load_elements,
-)
+from fairspace.builders.genres.plan import AGES, IMAGES, NAMES, RELATION_NAMES, UPSTREAM, Element, ids, load_elements
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.format.collector import Collector, RefusedError, show
 from fairspace.submissions.format.faults import SubmissionError
@@ -183,9 +174,7 @@ def _read(path: Path, limits: Limits, faults: Collector, needed: Mapping[str, tu
         faults.add("UNREADABLE_FILE", path.name, str(error)[:200], expected="a whole JSONL file, plain or gzip")
 
 
-def _read_row(
-    row: Any, needed: Mapping[str, tuple[type, ...]]
-) -> tuple[str, str, str, str, str | None, Mapping[str, str | None]]:
+def _read_row(row: Any, needed: Mapping[str, tuple[type, ...]]) -> tuple[Any, ...]:
     """The fields of a `Line`, checked. RefusedError says what is wrong."""
     if type(row) is not dict:
         raise RefusedError("NOT_AN_OBJECT", f"found {show(row)}", "an object with the layout's fields")
