@@ -164,7 +164,7 @@ def test_items_of_an_older_revision_are_written(run: Run, tmp_path: Path) -> Non
     assert run("items", "fact_or_fair", "--out", tmp_path, "--revision", "v1")[0] == 0
     assert pq.read_table(tmp_path / "llm_objective.parquet")["prompt"][0].as_py().endswith("Male, Female.")
     code, _, err = run("items", "genres", "--out", tmp_path / "none", "--revision", "upstream")
-    assert (code, "there is nothing to write" in err) == (2, True)
+    assert (code, "are not ours; name your copy" in " ".join(err.split())) == (2, True)
     code, _, err = run("items", "fact_or_fair", "--out", tmp_path / "none", "--revision", "v2core")
     assert code == 1
     assert "REVISION_UNKNOWN" in err
