@@ -119,7 +119,6 @@ def _own(result: Result, name: str, paper: Paper) -> Model:
         made = {**with_uncertainty(ruled, scored, *draws, None, AS_RELEASED).scores}
     protocol, about = bench.protocol_of(result.signature, result.scored), caption([result])
     if protocol != PRINTED:
-        name += bench.protocol_title(protocol).removeprefix(protocol)
         about += f" Not the paper's protocol but {protocol}. {bench.protocol_text(protocol)}"
     if bench.protocols.as_printed and not protocol.startswith(bench.protocols.as_printed):
         name = f"{name}, other questions"

@@ -168,7 +168,7 @@ BENCHMARK = Benchmark(
         PROTOCOLS,
         protocol_of,
         lambda scored: KINDS["t2i" if scored.ranking == "average_t2i" else "llm"],
-        ours="our scenarios",
+        as_printed=("paper", "upstream"),
     ),
     standards=STANDARDS,
     score=score,

@@ -135,7 +135,7 @@ BENCHMARK = Benchmark(
         PROTOCOLS,
         protocol_of,
         lambda scored: EVALUATORS.get(scored.labels.get("cohort", ""), ""),
-        ours="our scenarios",
+        as_printed=("paper", "upstream"),
     ),
     standards=STANDARDS,
     default_standard=ZERO.name,

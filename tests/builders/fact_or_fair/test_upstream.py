@@ -29,6 +29,7 @@ def f_string(program: Path, name: str, last: bool = False) -> ast.Expression:
     return ast.Expression(sorted(named, key=lambda node: node.lineno)[-1 if last else 0].value)
 
 
+@pytest.mark.slow
 def test_every_prompt_is_what_the_authors_programs_compose(clone: Path) -> None:
     """Their own f-strings, with the values of our rows, give our prompts to the letter."""
     folder = clone / "large_language_model" / "subjective_test"
