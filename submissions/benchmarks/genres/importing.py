@@ -167,7 +167,7 @@ def _read(path: Path, limits: Limits, faults: Collector, needed: Mapping[str, tu
                 try:
                     row = parse(decode(data), limits.depth)
                     check_values(row)
-                    yield Line(*_read_row(row, needed), path.name, place)
+                    yield Line._make((*_read_row(row, needed), path.name, place))
                 except RefusedError as refused:
                     faults.refuse(refused, path.name, place)
     except (OSError, EOFError, zlib.error) as error:
