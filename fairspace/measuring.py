@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import compress, repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairspace.metrics.metric import COLUMNS, SAMPLING, interval, number_of, outcomes
+from fairspace.metrics.metric import COLUMNS, SAMPLING, cells, interval, number_of, outcomes, words
 from fairspace.submissions.errors import UsageError, did_you_mean, web
+from fairspace.submissions.reading.front import listed, parts_of
 from fairspace.submissions.report.headline import Table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_COMPARED = ("predictions", "references")
+"""Columns whose labels are compared with each other: 1 in one is '1' in the other."""
+_NAMES = {"answers", "classes", "groups", "occupations"}
+"""Settings that list labels of a column."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,13 +35,15 @@ class Measured:
     `overall` has a row for each value of the metric, `by_group` for each group and value, `gaps` for each value the
     highest group less the lowest (`high`, `low`). Columns: `value` (NaN if undefined), `interval_low`, `interval_high`
     (NaN without interval), `if_missing_low`, `if_missing_high` (possible effect of missing rows), `valid`, `expected`
-    (numbers of samples), `state` (`value`, `undefined`), `reason` of no value or no interval.
+    (numbers of samples), `state` (`value`, `undefined`), `reason` of no value or no interval. `without_group`: rows
+    (from 0) without a label by each column; they are in no group, and without a label of `groups` in no value.
     """
 
     about: str
     overall: pd.DataFrame
     by_group: pd.DataFrame
     gaps: pd.DataFrame
+    without_group: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def difference(self, name: str = "") -> Any:
         """The widest gap of a value between two groups; undefined, with the reason, if a group is undefined."""
@@ -53,10 +63,17 @@ class Measured:
         )
 
     def __repr__(self) -> str:
-        return f"{textwrap.fill(self.about, 80)}\n\n{self._table().to_text()}"
+        return f"{textwrap.fill(self.about + self._left_out(), 80)}\n\n{self._table().to_text()}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{web(self.about)}</p>{self._table().to_html()}"
+        return f"<p>{web(self.about + self._left_out())}</p>{self._table().to_html()}"
+
+    def _left_out(self) -> str:
+        lines = [(key, [*map(str, rows[:8]), *["..."] * (len(rows) > 8)]) for key, rows in self.without_group.items()]
+        told = (
+            f" In no group: {len(self.without_group[key])} rows without {key!r}: {', '.join(at)}." for key, at in lines
+        )
+        return "".join(told)
 
 
 def measure(
@@ -73,9 +90,9 @@ def measure(
     """A metric on the columns of a data frame, with intervals, over all rows and by group.
 
     Args:
-        frame: A data frame, or data that pandas makes one of; one row for each answer, an empty cell if it is missing.
+        frame: A table, as `fairspace.score` takes them; one row for each answer, an empty cell if it is missing.
         metric: Name of a folder of metrics/, such as `accuracy_disparity`.
-        by: Columns that say the group of a row.
+        by: Columns that say the group of a row; rows with an empty one are in no group, and are counted.
         confidence: Level of the intervals; None for none.
         clusters: Column of labels; rows with one label, such as the answers to one prompt, are drawn together.
         resamples: Number of resamples; by default 1000, and fewer for many rows.
@@ -89,50 +106,64 @@ def measure(
     """
     import pandas as pd
 
-    table = frame.to_pandas() if hasattr(frame, "to_pandas") else pd.DataFrame(frame)
+    parts = parts_of(Path(frame).expanduser() if isinstance(frame, str | Path) else frame, "The frame")
     module, keys = _metric(metric), [by] if isinstance(by, str) else list(by)
     module.check(arguments, combined=False)
     if keys and "missing" in arguments:
         raise UsageError("missing= has no group; give missing answers as rows with an empty cell.")
 
     def column(name: str, use: str) -> list[Any]:
-        if name not in table.columns:
-            known = [str(each) for each in table.columns]
+        if name not in (known := [str(each) for each in parts[0].columns]):
             raise UsageError(f"No column {name!r} for {use}{did_you_mean(name, known)}. Columns: {', '.join(known)}.")
-        return list(table[name])
+        return [cell for part in parts for cell in listed(part.columns[name])]
 
+    named = arguments["groups"] if isinstance(arguments.get("groups"), str) else "groups"
     for name in {*module.about.columns, *(COLUMNS & {*arguments})}:
-        if isinstance(given := arguments.get(name, name), str):
-            cells = column(given, name)
-            is_word = module.about.columns.get(name, "string") == "string"
-            arguments[name] = [_word(cell) for cell in cells] if is_word else cells
-    labels = zip(*([_word(cell) for cell in column(key, "by")] for key in keys), strict=True)
-    groups, place = np.unique(np.array([", ".join(label) for label in labels], str), return_inverse=True)
-    together = [_word(cell) for cell in column(clusters, "clusters")] if clusters else None
+        given, kind = arguments.get(name, name), module.about.columns.get(name, "")
+        if isinstance(given, str) or kind:
+            entries = column(given, name) if isinstance(given, str) else listed(given)
+            arguments[name] = words(entries, name not in _COMPARED) if kind in ("", "string") else cells(entries)
+    for name in _NAMES & {*arguments} - {*module.about.columns}:
+        given = arguments[name]
+        arguments[name] = words(given) if isinstance(given, list | tuple) and None not in given else given
+    labels = [words(column(key, "by")) for key in keys]
+    together = words(column(clusters, "clusters")) if clusters else None
+    bare = {key: [row for row, word in enumerate(label) if not word] for key, label in zip(keys, labels, strict=True)}
+    if "groups" in module.about.columns and not all(of := arguments["groups"]):
+        bare[named] = [row for row, label in enumerate(of) if not label]
+        arguments |= {name: [*compress(arguments[name], of)] for name in module.about.columns}
+        labels, together = [[*compress(label, of)] for label in labels], together and [*compress(together, of)]
+    keyed = [*zip(*labels, strict=True)]
+    groups = sorted(key for key in {*keyed} if all(key))
+    place = np.array([*map(dict(zip(groups, range(len(groups)), strict=True)).get, keyed, repeat(-1))], np.int64)
     results, draws, design = module.resample(arguments, confidence, together, place if keys else None, resamples, seed)
     whole, *parts = [dict(outcomes(result)) for result in results]
+    names = [group if len(keys) > 1 else group[0] for group in groups]
     gaps = {}
     for name in whole if keys else ():
         each = np.array([number_of(part[name]) for part in parts])
-        absent = [str(group) for group, number in zip(groups, each, strict=True) if np.isnan(number)]
-        why = f"undefined: {', '.join(absent)}" if absent else "there is one group" if len(each) < 2 else ""
+        absent = [_shown(group) for group, number in zip(groups, each, strict=True) if np.isnan(number)]
+        why = f"undefined: {', '.join(absent)}" if absent else f"groups: {len(each)}" if len(each) < 2 else ""
         gap: dict[str, Any] = {"value": None if why else float(np.ptp(each)), "state": "undefined" if why else "value"}
         if design is not None and not why:
             drawn, sampling = np.ptp([part[name] for part in draws[1:]], axis=0), SAMPLING[module.name]
             most = sampling.most * (2 if sampling.kind == "mean" else 1)
             gap["interval"], why = interval(gap["value"], drawn, "size", most, confidence or 0, design)
-        ends = {} if not gap["value"] else {"high": groups[each.argmax()], "low": groups[each.argmin()]}
+        ends = {} if not gap["value"] else {"high": names[each.argmax()], "low": names[each.argmin()]}
         gaps[name] = _row(gap | {"reason": why}) | ends
-    rows = {(str(group), name): _row(part[name]) for group, part in zip(groups, parts, strict=False) for name in part}
-    index = pd.MultiIndex.from_tuples(rows, names=[", ".join(keys), "name"]) if rows else None
+    rows = {(*group, name): _row(part[name]) for group, part in zip(groups, parts, strict=True) for name in part}
+    index = pd.MultiIndex.from_tuples(rows, names=[*keys, "name"]) if rows else None
     by_group = pd.DataFrame(rows.values(), index if index is None or len(whole) > 1 else index.droplevel("name"))
     overall = pd.DataFrame([_row(value) for value in whole.values()], pd.Index(whole, name="name"))
-    return Measured(module.about.description.replace("\n", " "), overall, by_group, pd.DataFrame(gaps).T)
+    about = module.about.description.replace("\n", " ")
+    return Measured(about, overall, by_group, pd.DataFrame(gaps).T, {key: rows for key, rows in bare.items() if rows})
 
 
 def _places(place: str, index: Any, named: bool) -> list[Any]:
     """Group and name of each row, the group alone where the metric has one value."""
-    return list(index) if not place else [(place, name) if named else place for name in index]
+    if place:
+        return [(place, name) if named else place for name in index]
+    return [(_shown(at[:-1]), at[-1]) if named else _shown(at) for at in index]
 
 
 def _metric(name: str) -> Any:
@@ -145,11 +176,8 @@ def _metric(name: str) -> Any:
         return next(parts)(cache_dir=cache)
 
 
-def _word(cell: Any) -> str:
-    """A label as text, '' where it is missing; a whole number without point, whatever its column's type."""
-    if cell is None or cell != cell:
-        return ""
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+def _shown(group: Any) -> str:
+    return group if isinstance(group, str) else ", ".join(repr(label) if "," in label else label for label in group)
 
 
 def _row(outcome: Mapping[str, Any]) -> dict[str, Any]:
@@ -171,5 +199,5 @@ def _cells(row: Mapping[Any, Any]) -> list[str]:
     value = "undefined" if np.isnan(row["value"]) else f"{row['value']:.3f}"
     ends = "" if np.isnan(row["interval_low"]) else f"{row['interval_low']:.3f} to {row['interval_high']:.3f}"
     valid = "" if row["valid"] is None or row["valid"] != row["valid"] else f"{row['valid']} of {row['expected']}"
-    pair = f"{row['high']} above {row['low']}" if row.get("high") else ""
+    pair = f"{_shown(row['high'])} above {_shown(row['low'])}" if row.get("high") else ""
     return [value, ends, valid, "; ".join(filter(None, (pair, row["reason"])))]

@@ -174,6 +174,7 @@ def score(
     model: str = "",
     judge: str = "",
     labels: str = "",
+    split: str = "",
     ares: str = "",
     resamples: int | None = None,
     reading: str = "",
@@ -182,11 +183,12 @@ def score(
 
     Args:
         answers: one of
-            - a pandas DataFrame, `datasets.Dataset`, Arrow table or list of dicts with `id` and `response`, and with
-              `task` if ids are ambiguous; further columns are ignored. None or NaN: the model gave no answer.
+            - a data frame of pandas or polars, a set or stream of `datasets`, an Arrow table or a list of dicts with
+              `id` and `response`, and with `task` if ids are ambiguous; further columns are ignored. None, NaN or
+              pd.NA: the model gave no answer.
               Annotated images have `status` and labels instead, judges' answers `judgement`;
             - a dict of table -> the same, such as {"responses": frame, "judgements": frame};
-            - a .jsonl, .parquet or .csv file of these columns;
+            - a .csv, .tsv, .json, .jsonl, .ndjson or .parquet file of these columns, its .gz, or a folder of parts;
             - a submission's folder or zip, or the result of `fs.run`.
         benchmark: one of `fs.BENCHMARKS`; a submission names it itself.
         standard: rules that turn values into scores; the benchmark's default for ''.
@@ -194,6 +196,7 @@ def score(
         model: a name for tables and figures; nothing is looked up.
         judge: name of the judge of judgements; some standards of GENRES depend on it.
         labels: labeller of the images, for annotations.
+        split: the split of a `DatasetDict` with several.
         ares: labels the images of a submission's folder: ARES, or another labeller, as `fairspace score --labeller`.
         resamples: bootstrap replicates for the intervals, 0 for none; FAIRSPACE_RESAMPLES or 1 000 for None.
         reading: `authors` reads the answers as the paper does, not by our rules; such a result has no rank.
@@ -211,7 +214,8 @@ def score(
     if resamples is not None:
         check_resamples(resamples, "resamples")
     handed = answers.submission if isinstance(answers, Answers) else answers
-    submission = submission_of(handed, benchmark, revision=revision, model=model, judge=judge, labels=labels)
+    about = {"revision": revision, "model": model, "judge": judge, "labels": labels, "split": split}
+    submission = submission_of(handed, benchmark, **about)
     if benchmark not in ("", submission.meta.benchmark):
         raise UsageError(f"The answers are to {submission.meta.benchmark}, not to {benchmark}.")
     if ares:

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import datasets
 import evaluate
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from .columns import CITATION, PAPER, Floats, Ints, MetricInputError, check_lengths
@@ -113,7 +114,7 @@ class Design:
             if blank := [row for row, label in enumerate(clusters) if label in (None, "") or label != label]:
                 raise MetricInputError("METRIC_CLUSTERS", f"clusters[{blank[0]}] has no label; each row needs one")
         labels = clusters if clusters is not None else columns["sets"] if whole else np.arange(size)
-        code = np.unique(np.asarray(labels).astype(str), return_inverse=True)[1]
+        code = np.unique(np.array(words(labels), str), return_inverse=True)[1]
         if clusters is not None and sampling.unit:
             pairs = {*zip(columns[sampling.unit], code.tolist(), strict=True)}
             split = len(pairs) > len({unit for unit, _ in pairs})
@@ -204,7 +205,7 @@ class ColumnMetric(evaluate.Metric, ABC):
         """
         arguments["predictions"] = predictions
         self.check(arguments)
-        columns: dict[str, Any] = {name: arguments.pop(name, None) for name in self.about.columns}
+        columns: dict[str, Any] = {name: cells(arguments.pop(name, None)) for name in self.about.columns}
         waiting = self.writer is not None or self.num_process > 1
         if waiting and all(column is None for column in columns.values()):
             return super().compute(**arguments)
@@ -212,7 +213,7 @@ class ColumnMetric(evaluate.Metric, ABC):
         return super().compute(**columns, **arguments) if waiting else self._compute(**columns, **arguments)
 
     def _compute(self, confidence: float | None = None, clusters: Any = None, **arguments: Any) -> dict[str, Any]:
-        drawing = {"resamples", "seed"} - {*signature(self._measure).parameters}
+        drawing, clusters = {"resamples", "seed"} - {*signature(self._measure).parameters}, cells(clusters)
         settings = {name: arguments.pop(name) for name in drawing & {*arguments}}
         return self.resample(arguments, confidence, clusters, **settings)[0][0]
 
@@ -279,7 +280,7 @@ class ColumnMetric(evaluate.Metric, ABC):
         if "predictions" in self.about.columns or predictions is not None:
             columns["predictions"] = predictions
         self.check(columns, settings=False)
-        batch: dict[str, Any] = {name: columns.get(name) for name in self.about.columns}
+        batch: dict[str, Any] = {name: cells(columns.get(name)) for name in self.about.columns}
         check_lengths(**batch)
         super().add_batch(**batch)
 
@@ -379,6 +380,40 @@ def objects(column: Iterable[Any]) -> Any:
     array = np.empty(len(entries), dtype=object)
     array[:] = entries
     return array
+
+
+def cells(column: Any) -> Any:
+    """A column as a list, whatever its index, with None for missing cells: None, NaN, NaT and pd.NA."""
+    if column is None or isinstance(column, str) or not hasattr(column, "__len__"):
+        return column
+    entries = objects(column)
+    entries[pd.isna(entries)] = None
+    return entries.tolist()
+
+
+def words(column: Iterable[Any], apart: bool = True) -> list[str]:
+    """Labels as texts, '' where missing: whole numbers without point; `apart`: 1 and '1' stay two labels."""
+    keys = [_key(cell) for cell in cells([*column])]
+    if not apart:
+        return [text for _, text in keys]
+    names: dict[tuple[str, str], str] = {}
+    taken: set[str] = set()
+    for kind, text in sorted({*keys}, key=lambda key: (key[0] != "text", key)):
+        name = text
+        while name in taken:
+            name += f" ({kind})"
+        taken.add(name)
+        names[kind, text] = name
+    return [names[key] for key in keys]
+
+
+def _key(cell: Any) -> tuple[str, str]:
+    """Type and text of a label; numbers are of one type, whatever their column made of them."""
+    if cell is None or isinstance(cell, str):
+        return "text", cell or ""
+    if isinstance(cell, int | float | np.number) and not isinstance(cell, bool):
+        return "number", str(int(cell)) if cell == cell // 1 else str(cell)
+    return type(cell).__name__.rstrip("_"), str(cell)
 
 
 def _feature(kind: str) -> Any:

@@ -22,6 +22,12 @@ _PILED = re.compile(
 )
 
 
+def address(place: object) -> str:
+    """The address, such as https:// or hf://, that is given where a path is due, with all its slashes; '' for none."""
+    scheme = re.match(r"([A-Za-z]\w+):/+", text := str(place))
+    return f"{scheme[1]}://{text[scheme.end() :]}" if scheme else ""
+
+
 _FORMULA = re.compile(r"(^|[;,])(\s*)([=+\-@\uff1d\uff0b\uff0d\uff20])")
 _MARKDOWN = re.compile(
     r"[\\`*\[\]<>|&~$]|(?<!\w)_|_(?!\w)|(?<=\w):(?=//)|(?<=www)\.|(?<=\w)@(?=\w)|^[-+=#](?=[-+=#\s]|$)|(?<=^\d)[.)](?=\s)",

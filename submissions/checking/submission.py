@@ -24,6 +24,7 @@ from fairspace.submissions.checking.rows import TASKS_OF, RowCheck
 from fairspace.submissions.errors import did_you_mean
 from fairspace.submissions.format.collector import Collector, show
 from fairspace.submissions.format.faults import Fault, SubmissionError
+from fairspace.submissions.format.manifest import Manifest
 from fairspace.submissions.format.schema import ANNOTATIONS, SCHEMAS, Submission, SubmissionMeta
 from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.containers import Member, open_container
@@ -31,6 +32,8 @@ from fairspace.submissions.reading.images import read_image_keys
 from fairspace.submissions.reading.limits import LIMITS, Limits
 from fairspace.submissions.reading.tables import META, Budget, Files, Progress, Rows, read_table, sort_files
 
+_NAMED = 5
+"""Files that were passed over, named in notes; the others are counted."""
 _ANSWER = {"responses": "response", "judgements": "judgement"}
 
 
@@ -147,6 +150,11 @@ class CheckReport:
         """Whether the submission can be scored."""
         return self.submission is not None
 
+    @property
+    def passed_over(self) -> list[str]:
+        """The notes of files and columns that were not read."""
+        return [note for note in self.notes if note.startswith("passed over")]
+
 
 def check_submission(
     path: Path,
@@ -190,12 +198,26 @@ def check_submission(
         _check_images(keys, meta, bench, limits, faults)
     if not set(tables) - {"human_labels"} and not (keys and keys.table.num_rows) and not faults.all():
         faults.add("EMPTY_SUBMISSION", "the submission", "no row in any table", expected="rows of at least one task")
+    return report_on(meta, bench, tables, faults, keys.table if keys is not None else None, manifest)
+
+
+def report_on(
+    meta: SubmissionMeta | None,
+    bench: Benchmark | None,
+    tables: dict[str, pa.Table],
+    faults: Collector,
+    images: pa.Table | None = None,
+    manifest: Manifest | None = None,
+) -> CheckReport:
+    """The report of checked tables: a submission, or all faults."""
     notes = [f"{faults.left_out} more faults are not shown"] if faults.left_out else []
+    notes += [f"passed over {what}" for what in faults.passed_over[:_NAMED]]
+    notes += [f"passed over {more:,} more"] if (more := len(faults.passed_over) - _NAMED) > 0 else []
     if faults.all() or meta is None or bench is None:
         return CheckReport(None, faults.all(), tuple(notes))
-    checked = Submission(meta, tables, digest(meta, tables), keys.table if keys is not None else None, manifest)
+    checked = Submission(meta, tables, digest(meta, tables), images, manifest)
     covered = coverage(checked, bench)
-    return CheckReport(checked, (), tuple(_notes(checked, bench, covered)), tuple(covered))
+    return CheckReport(checked, (), (*notes, *_notes(checked, bench, covered)), tuple(covered))
 
 
 def read_submission(path: Path, *, limits: Limits = LIMITS, progress: Progress | None = None) -> Submission:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairspace.submissions.benchmarks.names import NAMES
 from fairspace.submissions.commands.app import SCORE, All, Details, Json, SubmissionPath, app, check_places, print_json
 from fairspace.submissions.commands.ares import faces_setting, need_labeller
 from fairspace.submissions.commands.shared.checked import check_with_progress, checked_submission, is_result
@@ -19,15 +20,19 @@ if TYPE_CHECKING:
     from fairspace.submissions.format.schema import Submission
     from fairspace.submissions.results.result import Result
 
+OfTable = Annotated[str, typer.Option("--benchmark", help=f"Of a table (.csv, .jsonl, ...): {', '.join(NAMES)}.")]
+RevisionOfTable = Annotated[str, typer.Option("--dataset-revision", help="Of a table: the revision that was answered.")]
 _READINGS = (".jsonl", ".parquet")
 FORMATS = (".html", ".tex", ".csv", ".md")
 """Suffixes of the files that `readings` and `report` write."""
 
 
 @app.command(epilog="Example: fairspace check my-submission.zip", rich_help_panel=SCORE)
-def check(submission: SubmissionPath, as_json: Json = False) -> None:
+def check(
+    submission: SubmissionPath, benchmark: OfTable = "", dataset_revision: RevisionOfTable = "", as_json: Json = False
+) -> None:
     """Validate a submission offline, as the leaderboard does, and say how to mend each fault."""
-    report = check_with_progress(submission)
+    report = check_with_progress(submission, benchmark=benchmark, revision=dataset_revision)
     if as_json:
         listed = [fault.to_json() for fault in report.faults]
         tasks = {covered.task: covered.to_json() for covered in report.coverage}
@@ -48,10 +53,13 @@ def score(
     submission: Annotated[
         Path,
         typer.Argument(
-            help="A folder, a .zip or a Hub dataset snapshot; or a result that --out wrote, to score it again.",
-            metavar="SUBMISSION|RESULT",
+            help="A folder, .zip or Hub dataset snapshot, a table, or a result that --out wrote, to score it again.",
+            metavar="SUBMISSION|TABLE|RESULT",
         ),
     ],
+    benchmark: OfTable = "",
+    dataset_revision: RevisionOfTable = "",
+    model: Annotated[str, typer.Option(help="Of a table: name of the model.")] = "",
     standard: Annotated[str, typer.Option(help="Standard to score under; if left out, the benchmark's default.")] = "",
     out: Annotated[Path | None, typer.Option(help="Write the result as JSON.")] = None,
     store: Annotated[
@@ -101,7 +109,7 @@ def score(
             )
         _what_if(submission, standard, weight or (), tau, as_json)
         return
-    if is_result(submission):
+    if not benchmark and is_result(submission):
         if ares is not None:
             raise UsageError(f"{submission} is a result, which holds no images; leave out --labeller.")
         if reading or second:
@@ -113,7 +121,8 @@ def score(
             from fairspace.submissions.uncertainty.resampling import check_resamples
 
             check_resamples(resamples, "--resamples")
-        checked = checked_submission(submission, allow_images=True)
+        about = {"benchmark": benchmark, "revision": dataset_revision, "model": model}
+        checked = checked_submission(submission, allow_images=True, **about)
         from fairspace.submissions.answers.second import load_second
         from fairspace.submissions.results.scoring import score_submission
 

@@ -25,6 +25,8 @@ class Collector:
         self._faults: dict[tuple[str, str, str], Fault] = {}
         self._counts: dict[tuple[str, str, str], int] = {}
         self.left_out = 0
+        self.passed_over: list[str] = []
+        """Files and columns that were not read, and why, for a note."""
 
     def add(
         self,

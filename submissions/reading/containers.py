@@ -21,7 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import UsageError, address
 from fairspace.submissions.format.collector import Collector, RefusedError, show
 from fairspace.submissions.reading.limits import LIMITS, Limits
 
@@ -41,6 +41,8 @@ READ_ERRORS = (
     ValueError,
     IndexError,
 )
+LEFTOVERS = re.compile(r"(__MACOSX/.*|(.*/)?(\._[^/]+|\.DS_Store|Thumbs\.db|desktop\.ini))", re.IGNORECASE | re.DOTALL)
+"""Files that Mac and Windows leave in folders, and so in zips; they are named and never opened."""
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 
 
@@ -135,10 +137,17 @@ def zip_members(archive: zipfile.ZipFile, limits: Limits, faults: Collector) -> 
     seen: dict[str, str] = {}
     for info in infos:
         name = info.orig_filename
-        if name.removesuffix("/") in IGNORED:
+        if _is_left_out(name, faults):
             continue
         if name_is_safe(name, seen, limits, faults) and _info_is_plain(info, limits, faults):
             yield Member(name, info.file_size, partial(archive.open, info))
+
+
+def _is_left_out(name: str, faults: Collector) -> bool:
+    if ".." not in name and LEFTOVERS.fullmatch(name):
+        faults.passed_over.append(f"{show(name, 40)}, which Mac or Windows left there")
+        return True
+    return name.removesuffix("/") in IGNORED
 
 
 def _overlaps(infos: list[zipfile.ZipInfo], end: int) -> bool:
@@ -176,7 +185,10 @@ IGNORED_FOLDERS = (".cache", ".git")
 def open_container(path: Path, limits: Limits, faults: Collector) -> Iterator[list[Member]]:
     """The readable files of the submission at `path`, sorted by name. UsageError: there is nothing at `path`."""
     if not os.path.lexists(path):
-        raise UsageError(f"There is nothing at {path}. Name a folder or a zip.")
+        where = address(path)
+        raise UsageError(
+            f"There is nothing at {where or path}. {'Download it, and n' if where else 'N'}ame a folder or a zip."
+        )
     if path.is_dir():
         members = list(_folder(path.resolve(), limits, faults))
         images = [member for member in members if IMAGE_FILE.fullmatch(member.name)]
@@ -226,7 +238,8 @@ def _folder(path: Path, limits: Limits, faults: Collector) -> Iterator[Member]:
             faults.add("TOO_MANY_FILES", "the folder", what, expected=f"at most {limits.members:,}")
             return
         for entry in entries:
-            if entry.name not in IGNORED and name_is_safe(entry.name, seen, limits, faults):
+            name = f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name
+            if not _is_left_out(name, faults) and name_is_safe(entry.name, seen, limits, faults):
                 yield from _entry(path, entry, faults)
     except OSError as error:
         faults.add("UNREADABLE_FILE", "the folder", error.strerror or "no access", expected="a readable folder")

@@ -44,6 +44,10 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant)
+LOOSE = json.JSONDecoder(
+    object_pairs_hook=_pairs, parse_constant=lambda name: _constant(name) if name != "NaN" else None
+)
+"""Decoder that reads Python's NaN as null."""
 
 
 def check_start(data: bytes) -> None:
@@ -76,7 +80,7 @@ def depth(text: str, most: int = sys.maxsize) -> int:
     return level
 
 
-def parse(text: str, limit: int) -> Any:
+def parse(text: str, limit: int, decoder: json.JSONDecoder = DECODER) -> Any:
     """The JSON value of a text; `limit` is the deepest nesting.
 
     RefusedError: JSON_SYNTAX, JSON_DEPTH, DUPLICATE_FIELD, NOT_FINITE, HUGE_NUMBER (more digits than Python reads),
@@ -85,19 +89,19 @@ def parse(text: str, limit: int) -> Any:
     if text.count("[") + text.count("{") > limit and depth(text, limit) > limit:
         raise RefusedError("JSON_DEPTH", f"nested more than {limit} deep", "flat JSON")
     try:
-        value, end = DECODER.raw_decode(text)
-        return value if end == len(text) else DECODER.decode(text)
+        value, end = decoder.raw_decode(text)
+        return value if end == len(text) else decoder.decode(text)
     except RefusedError:
         raise
     except json.JSONDecodeError as error:
-        return _parse_padded(text, limit, error)
+        return _parse_padded(text, limit, decoder, error)
     except ValueError as error:
         raise RefusedError("HUGE_NUMBER", "a number of thousands of digits", "a number that fits its column") from error
 
 
-def _parse_padded(text: str, limit: int, error: json.JSONDecodeError) -> Any:
+def _parse_padded(text: str, limit: int, decoder: json.JSONDecoder, error: json.JSONDecodeError) -> Any:
     if text[:1] in " \t\r\n" and text.strip(" \t\r\n"):
-        return parse(text.strip(" \t\r\n"), limit)
+        return parse(text.strip(" \t\r\n"), limit, decoder)
     if "\x00" in text:
         raise RefusedError("NUL_IN_TEXT", "found a raw NUL byte", "text without NUL") from error
     problem = f"{error.msg} at column {error.colno}" if text.strip(" \t\r\n") else "nothing"
@@ -317,7 +321,7 @@ def _check_value(field: pa.Field, value: Any) -> None:
 
 META = "submission.json"
 MANIFEST = "manifest.json"
-_TABLE_FILE = re.compile(
+TABLE_FILE = re.compile(
     r"(responses|annotations|judgements|human_labels|images)(?:-(\d{5})-of-(\d{5}))?\.(jsonl|parquet)"
 )
 FILE_BITS = 40
@@ -346,7 +350,7 @@ class Rows:
     def where(self, row: int) -> tuple[str, str]:
         """File and place of a row, for a fault."""
         name = self.files[int(self.places[row]) >> FILE_BITS]
-        unit = "line" if name.endswith(".jsonl") else "row"
+        unit = "line" if name.endswith((".jsonl", ".ndjson")) else "row"
         return name, f"{unit} {int(self.places[row]) & ((1 << FILE_BITS) - 1)}"
 
     def file_numbers(self) -> Any:
@@ -359,7 +363,7 @@ def sort_files(members: list[Member], faults: Collector) -> Files:
     files = Files()
     known = (META, MANIFEST, *(f"{table}.{end}" for table in SCHEMAS for end in ("jsonl", "parquet")), "images.parquet")
     for member in members:
-        match = _TABLE_FILE.fullmatch(member.name)
+        match = TABLE_FILE.fullmatch(member.name)
         if member.name == META:
             files.meta = member
         elif member.name == MANIFEST:
@@ -379,7 +383,7 @@ def sort_files(members: list[Member], faults: Collector) -> Files:
 
 
 def _shards_fit(table: str, names: list[str], faults: Collector) -> bool:
-    matches = [match for name in names if (match := _TABLE_FILE.fullmatch(name))]
+    matches = [match for name in names if (match := TABLE_FILE.fullmatch(name))]
     if len({match[4] for match in matches}) > 1:
         faults.add("MIXED_FORMATS", table, f"{names[0]} and {names[-1]}", expected=".jsonl or .parquet")
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,8 +19,16 @@ if TYPE_CHECKING:
     from fairspace.submissions.format.schema import Submission
 
 
-def check_with_progress(path: Path, *, allow_images: bool = True, allow_baseline: bool = True) -> CheckReport:
-    """The report of the check of a submission."""
+def check_with_progress(
+    path: Path, *, allow_images: bool = True, allow_baseline: bool = True, **table: str
+) -> CheckReport:
+    """The report of the check of a submission, or of a table with its benchmark, revision and model in `table`."""
+    from fairspace.submissions.reading.front import is_table
+
+    if is_table(path) or any(table.values()):
+        from fairspace.answers import check_answers
+
+        return check_answers(path, **table)
     from fairspace.submissions.checking.submission import check_submission
     from fairspace.submissions.progress import reported
 
@@ -28,27 +37,28 @@ def check_with_progress(path: Path, *, allow_images: bool = True, allow_baseline
 
 
 def checked_submission(
-    path: Path, *, allow_images: bool = False, allow_baseline: bool = True, tell: bool = False
+    path: Path, *, allow_images: bool = False, allow_baseline: bool = True, tell: bool = False, **table: str
 ) -> Submission:
     """A submission without faults; `tell` prints its notes. SubmissionError lists all faults."""
-    report = check_with_progress(path, allow_images=allow_images, allow_baseline=allow_baseline)
+    report = check_with_progress(path, allow_images=allow_images, allow_baseline=allow_baseline, **table)
     if report.submission is None:
         raise SubmissionError(list(report.faults))
     if tell:
         notes(report.notes)
+    for note in () if tell else report.passed_over:
+        sys.stderr.write(f"Note: {note}\n")
     return report.submission
 
 
 def is_result(path: Path) -> bool:
-    """Whether a path is a result (.json, or a file with a JSON object) rather than a submission (a folder or zip)."""
-    if path.is_dir():
-        return False
-    if path.suffix == ".json":
-        return True
+    """Whether a path is a result, a file with a JSON object, rather than a submission or a table."""
     if not path.is_file():
-        return False
+        return path.suffix == ".json" and not path.is_dir()
+    from fairspace.submissions.reading.front import suffix_of
+
     with path.open("rb") as file:
-        return file.read(64).lstrip().startswith(b"{")
+        is_object = file.read(64).lstrip()[:1] == b"{"
+    return is_object and suffix_of(path.name) in ("", ".json")
 
 
 def open_store(store: str) -> Storage:
