@@ -412,7 +412,7 @@ def _key(cell: Any) -> tuple[str, str]:
     if cell is None or isinstance(cell, str):
         return "text", cell or ""
     if isinstance(cell, int | float | np.number) and not isinstance(cell, bool):
-        return "number", str(int(cell)) if cell == cell // 1 else str(cell)
+        return "number", str(int(cell)) if float(cell).is_integer() else str(cell)
     return type(cell).__name__.rstrip("_"), str(cell)
 
 

@@ -201,7 +201,8 @@ def typed(table: str, part: Part, faults: Collector) -> Rows:
     """The rows with the types of the table's schema; notes values that do not fit, and missing ones of a key."""
     arrays = []
     for field in SCHEMAS[table]:
-        cells, wrong = part.columns.get(field.name), []
+        cells = part.columns.get(field.name)
+        wrong: list[int] = []
         array = pa.nulls(len(part.places), field.type) if cells is None else cast(cells, field.type)
         if array is None:
             converted, wrong = _converted(listed(cells), _KINDS[str(field.type)][0])
