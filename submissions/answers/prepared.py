@@ -31,7 +31,7 @@ _STEM = re.compile(
     re.IGNORECASE,
 )
 _REASONING = re.compile(
-    rf"(?:<\|?|<｜|◁)/?(?:[a-z][\w:.|▁-]{{0,40}}?)?(?:{_STEM.pattern})[\w:.▁-]{{0,40}}(?:\s[^<>]{{0,200}})?(?:\|?>|｜>|▷)|"
+    rf"(?:<\|?|<｜|◁)/?(?:[a-z][\w:.|▁-]{{0,40}}?)?(?:{_STEM.pattern})[\w:.▁-]{{0,60}}(?:\s[^<>]{{0,200}})?(?:\|?>|｜>|▷)|"
     r"\[/?(?:end)?(?:think|thought|reason|scratch|analysis)\w{0,20}\]|\[(?:begin )?(?:final )?(?:answer|response)\]|"
     r"<unused9[45]>|\[unused1[67]\]|<conclusion>|<channel\|>|<\|(?:open\|>(?:think|response)|close\|>think)<\|sep\|>|"
     r"<\|content(?:_text|_thinking)?\|>|\bto=(?:self|user)<\|message\|>|"
@@ -49,14 +49,16 @@ _ENDS = re.compile(
 )
 _SIGNS = ("<", "[", "◁", "assistantfinal", "my response", "done thinking")
 _ANSWER = r"(?:answer|final|response|result|solution|output|conclusion|choice|selection|label|prediction|verdict)"
-_ELEMENT = re.compile(
+_OPENED = (
     rf"\s*[<\[]\|?(?!{_ANSWER}|(?:a|b|i|u|p|em|strong|span|div|code|pre|ul|ol|li|h\d|q|ref|phrase|object|text|"
     r"\w*(?:point|box|quad|poly|image)\w*)\b)"
-    r"([a-z][a-z_-]*)(?:\s[^<>]{0,200})?\|?[>\]](?=\W*[a-z']+(?:[^<a-z']{1,9}[a-z']+){3})[^<]*"
-    rf"[<\[]\|?(?:/|end_(?:of_)?)\1\|?[>\]](?=\s*(?:[^\s<]|<\|?{_ANSWER}\b))",
-    re.IGNORECASE,
+    r"([a-z][a-z_-]*)(?:\s[^<>]{0,200})?\|?[>\]](?=\W*[a-z']+(?:[^<a-z']{1,9}[a-z']+){3})"
 )
+_CLOSED = r"[<\[]\|?(?:/|end_(?:of_)?)\1\|?[>\]]"
+_ELEMENT = re.compile(rf"{_OPENED}[^<]*{_CLOSED}(?=\s*(?:[^\s<]|<\|?{_ANSWER}\b))", re.IGNORECASE)
 """A block of another name that opens an answer: at least four words, and the answer behind it."""
+_UNCLOSED = re.compile(rf"{_OPENED}(?!.*{_CLOSED})", re.IGNORECASE | re.DOTALL)
+"""The beginning of such a block that never ends."""
 _TOKEN = re.compile(
     r"<\|(?:im_start|im_end|eot_id|end_of_text|begin_of_text|endoftext|start_header_id|end_header_id|end|return|user|"
     r"assistant|system|channel|message|start|eos|bos|pad)\|>|<(?:s|pad|eos|bos|unk|end_of_utterance|end_of_turn|"
@@ -146,6 +148,8 @@ def prepare(raw: str) -> Prepared:
     text = _LEAD_IN.sub(blank, _ROLE.sub(blank, text))
     while element := _ELEMENT.match(text):
         text = blank(element) + text[element.end() :]
+    if _UNCLOSED.match(text):
+        text, cut_off = " " * len(text), True
     if "`" in text or "~" in text:
         text = _FENCE.sub(blank, text)
     text = _MARKS.sub(blank, text)
