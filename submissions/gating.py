@@ -20,6 +20,7 @@ from scipy.special import ndtr
 
 from fairspace.submissions.benchmarks.benchmark import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.comparing import Score, bounds_of, difference, drawn_scores, holm, same_questions
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.plotting import digits
@@ -125,6 +126,9 @@ def gate(
             raise UsageError(f"The results were measured by {' and by '.join(ways)}; a gate compares like with like.")
     names = list(dict.fromkeys(scores)) or [tested.scored.ranking]
     ideals = [_ideal(tested, name) for name in names]
+    for name, ideal in zip(names, ideals, strict=True):
+        for what, number in (("max", most or 0.0), ("margin", margin)):
+            _check_scale(tested, name, what, number, ideal)
     raw = [name for name in names if name not in tested.scored.shown]  # an undefined score is not its raw value
     ours_of, theirs_of = drawn_scores(tested.benchmark, [tested, base or tested], tested.standard, raw)
     same = base is None or same_questions(base, tested)
@@ -198,6 +202,18 @@ def _ideal(result: Result, name: str) -> Ideal:
     return ideal
 
 
+def _check_scale(result: Result, name: str, what: str, number: float, ideal: Ideal) -> None:
+    """UsageError for a limit that no value of a known scale exceeds: a distance from the `ideal`, or an end."""
+    bench = find_benchmark(result.benchmark)
+    limits = bench.scoring.table(find_standard(bench, result.standard), AS_RELEASED).limits
+    low, high = (0.0, 1.0) if name.startswith("share_") else limits.get(name, (-math.inf, math.inf))
+    if what not in _ENDS:
+        low, high = 0.0, max(abs(end - (ideal.number or 0.0)) for end in (low, high))
+    if not low <= number <= high:
+        scale = f"{digits(low)} to {digits(high)}"
+        raise UsageError(f"{what} {number:g} of {name}: expected a number on its scale, {scale}.")
+
+
 def _fairer(ideal: Ideal) -> str:
     return {"above": "lower", "below": "higher"}.get(ideal.worse, f"nearer to {digits(ideal.number)}")
 
@@ -269,6 +285,7 @@ def hold_against(tested: Result, limits: Sequence[tuple[str, str, float]]) -> li
         ideal = _ENDS.get(kind) or find_benchmark(tested.benchmark).ideal(name, tested.standard)
         if ideal is None or ideal.number is None:
             raise UsageError(f"{name} has no number as its ideal, so no distance; give its least or most.")
+        _check_scale(tested, name, kind, number, ideal)
         score, about = drawn.get(name) or _of_error(known[name]), known[name].uncertainty
         end = -number if kind == "least" else number
         limit = None if score is None else Score(end, end, np.full(len(score.draws), end))

@@ -42,7 +42,7 @@ def test_what_is_worse_fails_and_what_is_as_good_or_better_passes(results: dict[
         found = fs.gate(tested, against, margin=margin)
         assert [(check.name, check.verdict) for check in found.checks] == [(name, verdict)]
         assert found.passes is (verdict != "worse")
-    for most, verdict in ((0.2, "worse"), (0.5, "better"), (None, "measured")):
+    for most, verdict in ((0.2, "worse"), (0.4, "better"), (None, "measured")):
         check = fs.gate(worse, scores=[name], most=most).checks[0]
         assert (check.verdict, check.against) == (verdict, most)
 
@@ -52,7 +52,7 @@ def test_undefined_never_passes(results: dict[str, Result]) -> None:
     name = base.scored.ranking
     lost = replace(base.scored.scores[name], state="undefined", value=None, low=None, high=None, reason="lost")
     without = replace(base, scored=replace(base.scored, scores={**base.scored.scores, name: lost}))
-    for tested, most in ((without, None), (without, 0.5), (replace(base, draws=None), 0.5)):
+    for tested, most in ((without, None), (without, 0.4), (replace(base, draws=None), 0.4)):
         found = fs.gate(tested, most=most)
         assert (found.checks[0].verdict, found.passes) == ("not enough data", False)
 
@@ -62,7 +62,7 @@ def test_an_undefined_score_does_not_pass_as_its_raw_value(results: dict[str, Re
     name = next(name for name in base.scored.scores if name in base.values)
     lost = replace(base.scored.scores[name], state="undefined", value=None, low=None, high=None, reason="lost")
     without = replace(base, scored=replace(base.scored, scores={**base.scored.scores, name: lost}))
-    for found in (fs.gate(without, base, scores=[name]), fs.gate(without, scores=[name], most=0.5)):
+    for found in (fs.gate(without, base, scores=[name]), fs.gate(without, scores=[name], most=0.4)):
         assert [check.verdict for check in found.checks] == ["not enough data"]
 
 
@@ -85,7 +85,7 @@ def test_doing_nothing_is_not_fair_and_like_is_compared_with_like(results: dict[
         if name.endswith("_position_share")
     }
     idle = rescore(replace(base, values={**base.values, **sides}), base.standard)
-    for found in (fs.gate(idle, base), fs.gate(idle, most=0.5)):
+    for found in (fs.gate(idle, base), fs.gate(idle, most=0.4)):
         assert [(check.verdict, bool(check.reason)) for check in found.checks] == [("not enough data", True)]
     assert fs.gate(idle, idle).passes
     read = replace(base, signature={**base.signature, "reading": "authors"})
@@ -111,6 +111,7 @@ def test_a_file_edited_by_hand_opens_no_gate(damage: str, results: dict[str, Res
         ({"margin": -1.0}, "margin of 0 or more"),
         ({"margin": float("nan")}, "finite numbers"),
         ({"scores": ["nothing"]}, "has no value 'nothing'"),
+        ({"margin": 5.0}, "margin 5 of total: expected a number on its scale, 0.0000 to 0.4375"),
     ],
 )
 def test_a_wrong_gate_is_refused(asked: dict[str, object], said: str, results: dict[str, Result]) -> None:

@@ -33,8 +33,8 @@ def test_verdicts_are_the_gates_and_nothing_unknown_is_within() -> None:
     tested = result("model", 0.3, waves(0.01, 3))
     total = tested.scored.ranking
     for given, verdict in (
-        (0.2, "shown to be beyond"), (0.5, "shown to be within"), (0.3, "cannot be told"),
-        ({"least": 0.2}, "shown to be within"), ({"least": 0.5}, "shown to be beyond"),
+        (0.2, "shown to be beyond"), (0.4, "shown to be within"), (0.3, "cannot be told"),
+        ({"least": 0.2}, "shown to be within"), ({"least": 0.4}, "shown to be beyond"),
         ({"most": 0.301}, "cannot be told"),
     ):  # fmt: skip
         assert verdicts(tested, **{total: given}) == [verdict]
@@ -42,7 +42,7 @@ def test_verdicts_are_the_gates_and_nothing_unknown_is_within() -> None:
     assert verdicts(result("holes", 0.1, waves(0.01, 5), missing=30), **{total: 0.2}) == ["cannot be told"]
     lost = replace(tested.scored.scores[total], state="undefined", value=None, low=None, high=None, reason="lost")
     without = replace(tested, scored=replace(tested.scored, scores={**tested.scored.scores, total: lost}))
-    assert verdicts(without, **{total: 9.0}) == ["undefined"]
+    assert verdicts(without, **{total: 0.4}) == ["undefined"]
 
 
 def test_a_value_without_draws_is_held_against_a_limit_by_its_error() -> None:
