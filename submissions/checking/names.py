@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
+from itertools import groupby
 
 from fairspace.builders.registry import table
 from fairspace.submissions.format.collector import Collector, show
@@ -117,7 +118,9 @@ def _unclear(name: str) -> str:
         ):
             return f"{show(name)} has a character that is not seen, U+{ord(mark):04X}"
     for word in _WORD.findall(unicodedata.normalize("NFKC", name)):
-        foreign = [mark for mark in word if mark in _latin()]
+        of_latin = groupby(word, lambda mark: mark.isascii() or "LATIN" in unicodedata.name(mark, ""))
+        runs = [[*run] for latin, run in of_latin if not latin]
+        foreign = [run[0] for run in runs if all(mark in _latin() for mark in run)]  # any other letter tells the script
         if foreign and any(mark.isascii() and mark.isalpha() for mark in word):
             what = unicodedata.name(foreign[0], "a letter").lower()
             return f"{show(name)} has {what} (U+{ord(foreign[0]):04X}) among Latin letters"

@@ -50,6 +50,7 @@ def test_a_name_that_cannot_be_read_as_what_it_is_is_refused(model: str) -> None
         "Modèle café",
         "Llama-3.2 (8B)",
         "日本語モデル",
+        "ЯндексGPT 5",
         "α-model",
         "o1",
         "\u0645\u06cc\u200c\u062e",
