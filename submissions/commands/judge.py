@@ -93,6 +93,7 @@ class Layout(StrEnum):
 
     inspect = "inspect"
     genres = "genres"
+    iris = "iris"
     fairface = "fairface"
     deepface = "deepface"
 
@@ -102,7 +103,8 @@ def import_outputs(
     layout: Annotated[
         Layout,
         typer.Argument(
-            help="inspect: logs of Inspect. genres: the authors' JSONL files, plain or gzip. fairface, deepface: a "
+            help="inspect: logs of Inspect. genres: the authors' JSONL files, plain or gzip. "
+            "iris: the authors' ares_prediction_report.csv. fairface, deepface: a "
             "detector's labels of the images of --submission."
         ),
     ],
@@ -137,11 +139,12 @@ def import_outputs(
         write_submission(out, labelled.meta, labelled.tables, manifest=labelled.manifest)
     else:
         from fairspace.submissions.benchmarks.genres.importing import STATED, import_genres
+        from fairspace.submissions.benchmarks.iris.importing import import_iris
 
         facts = {name: fact for name, fact in vars(about_model(about)).items() if fact is not None}
         if given := [name for name in facts if name not in ("model", *STATED)]:
             raise UsageError(f"import {layout} takes no {', '.join(given)}; write it into submission.json.")
-        import_genres(files, out, **facts)
+        (import_iris if layout == Layout.iris else import_genres)(files, out, **facts)
     typer.echo(f"Wrote {out}. Next: fairspace score {out}")
 
 
