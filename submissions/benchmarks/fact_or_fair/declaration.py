@@ -181,6 +181,7 @@ BENCHMARK = Benchmark(
         authors=AsAuthors(
             "section 5.1 and large_language_model/models.py of uclanlp/fact-or-fair@945ec6b, which bounds no tokens",
             _SETTINGS,
+            revision=UPSTREAM,
         ),
     ),
     default_standard="shuffled",
