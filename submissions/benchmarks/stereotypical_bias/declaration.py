@@ -181,7 +181,10 @@ BENCHMARK = Benchmark(
     published=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.about:rows"),
     asking=Asking(
         forms=FORMS,
-        options={"prefix": tuple(plan.PREFIXES | modscan.MODES), "text_only": (False, True)},
+        options={
+            "prefix": (*plan.PREFIXES, *(mode for mode in modscan.MODES if mode not in plan.PREFIXES)),
+            "text_only": (False, True),
+        },
         authors=AsAuthors(
             "LLaVA in eval/query_*.py of TrustAIRLab/ModSCAN@b117f70, with one beam",
             {"temperature": 0.2, "top_p": 0.7, "max_tokens": 512},
