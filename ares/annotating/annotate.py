@@ -54,14 +54,15 @@ ANNOTATIONS = pa.schema(
     ]
 )
 """The submission format's table; a test compares it with `fairspace.submissions.format.schema.ANNOTATIONS`."""
-
-
+MISSING = "missing"
+"""Reason of images that a file of labels does not name: they have no row, and so stay unknown."""
 Counts = dict[str, Any]
 """Counts of outcomes.
 
 `images`, inputs; `rows` of the annotations; `faces` found (one per readable image without a detector); `status` ->
-rows; `reasons` (a word of `REASONS`, `no_face`) -> images without a usable face; `notes` on reading (a word of `NOTES`)
--> images; `routes`, task of ARES -> route -> faces; `labels`, attribute -> label -> faces, '' for abstentions.
+rows; `reasons` (a word of `REASONS`, `no_face`, `missing`) -> images without a usable face; `notes` on reading (a word
+of `NOTES`) -> images; `routes`, task of ARES -> route -> faces; `labels`, attribute -> label -> faces, '' for
+abstentions.
 """
 
 
@@ -110,13 +111,13 @@ def tables(
     for entry, image in zip(entries, answered, strict=True):
         labelled = [answer for answer in image.answers if answer.labels]
         numbers = [answer.face for answer in image.answers]
-        if len(image.answers) != max(1, len(labelled)) or numbers != list(range(len(numbers))):
+        if len(image.answers) not in (max(1, len(labelled)), 0) or numbers != list(range(len(numbers))):
             what = f"{len(labelled)} faces, and the rows {numbers}"
             raise BuildError("BUILD_CHECK", entry.where, what, "one row per face, or one that says why", "report this")
         faces += len(labelled)
         counts["notes"].update(image.fate.notes)
         if not labelled:
-            counts["reasons"][image.answers[0].reason] += 1
+            counts["reasons"][image.answers[0].reason if image.answers else MISSING] += 1
         for answer in image.answers:
             name = {"task": entry.task, "id": entry.id, "sample": entry.sample, "face": answer.face}
             labels = {key: answer.labels.get(key) or None for key in LABELS}
@@ -219,6 +220,16 @@ def find_labeller(labeller: str | Package, model: Path | str = "", measurement: 
     return Labeller(folder, named, software, error_of_labels(measured, name) if measured else None)
 
 
+def use_of(labeller: str | Package, counts: Counts) -> str:
+    """The use that was made of a file of labels, in words; '' for other labellers. BuildError SOURCE_VALUE for none."""
+    told = getattr(labeller, "told", "")
+    images, missing = counts["images"], counts["reasons"].get(MISSING, 0)
+    if told and missing and not {"ok", "no_face", "abstained"} & set(counts["status"]):
+        mend = "label these images, as files that are named by their sha256"
+        raise BuildError("SOURCE_VALUE", package(labeller).name, told, f"some of the {images:,} images here", mend)
+    return told and f"{told}; it does not name {missing:,} of {images:,} images here: missing"
+
+
 def versions(software: Sequence[str]) -> dict[str, str]:
     """Package -> version, for installed packages."""
     installed = {}
@@ -317,10 +328,10 @@ def _open_package(chosen: Package, detector: FaceDetector | Mapping[str, Any] | 
         raise BuildError("TOOL_MISSING", chosen.name, str(error), "a detector", "see the message") from error
     adapter, processor = chosen.open(), AresImageProcessor()
 
-    def seen(images: list[Any]) -> list[list[SeenFace]]:
+    def seen(images: list[Any]) -> Sequence[list[SeenFace] | None]:
         """The faces of each image; with a detector, in each of the parts that it found."""
         if finder is None or not images:
-            faces: list[list[SeenFace]] = adapter.label(images)
+            faces: Sequence[list[SeenFace] | None] = adapter.label(images)
             return faces
         crops = [face_crops(image, boxes) for image, boxes in zip(images, finder.detect(images), strict=True)]
         of_crops = iter(adapter.label([crop for of_image in crops for crop in of_image]))
@@ -339,7 +350,10 @@ def _open_package(chosen: Package, detector: FaceDetector | Mapping[str, Any] | 
                     if prepared.image is None:
                         yield Answered(prepared.fate, [Answer(prepared.fate.status, prepared.fate.reason, faces=0)])
                         continue
-                    faces = sorted(next(found), key=lambda face: (-face.area, face.box))
+                    if (seen_faces := next(found)) is None:
+                        yield Answered(prepared.fate)
+                        continue
+                    faces = sorted(seen_faces, key=lambda face: (-face.area, face.box))
                     answers = [
                         Answer(
                             "ok",
@@ -476,7 +490,7 @@ def annotate(
     for start in pending:
         part = entries[start : start + size]
         _write(out, files[start], *session.answer(part, contents(source, part), step), by.named)
-    data = _finish(out, list(files.values()), request)
+    data = _finish(out, list(files.values()), request, labeller)
     shutil.rmtree(out / WORK)
     return Report(out, data, done, time.monotonic() - began)
 
@@ -514,14 +528,16 @@ def _write(
     write_atomically(file, json.dumps(entry, ensure_ascii=False))
 
 
-def _finish(out: Path, files: Sequence[Path], request: Mapping[str, Any]) -> dict[str, Any]:
-    """Write `annotation.json`, and return it. BuildError BUILD_CHECK if inputs and fates do not agree."""
+def _finish(out: Path, files: Sequence[Path], request: Mapping[str, Any], labeller: str | Package) -> dict[str, Any]:
+    """Write `annotation.json`, and return it. BuildError BUILD_CHECK if inputs and fates do not agree; `use_of`."""
     shards = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     total: Counts = reduce(added, (shard.pop("tally") for shard in shards))
     if total["images"] != request["images"] or total["rows"] != sum(total["status"].values()):
         what = f"{total['images']} images, {total['rows']} rows, {total['status']}"
         raise BuildError("BUILD_CHECK", str(out), what, f"a fate for {request['images']} images", "report this")
     data = {"format": 1, **request, "counts": total, "shards": shards}
+    if use := use_of(labeller, total):
+        data["use"] = use
     write_atomically(out / FILE, json.dumps(data, ensure_ascii=False, indent=1) + "\n")
     return data
 

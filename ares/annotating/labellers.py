@@ -112,7 +112,7 @@ class Opened(Package):
     """A labeller that needs no package: a general model, or a detector's output (`running.zero_shot`).
 
     `asked`: everything beside name and version that decides its labels; `label`: upright RGB images, or with `by_hash`
-    the sha256 of their bytes, -> the faces in each.
+    the sha256 of their bytes, -> the faces in each, None for an unknown image; `told`: the content of a file of labels.
     """
 
     licence: str = ""
@@ -121,9 +121,10 @@ class Opened(Package):
     needs: tuple[str, ...] = ("torch", "transformers", "inspect-ai")
     about: str = ""
     asked: str = ""
-    label: Callable[[Sequence[Any]], list[list[SeenFace]]] = lambda images: [[] for _ in images]
+    label: Callable[[Sequence[Any]], Sequence[list[SeenFace] | None]] = lambda images: [[] for _ in images]
     finds_faces: bool = False
     by_hash: bool = False
+    told: str = ""
 
     @property
     def sha256(self) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fairspace.ares.annotating.annotate import Session, find_labeller, open_session
+from fairspace.ares.annotating.annotate import MISSING, Session, find_labeller, open_session
 from fairspace.ares.annotating.labellers import Package
 from fairspace.ares.annotating.source import Entry
 from fairspace.ares.configuration_ares import AGES, GENDERS, RACES, SKIN_TONES
@@ -79,7 +79,10 @@ def measure_labeller(
 
     images = [folder / file for file in faces.files]
     entries = [Entry("images", file, 0, file, 0, 0) for file in faces.files]
-    annotations, routes, _ = session.answer(entries, images, step)
+    annotations, routes, counts = session.answer(entries, images, step)
+    if absent := counts["reasons"].get(MISSING):
+        what, mend = f"nothing about {absent:,} of {len(images):,} labelled images", "run the detector on all of them"
+        raise BuildError("SOURCE_VALUE", by.named["name"], what, "each of them, by its sha256", mend)
     measured = {
         name: _measured(name, faces.groups, annotations, routes)
         for name in VOCABULARY
@@ -93,7 +96,8 @@ def measure_labeller(
     data: dict[str, Any] = {"name": folder.resolve().name, "revision": labels.name, "sha256": faces.sha256}
     data["images"] = {"images": len(faces.files)}
     out.mkdir(parents=True, exist_ok=True)
-    gate = _gate(session, images, nonfaces) if nonfaces else None
+    seen = not getattr(labeller, "by_hash", False)  # what reads a file shows nothing to anybody
+    gate = _gate(session, images, nonfaces) if nonfaces and seen else None
     document = write_document(out / FILE, instrument, data, measured, date, gate)
     return document, measured
 

@@ -193,8 +193,8 @@ def cells(file: Path) -> Iterator[tuple[int, list[str]]]:
         raise BuildError("SOURCE_LAYOUT", where, str(error), "comma-separated values", AGAIN) from error
 
 
-def table(file: Path, columns: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Line number and values of the named columns (two or more, in any order) of each row below the header.
+def table(file: Path, columns: Sequence[str], optional: Sequence[str] = ()) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Line number and values of the columns (two or more, '' for an absent optional one) of each row below the header.
 
     Errors: as `cells`, and SOURCE_LAYOUT for an empty file, a missing or repeated column, a row of another length than
     the header, or no rows.
@@ -207,13 +207,13 @@ def table(file: Path, columns: Sequence[str]) -> Iterator[tuple[int, tuple[str, 
         twice = [column for column in missing if column in names]
         what = f"{twice[0]} twice" if twice else f"no column {', '.join(missing)}" if header else "an empty file"
         raise BuildError("SOURCE_LAYOUT", f"{file}:{line}", what, f"the columns {', '.join(columns)}", AGAIN)
-    take = itemgetter(*(names.index(column) for column in columns))
+    take = itemgetter(*map(names.index, columns), *(names.index(name) if name in names else -1 for name in optional))
     width = len(header)
     line = 0
     for line, row in rows:
         if len(row) != width:
             raise BuildError("SOURCE_LAYOUT", f"{file}:{line}", f"{len(row)} cells", f"{width} as in the header", AGAIN)
-        yield line, take(row)
+        yield line, take((*row, ""))
     if not line:
         raise BuildError("SOURCE_LAYOUT", f"{file}:2", "no rows", "at least one row below the header", AGAIN)
 

@@ -8,7 +8,8 @@ FairFace's layout: `fairface_label_train.csv` (86 744 faces) and `fairface_label
   Other dates ("9-Apr", "3/9/2021", the day number 44264) are refused as SOURCE_DAMAGED.
 - *Age.* Up to 39 is young, 40-59 middle-aged, more than 70 older. 60-69 straddles 65 and gives no label.
 - *Race.* `FACT_OR_FAIR_RACES` maps the seven words to FACT-OR-FAIR's four as U.S. agencies do (OMB, 1997): the Indian
-  subcontinent is Asian, the Middle East White. Both are coarse; the builders keep FairFace's own word.
+  subcontinent is Asian, the Middle East White. Both are coarse; the builders keep FairFace's own word. (FACT-OR-FAIR's
+  authors pass over both words by probabilities, which labels of people do not have: `running/detections.py`.)
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def faces(folder: Path, split: Literal["train", "val"]) -> Iterator[Face]:
     labels = folder / f"fairface_label_{split}.csv"
     for line, (file, age, gender, race, _) in table(labels, ("file", "age", "gender", "race", "service_test")):
         where = f"{labels}:{line}"
-        bucket = age if age in BUCKETS else _repair(age, where)
+        bucket = age if age in BUCKETS else repaired(age, where)
         if gender not in _GENDERS:
             raise BuildError("SOURCE_VALUE", where, f"the gender {gender!r}", " or ".join(_GENDERS), AGAIN)
         if race not in FACT_OR_FAIR_RACES:
@@ -96,7 +97,8 @@ def faces(folder: Path, split: Literal["train", "val"]) -> Iterator[Face]:
         )
 
 
-def _repair(age: str, where: str) -> str:
+def repaired(age: str, where: str) -> str:
+    """The bucket that a spreadsheet program made a date of. BuildError SOURCE_DAMAGED, SOURCE_VALUE."""
     text = age.strip().lower()
     if match := _DAY_MONTH.match(text):
         number, month = (match[1], match[2]) if match[1] else (match[4], match[3])

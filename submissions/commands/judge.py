@@ -130,12 +130,13 @@ def import_outputs(
             raise UsageError(f"import {layout} takes one FILE and the --submission with its images, and no --about.")
         need_packages("ares", "torch", "transformers")
         from fairspace.submissions.format.writing import write_submission
-        from fairspace.submissions.running.detections import read_detections
         from fairspace.submissions.running.labelling import label_images
+        from fairspace.submissions.running.zero_shot import open_labeller
 
+        detections, _ = open_labeller(f"{layout}:{files[0]}")
         checked = checked_submission(submission, allow_images=True)
-        detections = read_detections(layout, str(files[0]))
         labelled = label_images(submission, checked, labeller=detections, measurement=measurement)
+        typer.echo(labelled.dump_meta()["labels"]["settings"]["use"])
         write_submission(out, labelled.meta, labelled.tables, manifest=labelled.manifest)
     else:
         from fairspace.submissions.benchmarks.genres.importing import STATED, import_genres

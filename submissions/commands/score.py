@@ -211,7 +211,7 @@ def _labelled(path: Path, checked: Submission, ares: str | None, measurement: Pa
 
     labeller, model = open_labeller(ares)
     with reported(f"Labelling {path.name}") as report:
-        return label_images(
+        labelled = label_images(
             path,
             checked,
             model,
@@ -220,6 +220,9 @@ def _labelled(path: Path, checked: Submission, ares: str | None, measurement: Pa
             detector=faces_setting(faces),
             progress=report,
         )
+    if use := labelled.dump_meta()["labels"]["settings"].get("use"):
+        typer.echo(use, err=True)
+    return labelled
 
 
 @app.command(epilog="Example: fairspace compare mine.json theirs.json", rich_help_panel=SCORE)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from fairspace.submissions.reading.images import stream_images
 from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.tables import Progress, Rows, sort_files
 
-_SETTINGS = ("ablation", "arbiter", "detector", "precision", "labeller", "licence")
+_SETTINGS = ("ablation", "arbiter", "detector", "precision", "labeller", "licence", "use")
 """Settings of the labeller in the manifest."""
 _CHUNK = 1_000
 """Images whose rows are made at a time."""
@@ -70,7 +71,7 @@ def label_images(
     Errors: SubmissionError if the files cannot be read again; UsageError if they changed meanwhile, or there is none;
         BuildError as `find_labeller`.
     """
-    from fairspace.ares.annotating.annotate import find_labeller, open_session
+    from fairspace.ares.annotating.annotate import added, find_labeller, open_session, use_of
     from fairspace.ares.annotating.source import Entry
 
     images = submission.images
@@ -78,7 +79,7 @@ def label_images(
         raise UsageError(f"{path} holds no images.")
     by = find_labeller(labeller, model, measurement)
     session = open_session(labeller, by.folder, batch=batch, detector=detector, device=device)
-    tables = []
+    tables, counts = [], []
     done = 0
 
     def step(number: int) -> None:
@@ -97,11 +98,14 @@ def label_images(
                     Entry(row["task"], row["id"], row["sample"], "images", start + place, 0, row["sha256"])
                     for place, row in enumerate(rows)
                 ]
-                tables.append(session.answer(entries, _contents(stream, entries), step)[0])
+                labelled, _, of_chunk = session.answer(entries, _contents(stream, entries), step)
+                tables.append(labelled)
+                counts.append(of_chunk)
         except RefusedError as refused:
             faults.refuse(refused, "images")
             raise SubmissionError(list(faults.all())) from refused
-    labels = {"labels": label_source(by.named, session.about)}
+    use = use_of(labeller, reduce(added, counts))
+    labels = {"labels": label_source(by.named, session.about | ({"use": use} if use else {}))}
     if (error := label_error(by.error)) is not None:
         labels["label_error"] = error
     meta = SubmissionMeta.model_validate({**submission.dump_meta(), **labels})
