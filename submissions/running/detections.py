@@ -29,6 +29,8 @@ from fairspace.builders.iris.groups import AGES, GENDERS
 from fairspace.builders.iris_classifier_25.dataset import age_group
 from fairspace.builders.sources import table
 from fairspace.builders.sources.faces import BUCKETS, FACT_OR_FAIR_RACES, repaired
+from fairspace.submissions.format.collector import RefusedError
+from fairspace.submissions.reading.tables import parse
 
 FAIRFACE_COLUMNS = ("face_name_align", "race", "gender", "age")
 """Columns of predict.py's output that are required."""
@@ -50,8 +52,8 @@ _WORDS = {"asian": "East Asian", **{word.replace("_", " ").lower(): word for wor
 _NAME = re.compile(r"([0-9a-f]{64})(_face\d+)?")
 _NONE_FOUND = re.compile(r"face could not be detected", re.IGNORECASE)
 """DeepFace's error about an image without a face, in all versions since 0.0.14."""
-_LARGEST = 1_000_000
-"""Pixels of a side, and years, are below."""
+_LARGEST, _DEPTH = 1_000_000, 16
+"""Pixels of a side, and years, are below; nesting of the JSON is at most."""
 AGAIN = "hand over the detector's own output, of images that are named by their sha256"
 Rows = Iterator[tuple[str, str, SeenFace | None]]
 """sha256, name of the face in the image, and the face; without one `NO_FACE`, `UNSURE` or `MISSING`, and None."""
@@ -91,7 +93,7 @@ def read_detections(
                 raise _value(Path(file).name, f"{key[:80]!r} again, with other labels", "every face once")
         for line, (image, _) in table(Path(shown), ("img_path",), ("",)) if shown else ():
             faces.setdefault(_image(image, f"{Path(shown).name}, line {line}"), {})
-    except (OSError, UnicodeDecodeError, RecursionError) as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise BuildError("SOURCE_MISSING", file, str(error), "a file in UTF-8", AGAIN) from error
     missing -= set(faces)
     if not entries["face"]:
@@ -126,9 +128,9 @@ def _fairface(file: Path, groups: Mapping[str, str]) -> Rows:
 def _deepface(path: Path, groups: Mapping[str, str]) -> Rows:
     name = path.name
     try:
-        images = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
-        raise BuildError("SOURCE_LAYOUT", name, f"no JSON: {error}", _OBJECT, AGAIN) from error
+        images = parse(path.read_text(encoding="utf-8-sig"), _DEPTH)
+    except RefusedError as error:
+        raise BuildError("SOURCE_LAYOUT", name, f"no JSON: {error.what}", error.expected, AGAIN) from error
     if not isinstance(images, dict) or any(map(_INSTANCE.fullmatch, images)):
         raise BuildError("SOURCE_LAYOUT", name, f"{type(images).__name__} without names of files", _OBJECT, AGAIN)
     known: dict[str, list[Any]] = {}
@@ -145,13 +147,6 @@ def _deepface(path: Path, groups: Mapping[str, str]) -> Rows:
             else:
                 key = json.dumps(each, sort_keys=True) if each.get("region") else str(place)
                 yield sha256, key, _analysed(each, groups, where)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if again := len(fields) < len(pairs) and [name for name, value in pairs if fields[name] != value]:
-        raise ValueError(f"{again[0][:80]!r} stands there twice, with other values")
-    return fields
 
 
 def _analyses(given: Any, where: str) -> Iterator[Mapping[str, Any] | str]:
