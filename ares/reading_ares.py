@@ -31,6 +31,8 @@ _SUFFIXES = {
     ".avif": ("AVIF",),
     ".bmp": ("BMP",),
     ".gif": ("GIF",),
+    ".jfif": ("JPEG", "MPO"),
+    ".jpe": ("JPEG", "MPO"),
     ".jpeg": ("JPEG", "MPO"),
     ".jpg": ("JPEG", "MPO"),
     ".png": ("PNG",),

@@ -436,6 +436,7 @@ def annotate(
     ask_endpoint: bool = False,
     labeller: str | Package = ARES,
     measurement: Path | None = None,
+    named: Callable[[Entry], Entry] = lambda entry: entry,
     shard: int = SHARD,
     progress: Callable[[str, int, int], None] = lambda what, done, total: None,
 ) -> Report:
@@ -458,7 +459,7 @@ def annotate(
     options: dict[str, Any] = {"detector": detector, "device": device, "ask_endpoint": ask_endpoint}
     session = open_session(labeller, by.folder, batch=batch, workers=workers, **options)
     progress("Listing images", 0, 0)
-    entries, sha256 = list_images(source)
+    entries, sha256 = list_images(source, named)
     where = {"kind": source.kind, "task": source.task, "names": source.names, "sha256": sha256}
     if source.name:
         where |= {"name": source.name, "revision": source.revision}

@@ -17,7 +17,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -91,17 +92,21 @@ def open_source(images: Path | str, task: str = "", names: str = "items") -> Sou
     if path.is_file() and path.suffix != ".parquet":
         mend = "unpack it, or name the folder"
         raise BuildError("SOURCE_LAYOUT", str(path), f"a {path.suffix} file", "a .parquet file", mend)
-    kind = "parquet" if path.is_file() or any(path.rglob("*.parquet")) else "folder"
+    tables = [path] if path.is_file() else list(path.rglob("*.parquet"))
+    shards = any("image" in _opened(file).schema_arrow.names for file in tables)  # others say something about images
+    pictures = any(file.suffix.lower() in SUFFIXES for file in path.rglob("*"))
+    kind = "parquet" if shards or (tables and not pictures) else "folder"
     return Source(kind, str(path.absolute()), task, names, name, revision)
 
 
-def list_images(source: Source) -> tuple[list[Entry], str]:
+def list_images(source: Source, named: Callable[[Entry], Entry] = lambda entry: entry) -> tuple[list[Entry], str]:
     """All entries of a source, and the sha256 of names, places and sizes, which does not depend on the source's path.
 
-    Errors: BuildError SOURCE_LAYOUT; SOURCE_VALUE, also for a name that comes twice.
+    `named` gives each entry its right name. Errors: BuildError SOURCE_MISSING for none; SOURCE_LAYOUT; SOURCE_VALUE,
+    also for a name that comes twice.
     """
     entries, digest, places = [], hashlib.sha256(), dict[tuple[str, str, int], Entry]()
-    for entry in list_entries(source):
+    for entry in map(named, list_entries(source)):
         if entry.sample >= _SAMPLES:
             expected, mend = f"a number below {_SAMPLES}", "renumber the samples"
             raise BuildError("SOURCE_VALUE", entry.where, f"sample {entry.sample}", expected, mend)
@@ -110,7 +115,21 @@ def list_images(source: Source) -> tuple[list[Entry], str]:
             raise BuildError("SOURCE_VALUE", entry.where, what, "every image once", "remove or rename all but one")
         digest.update(json.dumps((*entry, "")).encode() + b"\n")  # the empty text ends a line of format 1
         entries.append(entry)
+    if not entries:
+        what = f"no image; passed over: {passed_over(source) or 'nothing'}"
+        raise BuildError("SOURCE_MISSING", source.place, what, f"files in {', '.join(SUFFIXES)}", "save them so")
     return entries, digest.hexdigest()
+
+
+def passed_over(source: Source) -> str:
+    """The files and linked folders of a source that are not taken, by suffix, with their numbers; '' for none."""
+    counts, taken = Counter[str](), SUFFIXES if source.kind == "folder" else (".parquet",)
+    for folder, folders, files in os.walk(source.place):
+        counts["linked folders"] += sum(Path(folder, name).is_symlink() for name in folders)
+        for name in files:
+            kind = "hidden" if name.startswith(".") else Path(name).suffix.lower() or "without a suffix"
+            counts[kind] += kind not in taken
+    return ", ".join(f"{number:,} {kind}" for kind, number in sorted(counts.items()) if number)
 
 
 def list_entries(source: Source) -> Iterator[Entry]:

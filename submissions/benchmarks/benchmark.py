@@ -187,7 +187,7 @@ _BY = ", labelled by "
 def protocol_with_labeller(protocol: str, signature: Mapping[str, str]) -> str:
     """The protocol with the labeller, if the signature has another one (`labels`: NAME@VERSION) than ARES."""
     name = signature.get("labels", "").rpartition("@")[0]
-    other = name in (*PACKAGES, *DETECTORS) or name.startswith(ZERO_SHOT)
+    other = name.partition("?")[0] in (*PACKAGES, *DETECTORS) or name.startswith(ZERO_SHOT)
     return f"{protocol}{_BY}{name}" if other else protocol
 
 
@@ -199,8 +199,8 @@ def protocol_of_labels(signature: Mapping[str, str], scored: object) -> str:
 def labeller_text(protocol: str) -> str:
     """A sentence about the labeller of a protocol; '' for ARES or an unknown one."""
     name = protocol.partition(_BY)[2]
-    if name in DETECTORS or name.startswith(ZERO_SHOT):
-        kind = "a detector that ran elsewhere" if name in DETECTORS else "a general model that nobody trained for it"
+    if (detected := name.partition("?")[0] in DETECTORS) or name.startswith(ZERO_SHOT):
+        kind = "a detector that ran elsewhere" if detected else "a general model that nobody trained for it"
         return (
             f"The images were labelled by {name}, {kind}, not by ARES, and rows of another labeller have another error."
         )

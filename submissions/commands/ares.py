@@ -10,7 +10,12 @@ from typing import Annotated, Any
 import typer
 
 from fairspace.submissions.commands.app import MAKE, command_group
-from fairspace.submissions.commands.shared.run_options import LABELLERS, FacesOption, MeasurementOption, pairs
+from fairspace.submissions.commands.shared.run_options import (
+    LABELLERS,
+    FacesOption,
+    MeasurementOption,
+    pairs,
+)
 from fairspace.submissions.errors import UsageError, need_packages
 
 app = command_group(
@@ -149,16 +154,26 @@ def annotate(
     model: Annotated[str, typer.Option("--labeller", "--ares", "--model", help=f"What labels: {LABELLERS}")],
     measurement: MeasurementOption = None,
     task: Annotated[str, typer.Option(help="Task of all images, where their names do not say it.")] = "",
-    names: Annotated[str, typer.Option(help="items, or files where the images are no benchmark's.")] = "items",
+    names: Annotated[
+        str,
+        typer.Option(
+            help="items; files where the images are no benchmark's; or BENCHMARK@REVISION: by its ids, and --out becomes "
+            "a submission."
+        ),
+    ] = "items",
     faces: FacesOption = "",
     ask_endpoint: EndpointOption = False,
 ) -> None:
     """Label the images of a model: annotations as a submission holds them; a stopped run goes on where it was."""
     need_labeller(model)
     from fairspace.ares.annotating.annotate import annotate as annotated
+    from fairspace.ares.annotating.source import NAMES, open_source, passed_over
     from fairspace.submissions.progress import reported
+    from fairspace.submissions.running.labelling import benchmark_names, hand_in
     from fairspace.submissions.running.zero_shot import open_labeller
 
+    submission, names = ("", names) if names in NAMES else (names, "items")
+    named = benchmark_names(submission)
     with reported(f"Annotating {images}") as report:
         labeller, ares = open_labeller(model)
         annotation_report = annotated(
@@ -171,6 +186,7 @@ def annotate(
             detector=faces_setting(faces),
             ask_endpoint=ask_endpoint,
             measurement=measurement,
+            named=named,
             progress=report,
         )
     counts = annotation_report.data["counts"]
@@ -180,7 +196,14 @@ def annotate(
         total = sum(faces_by_route.values())
         routes = ", ".join(f"{route} {n / total:.1%}" for route, n in sorted(faces_by_route.items()))
         typer.echo(f"  {name}: {routes}")
+    if Path(images).exists() and (others := passed_over(open_source(images, task, names))):
+        typer.echo(f"Passed over: {others}")
+    if use := annotation_report.data.get("use"):
+        typer.echo(use)
     typer.echo("Labels are perceived presentation, measured with error.")
+    if submission:
+        hand_in(out, submission, annotation_report.data)
+        typer.echo(f"Wrote {out}. Next: name the model in {out / 'submission.json'}, then fairspace check {out}")
 
 
 @app.command(

@@ -16,6 +16,11 @@ class Code(NamedTuple):
 CODES: dict[str, Code] = {
     # the folder or zip
     "NOT_A_SUBMISSION": Code("the path is neither a folder nor a zip", "hand in a folder or a .zip file"),
+    "PICTURES": Code(
+        "there are pictures in place of a submission",
+        "label them: fairspace ares annotate FOLDER --labeller MODEL --names BENCHMARK@REVISION --out NEW; those of "
+        "no benchmark with --names files, for fairspace.measure",
+    ),
     "ZIP_CORRUPT": Code("the zip is damaged, truncated or inconsistent", "zip the folder again and upload it whole"),
     "ZIP_ENCRYPTED": Code("a member of the zip is encrypted", "zip without a password"),
     "ZIP_METHOD": Code("a member is neither stored nor deflated", "zip with the usual method (deflate)"),

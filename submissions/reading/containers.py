@@ -25,8 +25,8 @@ from fairspace.submissions.errors import UsageError, address
 from fairspace.submissions.format.collector import Collector, RefusedError, show
 from fairspace.submissions.reading.limits import LIMITS, Limits
 
-IGNORED = ("README.md", "LICENSE", "LICENSE.txt", ".gitattributes", ".gitignore")
-"""Unopened companions of a submission in a dataset repo on the Hub."""
+IGNORED = ("README.md", "LICENSE", "LICENSE.txt", ".gitattributes", ".gitignore", "annotation.json")
+"""Unopened companions of a submission in a dataset repo on the Hub, or from `fairspace ares annotate`."""
 IMAGE_FILE = re.compile(r"images(-\d{5}-of-\d{5})?\.parquet")
 """A file of images; in a folder it may be larger than others."""
 ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".whl", ".jar")
@@ -147,7 +147,7 @@ def _is_left_out(name: str, faults: Collector) -> bool:
     if ".." not in name and LEFTOVERS.fullmatch(name):
         faults.passed_over.append(f"{show(name, 40)}, which Mac or Windows left there")
         return True
-    return name.removesuffix("/") in IGNORED
+    return name.removesuffix("/") in IGNORED or (name.split("/")[0] in IGNORED_FOLDERS and ".." not in name)
 
 
 def _overlaps(infos: list[zipfile.ZipInfo], end: int) -> bool:
@@ -177,8 +177,15 @@ def _info_is_plain(info: zipfile.ZipInfo, limits: Limits, faults: Collector) -> 
     return False
 
 
-IGNORED_FOLDERS = (".cache", ".git")
-"""Folders of a download or clone from the Hub; they are not entered."""
+IGNORED_FOLDERS = (".cache", ".git", "routes")
+"""Folders of a download or clone from the Hub, or from `fairspace ares annotate`; they are not entered."""
+_PICTURE = re.compile(r"[^.].*\.(avif|bmp|gif|heic|jfif|jpe|jpe?g|png|tiff?|webp)", re.IGNORECASE)
+
+
+def _pictures(path: Path, limits: Limits) -> int:
+    """The number of pictures below a folder that is no submission, at most the limit of files; 0 for any other."""
+    names = list(islice((name for _, _, files in os.walk(path) for name in files), limits.members))
+    return 0 if "submission.json" in names else sum(_PICTURE.fullmatch(name) is not None for name in names)
 
 
 @contextmanager
@@ -189,6 +196,10 @@ def open_container(path: Path, limits: Limits, faults: Collector) -> Iterator[li
         raise UsageError(
             f"There is nothing at {where or path}. {'Download it, and n' if where else 'N'}ame a folder or a zip."
         )
+    if path.is_dir() and (number := _pictures(path, limits)):
+        faults.add("PICTURES", show(path.name), f"{number:,} pictures", expected="submission.json and images.parquet")
+        yield []
+        return
     if path.is_dir():
         members = list(_folder(path.resolve(), limits, faults))
         images = [member for member in members if IMAGE_FILE.fullmatch(member.name)]

@@ -5,9 +5,8 @@
 
 A file is named by the sha256 of the image (`<sha256>.png`; FairFace makes `<sha256>_face0.png` of it), so that labels
 never reach another image. Each row is used, missing (null, or an error in its place) or an error of ours, and a face
-that stands there twice is one. Images that the output does not name are missing; they have no face where DeepFace says
-so (`[]`, its error about it, or the confidence 0, where it takes the whole image), or where FairFace wrote none for an
-image of its own list (`shown`, the CSV of its `--csv`).
+that stands there twice is one. Images that the output does not name are missing (FairFace names none without a face);
+they have no face where DeepFace says so: `[]`, its error about it, or the confidence 0 of the whole image.
 
 Race follows the program of FACT-OR-FAIR's authors: the likeliest of four groups, past Indian and Middle Eastern
 (uclanlp/fact-or-fair at 945ec6b, `single_predict.py` and `sample_deepface.py`). `race=omb` is a variant of ours.
@@ -70,10 +69,8 @@ _LABELLED = {"gender", "race", "dominant_gender", "dominant_race"}
 _ERRORS = ("error", "exception", "message")
 
 
-def read_detections(
-    layout: str, file: str, version: str = "not stated", race: str = LIKELIEST, shown: str = ""
-) -> Opened:
-    """The output of a detector: `layout` is `fairface` or `deepface`, `race` one of `RULES`, `shown` FairFace's input.
+def read_detections(layout: str, file: str, version: str = "not stated", race: str = LIKELIEST) -> Opened:
+    """The output of a detector: `layout` is `fairface` or `deepface`, `race` one of `RULES`.
 
     BuildError SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE; SOURCE_DAMAGED for ages that a spreadsheet changed beyond
     repair; TOOL_MISSING for another rule.
@@ -91,8 +88,6 @@ def read_detections(
             of_image = faces.setdefault(sha256, {})
             if face is not None and of_image.setdefault(key, face) != face:
                 raise _value(Path(file).name, f"{key[:80]!r} again, with other labels", "every face once")
-        for line, (image, _) in table(Path(shown), ("img_path",), ("",)) if shown else ():
-            faces.setdefault(_image(image, f"{Path(shown).name}, line {line}"), {})
     except (OSError, UnicodeDecodeError) as error:
         raise BuildError("SOURCE_MISSING", file, str(error), "a file in UTF-8", AGAIN) from error
     missing -= set(faces)
@@ -116,7 +111,7 @@ def read_detections(
 def _fairface(file: Path, groups: Mapping[str, str]) -> Rows:
     for line, (face, race, gender, age, scores) in table(file, FAIRFACE_COLUMNS, ("race_scores_fair",)):
         where = f"{file.name}, line {line}"
-        word = _label(dict.fromkeys(FACT_OR_FAIR_RACES), race, where)
+        word = _label({word: word for word in FACT_OR_FAIR_RACES}, race, where)
         labels = {
             "gender": _label(_GENDERS, gender, where),
             "age": _AGES[age if age in _AGES else repaired(age, where)] if age else "",
@@ -175,7 +170,7 @@ def _analysed(each: Mapping[str, Any], groups: Mapping[str, str], where: str) ->
     x, y, width, height = (int(_number(sides.get(side), where) or 0) for side in "xywh")
     gender = each.get("gender")
     if isinstance(gender, dict):  # text before 0.0.76
-        gender = max(gender, key=lambda word: _number(gender[word], where) or 0, default=None)
+        gender = max(((_number(share, where) or 0, word) for word, share in gender.items()), default=(0, None))[1]
     labels = {
         "gender": _label(_GENDERS, each.get("dominant_gender") or gender, where),
         "age": "" if age is None else age_group(int(age)),
@@ -191,9 +186,9 @@ def _race(word: str, given: Any, groups: Mapping[str, str], where: str) -> str:
     if isinstance(given, str) and given:  # as numpy prints it
         given = dict(zip(_SCORES, given.strip("[] \n").replace(",", " ").split(), strict=False))
     named = given.items() if isinstance(given, dict) else ()
-    scores = {_WORDS.get(name, name): _number(score, where) or 0 for name, score in named}
+    scores: dict[str, float] = {str(_WORDS.get(name, name)): _number(score, where) or 0 for name, score in named}
     scores = {name: score for name, score in scores.items() if name in groups}
-    if set(map(groups.get, scores)) != set(RACES) or not max(scores.values()) > 0:
+    if {groups[name] for name in scores} != set(RACES) or not max(scores.values()) > 0:
         expected = f"probabilities of {', '.join(RACES)} (FairFace: race_scores_fair, DeepFace: race)"
         mend = "keep them in the output, or name the variant ?race=omb, where Indian is Asian, Middle Eastern White"
         raise BuildError("SOURCE_VALUE", where, f"the race {word!r}, with {str(given)[:80]!r}", expected, mend)
@@ -221,14 +216,14 @@ def _number(value: object, where: str) -> float | None:
     return number
 
 
-def _label(labels: Mapping[str, str | None], word: object, where: str) -> str:
-    """The label of a detector's word, the word itself for None; '' without one. BuildError SOURCE_VALUE."""
+def _label(labels: Mapping[str, str], word: object, where: str) -> str:
+    """The label of a detector's word; '' without one. BuildError SOURCE_VALUE."""
     if word in (None, ""):
         return ""
-    known = next((each for each in (word, str(word).lower()) if isinstance(word, str) and each in labels), None)
-    if known is None:
+    label = labels.get(word, labels.get(word.lower())) if isinstance(word, str) else None
+    if label is None:
         raise _value(where, repr(word)[:80], f"one of {', '.join(labels)}")
-    return str(labels[known] or known)
+    return label
 
 
 def _value(where: str, what: str, expected: str) -> BuildError:

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import reduce
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, reduce
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from fairspace.ares.annotating.labellers import ARES, Package
-from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.builders.errors import BuildError
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.checking.submission import check_table
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.format.collector import Collector, RefusedError
 from fairspace.submissions.format.faults import SubmissionError
 from fairspace.submissions.format.schema import LABELS, VOCABULARY, Submission, SubmissionMeta
@@ -25,7 +26,8 @@ from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.containers import open_container
 from fairspace.submissions.reading.images import stream_images
 from fairspace.submissions.reading.limits import LIMITS
-from fairspace.submissions.reading.tables import Progress, Rows, sort_files
+from fairspace.submissions.reading.tables import META, Progress, Rows, sort_files
+from fairspace.submissions.running.settings import About
 
 _SETTINGS = ("ablation", "arbiter", "detector", "precision", "labeller", "licence", "use")
 """Settings of the labeller in the manifest."""
@@ -38,6 +40,44 @@ def label_source(named: Mapping[str, str], about: Mapping[str, Any]) -> dict[str
     settings = {"sha256": named["sha256"], "measurement": named["measurement"] or "not measured"}
     settings |= {name: about[name] or "none" for name in _SETTINGS if name in about}
     return {"name": named["name"], "version": named["revision"], "settings": settings}
+
+
+def benchmark_names(asked: str) -> Callable[[Any], Any]:
+    """Names images as the benchmarks do: their id may begin with the task once. `asked`: BENCHMARK[@REVISION] or ''.
+
+    The function takes an `Entry`. BuildError SOURCE_VALUE for an id that the task does not have; UsageError.
+    """
+    name, _, revision = asked.partition("@")
+    benches = [benchmark(each) for each in ([name] if name else NAMES)]
+
+    @cache
+    def ids_of(name: str) -> frozenset[str] | None:
+        """The ids of a task with images; None for one of no benchmark."""
+        found = [(bench, task) for bench in benches for task in bench.tasks if task.name == name]
+        revisions = [(task, each) for bench, task in found for each in ([revision] if revision else bench.revisions)]
+        return frozenset(item for task, each in revisions for item in task.ids(each).to_pylist()) if found else None
+
+    def named(entry: Any) -> Any:
+        ids, whole = ids_of(entry.task), f"{entry.task}/{entry.id}"
+        if ids is None and not asked:
+            return entry
+        if (right := next((each for each in (entry.id, whole) if each in (ids or ())), None)) is None:
+            what, mend = f"the id {entry.id!r}{did_you_mean(whole, ids or ())}", "name it <task>/<id>/<sample>.png"
+            raise BuildError("SOURCE_VALUE", entry.where, what, f"an id of the task {entry.task}", mend)
+        return entry._replace(id=right)
+
+    return named
+
+
+def hand_in(out: Path, asked: str, data: Mapping[str, Any]) -> None:
+    """Make the folder of `annotate` a submission: writes `submission.json`. `data`: its `annotation.json`."""
+    name, _, revision = asked.partition("@")
+    use = {"use": data["use"]} if "use" in data else {}
+    about = {"format": 1, "benchmark": name, "dataset_revision": revision or next(iter(benchmark(name).revisions))}
+    about |= {"model": About.revision, "revision": About.revision, **About().facts(), "generation": {}}
+    about |= {"labels": label_source(data["model"], data["settings"] | use)}
+    meta = SubmissionMeta.model_validate(about | {"label_error": label_error(data.get("label_error"))})
+    (out / META).write_text(meta.model_dump_json(exclude_none=True, indent=1) + "\n", encoding="utf-8")
 
 
 def label_error(error: Mapping[str, Any] | None) -> dict[str, Any] | None:

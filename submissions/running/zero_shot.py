@@ -2,7 +2,7 @@
 
     clip[:ID[@REVISION]]    nearest text prototypes; settings `margin`, `batch`, `attributes`
     vlm:PROVIDER/MODEL      a model that answers, as Inspect names it; settings `tokens`, `concurrency`, `attributes`
-    fairface:FILE.csv, deepface:FILE.json    a detector's own output (`detections`); settings `version`, `race`, `shown`
+    fairface:FILE.csv, deepface:FILE.json    a detector's own output (`detections`); settings `version`, `race`
 
 `attributes` is `gender,age,skin_tone` unless other ones are named (`?attributes=gender,race`). Each has a name of its
 own, and so rows of its own, and an error that `fairspace ares evaluate --labels` measures. An image that shows nobody,
@@ -25,9 +25,9 @@ from fairspace.ares.asking_ares import Asking, Reply, question
 from fairspace.builders.iris.groups import AGES, GENDERS, SKIN_TONES
 from fairspace.builders.models.clip import CLIP, Clip
 from fairspace.builders.models.labelling import MARGIN, PROTOTYPES, TEMPLATES, ClipLabeller
-from fairspace.builders.models.opening import Scheme, read, wrong
+from fairspace.builders.models.opening import Scheme, Types, read, wrong
 from fairspace.submissions.running.asking.asking import reason_of
-from fairspace.submissions.running.detections import LAYOUTS, read_detections
+from fairspace.submissions.running.detections import read_detections
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import public_name
 
@@ -199,13 +199,10 @@ def _close(runner: asyncio.Runner, api: ModelAPI) -> None:
     closing.join()
 
 
-def _detector(layout: str) -> Scheme:
-    settings = {"version": str, "race": str} | ({"shown": str} if layout == "fairface" else {})
-    return Scheme(f"{layout}:FILE", "", settings, lambda file, more, _: read_detections(layout, file, **more))
-
-
+_DETECTOR: Types = {"version": str, "race": str}
 SCHEMES = {
     "clip": Scheme("clip[:ID[@REVISION]]", CLIP, {"margin": float, "batch": int, "attributes": str}, _clip),
     "vlm": Scheme("vlm:PROVIDER/MODEL", "", {"tokens": int, "concurrency": int, "attributes": str}, _vlm),
-    **{layout: _detector(layout) for layout in LAYOUTS},
+    "fairface": Scheme("fairface:FILE", "", _DETECTOR, lambda f, more, _: read_detections("fairface", f, **more)),
+    "deepface": Scheme("deepface:FILE", "", _DETECTOR, lambda f, more, _: read_detections("deepface", f, **more)),
 }

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import pandas as pd
 import pytest
 
 import fairspace as fs
@@ -45,8 +46,15 @@ def asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("asked_at_once")
-def test_the_examples_of_the_library_run_one_after_the_other(capsys: pytest.CaptureFixture[str]) -> None:
-    names: dict[str, Any] = {}
+def test_the_examples_of_the_library_run_one_after_the_other(where: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {"pandas": pd, "Path": Path}
+    (where / "labelled").mkdir()
+    seen = [
+        {"id": f"{job}/{n}.png", "gender": gender}
+        for job in ("doctor", "nurse")
+        for n, gender in enumerate(("female", "male"))
+    ]
+    pd.DataFrame(seen).to_parquet(where / "labelled" / "annotations-00000-of-00001.parquet")
     for block in blocks("LIBRARY.md"):
         exec(compile(block, "LIBRARY.md", "exec"), names)
     assert "UNKNOWN_ID at answers row 0: 'llm_objective/" in capsys.readouterr().out

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from fairspace.ares.annotating.annotate import annotate
-from fairspace.ares.annotating.source import Entry, contents, list_images, open_source
+from fairspace.ares.annotating.source import Entry, contents, list_images, open_source, passed_over
 from fairspace.builders.errors import BuildError
 from tests.ares.image_sources import TASK, Stored, folder, images, parquet, rows
 
@@ -179,3 +179,20 @@ def test_damaged_containers_are_refused_by_name(tmp_path: Path) -> None:
         listed(tmp_path / "a.tgz")
     with pytest.raises(BuildError, match=r"SOURCE_MISSING at \./nowhere: nothing there"):
         listed("./nowhere")
+
+
+def test_what_is_no_image_is_counted_and_no_image_is_an_error(tmp_path: Path) -> None:
+    root = tmp_path / "images"
+    root.mkdir()
+    with pytest.raises(BuildError, match=r"SOURCE_MISSING at .*no image; passed over: nothing"):
+        listed(root, names="files")
+    for name in ("a.heic", "b.HEIC", "plain", "c.zip", ".hidden.png"):
+        (root / name).write_bytes(b"x")
+    (root / "linked").symlink_to(tmp_path)
+    with pytest.raises(BuildError, match=r"2 \.heic, 1 \.zip, 1 hidden, 1 linked folders, 1 without a suffix"):
+        listed(root, names="files")
+    for name in ("0.jfif", "1.jpe", "2.JPG"):
+        (root / name).write_bytes(b"x")
+    pq.write_table(pa.table({"prompt": ["x"]}), root / "metadata.parquet")
+    assert [entry.id for entry in listed(root, names="files")] == ["0.jfif", "1.jpe", "2.JPG"]
+    assert "1 .parquet" in passed_over(open_source(root, names="files"))

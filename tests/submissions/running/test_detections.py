@@ -16,13 +16,14 @@ import pytest
 from typer.testing import CliRunner
 
 from fairspace.builders.errors import BuildError
+from fairspace.builders.fact_or_fair.plan import ids
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.commands.app import app
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import load_result
 from fairspace.submissions.running.detections import FAIRFACE_COLUMNS, LAYOUTS, read_detections
 from tests.submissions.running.test_running_page import PAGE
-from tests.test_ares_submission import submission
+from tests.test_ares_submission import drawn, submission
 
 FOREIGN = Path(__file__).parents[2] / "foreign"
 HEAD = "face_name_align,race,race4,gender,age,race_scores_fair,race_scores_fair_4,gender_scores_fair,age_scores_fair"
@@ -171,12 +172,6 @@ def test_a_face_that_stands_there_twice_is_one(tmp_path: Path) -> None:
     assert [len(each) for each in labels("deepface", again, tmp_path)] == [1, 1]
 
 
-def test_images_that_fairface_was_shown_have_no_face_without_a_row(tmp_path: Path) -> None:
-    (tmp_path / "shown.csv").write_text(f"img_path\nin/{A}.png\nin/{B}.png\n")
-    assert labels("fairface", fairface(FACE), tmp_path)[1] is None
-    assert labels("fairface", fairface(FACE), tmp_path, shown=str(tmp_path / "shown.csv"))[1] == []
-
-
 @pytest.mark.parametrize(
     ("layout", "text", "message"),
     [
@@ -230,22 +225,18 @@ def test_race_is_scored_from_a_detectors_output(tmp_path: Path, monkeypatch: pyt
         assert result.exit_code == code, f"{result.output}{result.exception}"
         return f"{result.output}{result.exception or ''}"
 
-    said = done("import fairface faces.csv?shown=images.csv --submission mine --out labelled")
-    assert re.search(r"faces\.csv has (\d+) faces in \1 images, \d+ images without a face, 0 that were not anal", said)
-    assert "it does not name 0 of 38 images here" in said
+    said = done("import fairface faces.csv --submission mine --out labelled")
+    assert re.search(r"faces\.csv has (\d+) faces in \1 images, 0 images without a face, 0 that were not anal", said)
+    assert re.search(r"it does not name \d of 38 images here: missing", said)
     table = read_submission(tmp_path / "labelled").tables["annotations"].to_pylist()
     assert {row["race"] for row in table} == {None, "Asian", "Black", "White", "Hispanic"}
-    assert {row["status"] for row in table} >= {"ok", "no_face", "unreadable"}
-    done("import fairface faces.csv --submission mine --out partly")
-    partly = read_submission(tmp_path / "partly").tables["annotations"].to_pylist()
-    assert {row["status"] for row in partly} >= {"ok", "unreadable"}
-    assert "no_face" not in {row["status"] for row in partly}, "what no row names is missing"
+    assert {row["status"] for row in table} == {"ok", "unreadable", "refused"}, "what no row names is missing"
     (tmp_path / "other.csv").write_text(fairface(f"{A}_face0.png,White,x,Male,70+"), encoding="utf-8")
     assert "some of the 38 images here" in done("import fairface other.csv --submission mine --out none", 1)
     groups = []
     for words in (
         "labelled",
-        "mine --labeller fairface:faces.csv?shown=images.csv",
+        "mine --labeller fairface:faces.csv",
         "mine --labeller deepface:faces.json?version=0.0.103",
         "mine --labeller deepface:faces.json?race=omb",
     ):
@@ -256,3 +247,31 @@ def test_race_is_scored_from_a_detectors_output(tmp_path: Path, monkeypatch: pyt
     assert groups[0] == groups[1] == ("labelled by fairface", "fairface@not stated")
     assert groups[2] == ("labelled by deepface", "deepface@0.0.103")
     assert groups[3] == ("labelled by deepface?race=omb", "deepface?race=omb@not stated")
+
+
+@pytest.mark.slow
+def test_a_folder_of_pictures_is_labelled_with_the_benchmarks_ids_and_handed_in(tmp_path: Path) -> None:
+    item = ids("t2i_objective")[0].as_py()
+    files = [tmp_path / "mine" / item / f"{number}.png" for number in range(2)]
+    files[0].parent.mkdir(parents=True)
+    for number, file in enumerate(files):
+        file.write_bytes(drawn(number))
+    said = {f"{hashlib.sha256(file.read_bytes()).hexdigest()}.png": [ANALYSIS] for file in files}
+    (tmp_path / "faces.json").write_text(json.dumps(said), encoding="utf-8")
+    for command in ("check", "score --ares nowhere"):
+        refused = CliRunner().invoke(app, [*command.split(), str(tmp_path / "mine")])
+        assert refused.exit_code
+        assert "PICTURES" in f"{refused.output}{refused.exception}"
+        assert "UNKNOWN_FILE" not in f"{refused.output}{refused.exception}"
+    words = f"--labeller deepface:{tmp_path / 'faces.json'} --names fact_or_fair@v2"
+    done = CliRunner().invoke(
+        app, ["ares", "annotate", str(tmp_path / "mine"), "--out", str(tmp_path / "o"), *words.split()]
+    )
+    assert done.exit_code == 0, f"{done.output}{done.exception}"
+    handed = read_submission(tmp_path / "o")
+    assert (handed.meta.model, handed.tables["annotations"]["id"].to_pylist()) == ("not stated", [item, item])
+    files[0].parent.rename(files[0].parent.with_name("middling"))
+    wrong = CliRunner().invoke(
+        app, ["ares", "annotate", str(tmp_path / "mine"), "--out", str(tmp_path / "p"), *words.split()]
+    )
+    assert re.search(r"SOURCE_VALUE.*the id '.*middling'", str(wrong.exception))
