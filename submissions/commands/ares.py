@@ -157,7 +157,7 @@ def annotate(
     names: Annotated[
         str,
         typer.Option(
-            help="items; files where the images are no benchmark's; or BENCHMARK@REVISION: by its ids, and --out becomes "
+            help="items; files where the images are no benchmark's; or BENCHMARK@REVISION: its ids; --out becomes "
             "a submission."
         ),
     ] = "items",

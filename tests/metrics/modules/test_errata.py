@@ -19,7 +19,7 @@ def section(name: str) -> str:
 
 
 def test_every_entry_has_its_own_identifier() -> None:
-    assert len(IDS) == len(set(IDS)) == 60
+    assert len(IDS) == len(set(IDS)) == 62
 
 
 def test_every_entry_says_what_fairspace_does() -> None:
