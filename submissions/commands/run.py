@@ -246,7 +246,7 @@ def _show_plan(chosen: Chosen, model: ModelSettings, images: str, labeller: str,
         image_model=images,
         image_parts=made_parts(chosen) if images else (),
         prices=read_prices(prices) if prices else None,
-        max_tokens=model.max_tokens,
+        max_tokens=model.max_tokens or model.max_completion_tokens,
         labeller=labeller,
     )
     note = limit_note(opened)

@@ -87,7 +87,7 @@ def told_plan(opened: Sequence[Opened], model: ModelSettings, judge: ModelSettin
         of = sum(part.expected for part in each.parts.values())
         share = f"{each.asks:,} of {of:,}" if each.asks < of else f"{of:,}"
         asked.append(f"{each.chosen.benchmark} {each.chosen.revision}: {share} requests")
-        lines += plan(each, model.name, max_tokens=model.max_tokens)
+        lines += plan(each, model.name, max_tokens=model.max_tokens or model.max_completion_tokens)
     cores = os.cpu_count() or 1
     by_model = [line for line in lines if line.model]
     sentences = [f"{'; '.join(asked)}.", estimate(model.name, by_model, model.connections, cores)]

@@ -26,6 +26,7 @@ from fairspace.builders.iris.groups import AGES, GENDERS, SKIN_TONES
 from fairspace.builders.models.clip import CLIP, Clip
 from fairspace.builders.models.labelling import MARGIN, PROTOTYPES, TEMPLATES, ClipLabeller
 from fairspace.builders.models.opening import Scheme, Types, read, wrong
+from fairspace.submissions.running.asking.accepting import fault_of
 from fairspace.submissions.running.asking.asking import reason_of
 from fairspace.submissions.running.detections import read_detections
 from fairspace.submissions.running.errors import RunError
@@ -172,13 +173,15 @@ class InspectVlm(Asking):
         shown = ContentImage(image=f"data:image/jpeg;base64,{base64.b64encode(jpeg(image, SIDE)).decode()}")
         message = ChatMessageUser(content=[shown, ContentText(text=question)])
         config = GenerateConfig(temperature=self.settings.temperature, max_tokens=self.settings.max_tokens)
+        mend = "see that it answers and sees images; the same command goes on where it stopped"
         try:
             output = await self.model.generate([message], config=config)
         except RunError:
             raise
         except Exception as error:
-            mend = "see that it answers and sees images; the same command goes on where it stopped"
             raise RunError("MODEL_SILENT", self.name, reason_of(error), "an answer about an image", mend) from error
+        if fault := fault_of(output):
+            raise RunError("MODEL_SILENT", self.name, fault, "an answer about an image", mend)
         return Reply(missing="refused") if output.stop_reason == "content_filter" else Reply(output.completion)
 
 

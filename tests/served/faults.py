@@ -24,6 +24,7 @@ Way = Literal[
     "blocked",
     "refusing",
     "unreadable",
+    "verbatim",
 ]
 WAYS: tuple[Way, ...] = get_args(Way)
 """How a request goes wrong.
@@ -41,6 +42,7 @@ WAYS: tuple[Way, ...] = get_args(Way)
 - blocked: a 400 with `Fault.code`, else content_filter; for images content_policy_violation.
 - refusing: an ordinary answer which declines; for images as `filtered`.
 - unreadable: an answer that no parser reads; for a judge, broken JSON; for images, other bytes.
+- verbatim: `Fault.body` with `Fault.status` and `Fault.form`.
 """
 
 
@@ -72,6 +74,8 @@ class Fault:
     status: int = 500
     seconds: float = 0.0
     code: str = ""
+    body: str = ""
+    form: str = "application/json"
 
     def __post_init__(self) -> None:
         if self.way not in WAYS:

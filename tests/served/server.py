@@ -36,6 +36,8 @@ def spoiled(fault: Fault, request: Request, body: dict[str, Any], drawing: Optio
         code = fault.code or _CODES.get(fault.status, "server_error" if fault.status >= 500 else "invalid_request")
         after = fault.seconds if fault.status == 503 else None
         return failed(fault.status, f"The server answered {fault.status} on purpose.", code, "", after)
+    if fault.way == "verbatim":
+        return reply(fault.status, fault.body.encode(), fault.form)
     if fault.way == "html":
         return reply(200, _PAGE, "text/html; charset=utf-8")
     if fault.way == "not_completion":

@@ -56,8 +56,9 @@ SettingOption = Annotated[
     list[str] | None,
     typer.Option(
         "-M",
-        help="How the model is asked, NAME=VALUE: base_url, temperature, top_p, max_tokens, max_connections, "
-        "max_retries, timeout (seconds), or an argument of its provider; can be given again.",
+        help="How the model is asked, NAME=VALUE: base_url, temperature, top_p, max_tokens (`default` sends none), "
+        "max_completion_tokens, max_connections, max_retries, timeout (seconds), or an argument of its provider; "
+        "can be given again.",
     ),
 ]
 AboutOption = Annotated[
@@ -118,7 +119,7 @@ def model_settings(
     name: str, texts: list[str] | None, option: str = "-M", bounds: Bounds | None = None
 ) -> ModelSettings:
     """Settings for asking a model, from the values of `option`. UsageError for a value out of its range."""
-    from fairspace.submissions.running.asking.models import ModelSettings
+    from fairspace.submissions.running.asking.models import DEFAULT, SENT, ModelSettings
     from fairspace.submissions.running.asking.prices import Bounds
 
     given = {name: _from_json(text) for name, text in pairs(option, texts or []).items()}
@@ -128,7 +129,8 @@ def model_settings(
             continue
         value = given.pop(setting)
         is_right = isinstance(value, kind) and not isinstance(value, bool)
-        if not is_right or (kind is not str and not least <= value <= most):
+        unsent = setting in SENT and value == DEFAULT
+        if not unsent and (not is_right or (kind is not str and not least <= value <= most)):
             expected = "a text" if kind is str else f"{'a whole' if kind is int else 'a'} number, at least {least}"
             raise UsageError(f"{option} {setting}={value}: expected {expected}{f', at most {most}' * (most == 1)}.")
         known[argument] = value
@@ -143,6 +145,7 @@ _SETTINGS: Mapping[str, tuple[str, Any, float, float]] = {
     "temperature": ("temperature", int | float, 0, math.inf),
     "top_p": ("top_p", int | float, 0, 1),
     "max_tokens": ("max_tokens", int, 1, math.inf),
+    "max_completion_tokens": ("max_completion_tokens", int, 1, math.inf),
 }
 """Setting of -M -> field of `ModelSettings`, type, smallest and largest value."""
 

@@ -19,7 +19,7 @@ from fairspace.submissions.benchmarks.benchmark import SCHEMA
 from fairspace.submissions.format.manifest import Scalar, Stage, git, hardware, now, software, version
 from fairspace.submissions.running.asking.asking import SCHEMAS, Asking, of_disk, prompt_hash, unwritten
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Opened, build_task
-from fairspace.submissions.running.asking.journal import JOURNAL, Answer, Journal, Key, table_of
+from fairspace.submissions.running.asking.journal import JOURNAL, TOO_LONG, Answer, Journal, Key, table_of
 from fairspace.submissions.running.asking.models import (
     SHARED_PROTOCOL,
     ModelSettings,
@@ -78,14 +78,17 @@ def answer(
     Errors: RunError RUN_OTHER, MODEL_SILENT, RUN_INCOMPLETE; answers are kept, and the same call goes on.
     """
     generation = model.effective(opened.settings)
-    who = open_model(model, work / LOGS)
-    facts = local_facts(who)
-    connections = who.config.max_connections or model.connections
     about = opened.describe()
     limit, stratified = about.pop("limit"), about.pop("stratified")
     about.pop("prompts", None)  # of a judge: more narratives are more prompts; each request is compared by itself
     weights = found_revision(model) if revision == NOT_STATED else revision
-    about |= {"model": model.name, "revision": weights, "generation": model.effective(opened.settings)}
+    about |= {"model": model.name, "revision": weights, "generation": generation}
+    if (work / JOURNAL).is_file():  # another run is told before weights are loaded
+        with writing(work / JOURNAL), Journal(work / JOURNAL, about) as journal:
+            check_growth(journal, limit, stratified)
+    who = open_model(model, work / LOGS)
+    facts = local_facts(who)
+    connections = who.config.max_connections or model.connections
     about["arguments"] = model.compared_arguments() | local_shape(facts)
     with writing(work / JOURNAL), Journal(work / JOURNAL, about) as journal:
         grow(journal, limit, stratified)
@@ -142,7 +145,7 @@ def answer(
         engine="inspect_ai",
         engine_version=version("inspect_ai"),
         settings={
-            **model.effective(opened.settings),
+            **generation,
             **opened.marks,
             **({} if asking.schemas is None else {SCHEMA: asking.schemas}),
             **model.shown_arguments(),
@@ -254,7 +257,14 @@ def writing(file: Path) -> Iterator[None]:
 
 
 def grow(journal: Journal, limit: int | None, stratified: bool) -> None:
-    """Make a run longer, never shorter; a stratified choice does not contain a plain one."""
+    """Make a run longer, never shorter. RunError RUN_OTHER."""
+    check_growth(journal, limit, stratified)
+    journal.renote("limit", json.dumps(limit))
+    journal.renote("stratified", json.dumps(stratified))
+
+
+def check_growth(journal: Journal, limit: int | None, stratified: bool) -> None:
+    """RunError RUN_OTHER for a shorter run, or of another choice: a stratified one does not contain a plain one."""
     before = json.loads(journal.note("limit", json.dumps(limit)))
     evenly = json.loads(journal.note("stratified", json.dumps(stratified)))
     if limit is not None and before is not None and evenly != stratified:
@@ -274,8 +284,6 @@ def grow(journal: Journal, limit: int | None, stratified: bool) -> None:
             "the same limit or a larger one",
             "name another --out for the shorter run",
         )
-    journal.renote("limit", json.dumps(limit))
-    journal.renote("stratified", json.dumps(stratified))
 
 
 def course_of(answers: Iterable[Answer], seconds: float) -> dict[str, Scalar]:
@@ -292,4 +300,6 @@ def course_of(answers: Iterable[Answer], seconds: float) -> dict[str, Scalar]:
         ("cut_off", sum(answer.stop in ("max_tokens", "model_length") for answer in answered)),
     ):
         course[name] = round(count / len(answered), 4) if answered else None
+    if long := sum(answer.stop == TOO_LONG for answer in answered):
+        course[TOO_LONG] = long
     return course

@@ -19,12 +19,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from fairspace.submissions.benchmarks.task import Ask, Part, Shown, add_hashes, ask_seed, prompts_hash
-from fairspace.submissions.running.asking.journal import Answer, Fate, Journal
+from fairspace.submissions.errors import plain
+from fairspace.submissions.running.asking.accepting import NONE, fault_of, remedy
+from fairspace.submissions.running.asking.journal import TOO_LONG, Answer, Fate, Journal
 from fairspace.submissions.running.errors import RunError
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, Model, ModelOutput, ResponseSchema
+    from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ResponseSchema
     from inspect_ai.solver import Solver
 
 ENDED = "ended"
@@ -41,11 +45,18 @@ class Spent:
     output: int = 0
 
     def add(self, output: ModelOutput) -> None:
-        """Count an answer's tokens, cached ones included: they are paid for too."""
+        """Count an output's tokens, cached ones included: they are paid for too."""
         if usage := output.usage:
             self.input += usage.input_tokens
             self.input += (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
             self.output += usage.output_tokens
+
+    def add_failed(self, error: BaseException) -> None:
+        """Count the tokens of what was sent and is no answer (`accepting.completion_of`)."""
+        body = getattr(cause_of(error), "body", None)
+        if isinstance(body, dict) and isinstance(usage := body.get("usage"), dict):
+            self.input += usage.get("prompt_tokens") or 0
+            self.output += usage.get("completion_tokens") or 0
 
 
 class FailedError(Exception):
@@ -117,16 +128,23 @@ def _data_uri(image: bytes) -> str:
     return f"data:{kind};base64,{base64.b64encode(image).decode()}"
 
 
-def reason_of(error: BaseException) -> str:
-    """The innermost cause of a failure, in one line."""
-    inner = error
-    while inner.__cause__ is not None:
-        inner = inner.__cause__
+def cause_of(error: BaseException) -> BaseException:
+    """The innermost cause of a failure that says something; of the last attempt, if there were several."""
     last = getattr(error, "last_attempt", None)
-    if last is not None and last.exception() is not None:
-        inner = last.exception()
-    text = " ".join(str(inner).split())
-    return storable(f"{type(inner).__name__}: {text}"[:300])
+    inner = error if last is None else last.exception() or error
+    while inner.__cause__ is not None and str(inner.__cause__):
+        inner = inner.__cause__
+    return inner
+
+
+def reason_of(error: BaseException) -> str:
+    """The innermost cause of a failure, in one line, and its remedy if a parameter was rejected."""
+    inner = cause_of(error)
+    body = getattr(inner, "body", None)  # of a client that shows one form of errors alone
+    lost = "" if not isinstance(body, dict) or "message" in body else json.dumps(body, ensure_ascii=False)
+    what = body["message"] if getattr(inner, "type", "") == NONE else f"{type(inner).__name__}: {inner} {lost}"
+    text = " ".join(what.split())[:300].rstrip(".")
+    return storable(text + remedy(text, inner))
 
 
 ANSWERS = "answers"
@@ -185,6 +203,8 @@ class Asking:
     _closing: Any = field(default=None, init=False)
     """Task that closes the model's connections."""
     _probing: bool = field(default=False, init=False)
+    _told: bool = field(default=False, init=False)
+    """Whether the user knows of answers that are too long."""
     _finding: Any = field(default=None, init=False)
     """Lock of the one that finds `schemas`."""
 
@@ -357,6 +377,10 @@ class Asking:
         for again in range(self.repairs + 1):
             output = await self._send(model, ask, messages, part, spent, anew)
             answer = answer_of(ask, output, spent)
+            if answer.stop == TOO_LONG and not self._told:
+                self._told = True
+                note = f"Note: {ask.task}, {ask.id}: an answer of {answer.reason}. It is unusable; others like it too."
+                typer.echo(plain(note), err=True)
             if self.repair is None or answer.response is None or again == self.repairs:
                 break
             repeated = self.repair(ask, answer.response)
@@ -387,14 +411,14 @@ class Asking:
                 raise
             except Exception as error:  # noqa: BLE001 - any failure of a provider is a fate of the request
                 last = reason_of(error)
+                spent.add_failed(error)
                 if isinstance(error, RetryError):
                     break
                 continue
             spent.add(output)
-            if output.error or not output.choices:
-                last = storable(" ".join((output.error or "an answer without content").split())[:300])
-                continue
-            return output
+            if not (fault := fault_of(output)):
+                return output
+            last = storable(" ".join(fault.split())[:400])
         raise FailedError(last)
 
     async def _schemas(self, model: Model) -> bool:
@@ -429,16 +453,33 @@ async def keeps_schemas(model: Model) -> bool:
 
     for shape in (schema_of([_WORD]), None, schema_of([_WORD])):
         try:
-            output = await model.generate(_GREETING, config=GenerateConfig(response_schema=shape))
+            output = await _greeted(model, GenerateConfig(response_schema=shape))
             if shape is not None:
                 return bool(json.loads(output.completion) == {"answer": _WORD})
         except ValueError:  # no JSON, or a model on this machine that heeds no schema
             return False
         except Exception as error:
-            if shape is None:
+            if shape is None or _is_refused(error):
                 mend = "see that the model can be reached, then run the same command again"
                 raise RunError("MODEL_SILENT", str(model), reason_of(error), "an answer to a greeting", mend) from error
     return False
+
+
+async def _greeted(model: Model, config: GenerateConfig) -> ModelOutput:
+    """The answer to a greeting; the engine retries it, unless nothing listens at the server's address."""
+    from tenacity import RetryError
+
+    try:
+        return await model.generate(_GREETING, config=config.model_copy(update={"max_retries": 0}))
+    except RetryError as error:
+        if _is_refused(error):
+            raise
+    return await model.generate(_GREETING, config=config)
+
+
+def _is_refused(error: BaseException) -> bool:
+    """Whether a connection was refused."""
+    return "ConnectionRefused" in (reason := reason_of(error)) or "Connection refused" in reason
 
 
 async def _close_at_end(model: Model) -> None:

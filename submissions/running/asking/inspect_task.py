@@ -13,6 +13,7 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import Part, Shown, Stimulus, choose
 from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.running.asking.asking import STIMULUS, Asking
+from fairspace.submissions.running.asking.models import COMPLETION, DEFAULT
 from fairspace.submissions.running.asking.parts import parts
 from fairspace.submissions.running.data import open_data
 
@@ -201,12 +202,15 @@ def build_task(
     from fairspace.submissions.running.asking.scorer import benchmark_scorer
 
     longest = max((part.max_tokens for part in opened.parts.values()), default=None)
+    stated = {"max_tokens": longest, **(opened.settings if settings is None else settings)}
+    sent = {name: value for name, value in stated.items() if value != DEFAULT}
+    renamed = {name: sent.pop(name) for name in [COMPLETION] if name in sent}
     return Task(
         name=opened.chosen.benchmark if opened.table == "responses" else f"{opened.chosen.benchmark}_judge",
         dataset=_dataset(opened),
         solver=asking.solver(),
         scorer=benchmark_scorer(meta, asking.journal, asking.finish, opened.names),
-        config=GenerateConfig(**{"max_tokens": longest, **(opened.settings if settings is None else settings)}),
+        config=GenerateConfig(**sent, extra_body=renamed or None),
         metadata={RUN: opened.describe()},
         fail_on_error=True,
     )

@@ -13,12 +13,15 @@ from typing import Any, Literal, Self
 import pyarrow as pa
 
 from fairspace.submissions.format.schema import KEYS, SCHEMAS
+from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.running.errors import RunError
 
 Fate = Literal["answered", "refused", "failed"]
 FATES: tuple[Fate, ...] = ("answered", "refused", "failed")
 """answered: a text of any content; refused: withheld by the provider's filter; failed: no answer after all attempts."""
 Key = tuple[str, str, int]
+TOO_LONG = "too_long"
+"""Why an answer stopped that is longer than a row of a submission may be."""
 JOURNAL = "journal.sqlite"
 """File name in the folder of a run's workings, or of a judge's."""
 
@@ -28,9 +31,9 @@ class Answer:
     """The fate of one request.
 
     Args:
-        response: whole text; None unless answered.
-        reason: reason of a refusal or failure; '' if answered.
-        stop: Reason why the model stopped (`stop`, `max_tokens`, ...); '' if unknown.
+        response: whole text; None unless answered, '' for one longer than a submission holds, which is unusable.
+        reason: reason of a refusal or failure, or of an unusable answer; '' for others.
+        stop: reason why the model stopped (`stop`, `max_tokens`, ..., `TOO_LONG`); '' if unknown.
         input_tokens: the provider's count, like `output_tokens`; 0 if it does not count.
         prompt_hash: `asking.prompt_hash` of the sent prompt; '' in a log, which has one for a whole sample.
     """
@@ -47,6 +50,16 @@ class Answer:
     output_tokens: int = 0
     seconds: float = 0.0
     prompt_hash: str = ""
+
+    def __post_init__(self) -> None:
+        most = LIMITS.row_bytes
+        if self.response and len(self.response) * 4 > most and (size := len(self.response.encode())) > most:
+            for name, value in (
+                ("response", ""),
+                ("stop", TOO_LONG),
+                ("reason", f"{size:,} bytes; a submission holds {most:,}"),
+            ):
+                object.__setattr__(self, name, value)
 
     @property
     def key(self) -> Key:

@@ -23,6 +23,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from fairspace.submissions.errors import plain
 from fairspace.submissions.format.manifest import Line
+from fairspace.submissions.running.asking.accepting import read_strictly
 from fairspace.submissions.running.asking.asking import reason_of
 from fairspace.submissions.running.asking.prices import Bounds
 from fairspace.submissions.running.errors import MODEL_NAMES, RunError
@@ -50,6 +51,12 @@ _WEIGHTS = ("vllm/", "sglang/")
 _LONGEST_WAIT = 300.0
 
 
+SENT, COMPLETION = ("temperature", "top_p", "max_tokens"), "max_completion_tokens"
+"""Settings of generation that a user may name."""
+DEFAULT = "default"
+"""Value of such a setting that is not sent: the provider's own holds."""
+
+
 @dataclass(frozen=True)
 class ModelSettings:
     """A model and its settings.
@@ -57,7 +64,9 @@ class ModelSettings:
     Args:
         name: name in any form of `read_name`; kept as Inspect's, such as `openai/gpt-4o`, `local/./FOLDER`.
         base_url: address of the server; '' for the provider's own.
-        temperature: None for the paper's, else the provider's default; `top_p` alike.
+        temperature: None for the paper's, else the provider's default; `top_p` alike. "default" sends none, also of
+            `max_tokens`.
+        max_completion_tokens: `max_tokens` by the name that some servers want.
         arguments: the provider's, such as `{"device": "cpu"}` for `local`; `function` is a function itself.
     """
 
@@ -69,10 +78,16 @@ class ModelSettings:
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: int | None = None
+    max_completion_tokens: int | None = None
     arguments: dict[str, Any] = field(default_factory=dict)
     bounds: Bounds = field(default_factory=Bounds)
+    unsent: frozenset[str] = frozenset()
+    """Settings that are not sent, whatever the paper says."""
 
     def __post_init__(self) -> None:
+        for setting in (name for name in SENT if getattr(self, name) == DEFAULT):
+            object.__setattr__(self, setting, None)
+            object.__setattr__(self, "unsent", self.unsent | {setting})
         name, address = read_name(self.name)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "base_url", address or self.base_url)
@@ -97,9 +112,10 @@ class ModelSettings:
         """The arguments in order; none for a function, whose workers and batch change no answer."""
         return [] if "function" in self.arguments else sorted(self.arguments.items())
 
-    def generation(self) -> dict[str, float | int]:
-        """The given settings that change answers."""
-        given = {"temperature": self.temperature, "top_p": self.top_p, "max_tokens": self.max_tokens}
+    def generation(self) -> dict[str, float | int | str]:
+        """The given settings that change answers; `DEFAULT` for those that are not sent."""
+        unsent = self.unsent | ({"max_tokens"} if self.max_completion_tokens else set())
+        given = {name: DEFAULT if name in unsent else getattr(self, name) for name in (*SENT, COMPLETION)}
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -168,6 +184,7 @@ def open_model(settings: ModelSettings, logs: Path | None = None) -> Model:
         if key := re.search(r"\b[A-Z][A-Z0-9_]*_(?:KEY|TOKEN)\b", what):
             mend = f"set {key[0]} in the environment; for a server that asks for none, to any text"
         raise RunError("MODEL_UNKNOWN", settings.name, what, expected, mend) from error
+    read_strictly(model.api)
     _heed_retry_after(model, logs)
     if settings.name.startswith("local/"):
         model.config.max_connections = max(settings.connections, model.api.max_connections())

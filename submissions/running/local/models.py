@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from fairspace.submissions.running.local.llama_cpp import LlamaCpp
 
 
-UNHEEDED = ("frequency_penalty", "presence_penalty", "logit_bias", "num_choices", "response_schema")
+UNHEEDED = ("frequency_penalty", "presence_penalty", "logit_bias", "num_choices", "extra_body", "response_schema")
 """Settings of Inspect that local models do not heed; the last one llama.cpp does."""
 
 

@@ -29,7 +29,7 @@ from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import tables_digest
 from fairspace.submissions.running.asking.answering import answer
 from fairspace.submissions.running.asking.inspect_task import Chosen
-from fairspace.submissions.running.asking.models import ModelSettings
+from fairspace.submissions.running.asking.models import COMPLETION, DEFAULT, SENT, ModelSettings
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import public_name
 from fairspace.submissions.running.judging.asks import ANALYSIS, ANALYSIS_SINGLE, PART, Judging, open_judging
@@ -244,8 +244,11 @@ def _asker(submission: Submission, means: Means, part: Part, out: Path, tell: Te
 
 def as_stated(model: ModelSettings, stated: Mapping[str, Any]) -> ModelSettings:
     """A model with the temperature, top p and tokens that a submission states."""
-    names = ("temperature", "top_p", "max_tokens")
-    numbers: dict[str, Any] = {name: stated[name] for name in names if isinstance(stated.get(name), int | float)}
+    names = (*SENT, COMPLETION)
+    given = {name: stated[name] for name in names if name in stated}
+    numbers: dict[str, Any] = {
+        name: value for name, value in given.items() if isinstance(value, int | float) or value == DEFAULT
+    }
     return replace(model, **numbers)
 
 
