@@ -1,4 +1,4 @@
-"""What counts as an answer: a text whose end is known. All else has failed, in the provider's own words.
+"""The rule for answers: a text whose end is known is one. All else has failed, in the provider's own words.
 
 Two places hold the rule. `read_strictly` reads what servers of the OpenAI protocol send with status 200, before a
 client package turns null into '' and loses the server's words: no answer becomes the error status that it is, which is
@@ -153,7 +153,7 @@ _PARAMETER = re.compile(rf"\b({'|'.join(_MENDS)}|(?:output|completion|new) token
 
 
 def remedy(words: str, error: BaseException | None = None) -> str:
-    """What to do about a request rejected for a parameter, to follow the provider's words; '' for other errors."""
+    """The mend of a request rejected for a parameter, to follow the provider's words; '' for other errors."""
     status = getattr(error, "status_code", getattr(error, "code", None))
     if error is not None and status not in (400, 422):
         return ""

@@ -142,7 +142,7 @@ def reason_of(error: BaseException) -> str:
     inner = cause_of(error)
     body = getattr(inner, "body", None)  # of a client that shows one form of errors alone
     lost = "" if not isinstance(body, dict) or "message" in body else json.dumps(body, ensure_ascii=False)
-    what = body["message"] if getattr(inner, "type", "") == NONE else f"{type(inner).__name__}: {inner} {lost}"
+    what = body["message"] if body and getattr(inner, "type", "") == NONE else f"{type(inner).__name__}: {inner} {lost}"
     text = " ".join(what.split())[:300].rstrip(".")
     return storable(text + remedy(text, inner))
 
