@@ -137,11 +137,11 @@ def measure(
     groups = sorted(key for key in {*keyed} if all(key))
     place = np.array([*map(dict(zip(groups, range(len(groups)), strict=True)).get, keyed, repeat(-1))], np.int64)
     results, draws, design = module.resample(arguments, confidence, together, place if keys else None, resamples, seed)
-    whole, *parts = [dict(outcomes(result)) for result in results]
+    whole, *by_key = [dict(outcomes(result)) for result in results]
     names = [group if len(keys) > 1 else group[0] for group in groups]
     gaps = {}
     for name in whole if keys else ():
-        each = np.array([number_of(part[name]) for part in parts])
+        each = np.array([number_of(part[name]) for part in by_key])
         absent = [_shown(group) for group, number in zip(groups, each, strict=True) if np.isnan(number)]
         why = f"undefined: {', '.join(absent)}" if absent else f"groups: {len(each)}" if len(each) < 2 else ""
         gap: dict[str, Any] = {"value": None if why else float(np.ptp(each)), "state": "undefined" if why else "value"}
@@ -151,7 +151,7 @@ def measure(
             gap["interval"], why = interval(gap["value"], drawn, "size", most, confidence or 0, design)
         ends = {} if not gap["value"] else {"high": names[each.argmax()], "low": names[each.argmin()]}
         gaps[name] = _row(gap | {"reason": why}) | ends
-    rows = {(*group, name): _row(part[name]) for group, part in zip(groups, parts, strict=True) for name in part}
+    rows = {(*group, name): _row(part[name]) for group, part in zip(groups, by_key, strict=True) for name in part}
     index = pd.MultiIndex.from_tuples(rows, names=[*keys, "name"]) if rows else None
     by_group = pd.DataFrame(rows.values(), index if index is None or len(whole) > 1 else index.droplevel("name"))
     overall = pd.DataFrame([_row(value) for value in whole.values()], pd.Index(whole, name="name"))

@@ -122,7 +122,7 @@ def score(
 
             check_resamples(resamples, "--resamples")
         about = {"benchmark": benchmark, "revision": dataset_revision, "model": model}
-        checked = checked_submission(submission, allow_images=True, **about)
+        checked = checked_submission(submission, allow_images=True, table=about)
         from fairspace.submissions.answers.second import load_second
         from fairspace.submissions.results.scoring import score_submission
 

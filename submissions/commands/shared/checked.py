@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +37,12 @@ def check_with_progress(
 
 
 def checked_submission(
-    path: Path, *, allow_images: bool = False, allow_baseline: bool = True, tell: bool = False, **table: str
+    path: Path,
+    *,
+    allow_images: bool = False,
+    allow_baseline: bool = True,
+    tell: bool = False,
+    table: Mapping[str, str] = {},
 ) -> Submission:
     """A submission without faults; `tell` prints its notes. SubmissionError lists all faults."""
     report = check_with_progress(path, allow_images=allow_images, allow_baseline=allow_baseline, **table)

@@ -103,7 +103,11 @@ def asked(program: Path, *arguments: str, monkeypatch: pytest.MonkeyPatch) -> li
     module("llava.model.builder", load_pretrained_model=lambda **_: (None,) * 4)
     module("llava.mm_utils", get_model_name_from_path=str)
     four = lambda args: (None,) * 5  # noqa: E731
-    tell = lambda args, *_: seen.append(args) or "left"  # noqa: E731
+
+    def tell(args: Any, *_: Any) -> str:
+        seen.append(args)
+        return "left"
+
     module("llava.eval.run_llava", eval_model=None, load_model=four, eval_loaded_model=tell)
     module("pandas", DataFrame=Frame)
     module("tqdm", tqdm=lambda each, **_: each)

@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from every_eval_ever.validator.validation_core import validate_aggregate
+from every_eval_ever.validator.validation_core import validate_aggregate  # type: ignore[import-not-found]
 
 root = Path(sys.argv[1])
 said = {}

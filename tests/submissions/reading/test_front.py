@@ -6,6 +6,7 @@ import gzip
 import json
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import fairspace as fs
 from fairspace.answers import check_answers
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.reading import front
+from fairspace.submissions.reading.limits import Limits
 from tests.submissions.checking.hostile import GOOD
 
 ABOUT: dict[str, str] = {"benchmark": "fact_or_fair", "revision": "v2-core"}
@@ -45,7 +47,7 @@ def folder(name: str, write: Callable[[pd.DataFrame, Path], Any]) -> MET:
 
     def parts(frame: pd.DataFrame, at: Path) -> Path:
         for number, rows in enumerate((frame[:2], frame[2:])):
-            written(at / name / f"part-0000{number}.{name.split('.')[1]}", lambda path, rows=rows: write(rows, path))
+            written(at / name / f"part-0000{number}.{name.split('.')[1]}", partial(write, rows))
         (at / name / "_SUCCESS").touch()
         return at / name
 
@@ -154,7 +156,7 @@ def test_a_table_that_cannot_be_read_says_where_and_why(tmp_path: Path, name: st
 
 
 def test_a_gzip_that_grows_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(front, "LIMITS", front.LIMITS.__class__(member_bytes=1 << 16))
+    monkeypatch.setattr(front, "LIMITS", Limits(member_bytes=1 << 16))
     bomb = written(tmp_path / "a.csv.gz", lambda path: path.write_bytes(gzip.compress(bytes(1 << 20))))
     with pytest.raises(fs.SubmissionError, match=r"TOO_LARGE at a\.csv\.gz: more than 65,536 bytes"):
         fs.score(bomb, "fact_or_fair")

@@ -32,11 +32,8 @@ def test_a_run_as_the_authors_states_their_settings(name: str, tmp_path: Path) -
         given.add((temperature, max_tokens))
         return "A"
 
-    answers = fs.run(
-        *(model, name),
-        **{"tasks": TEXT[name], "limit": 2, "as_authors": True, "revision": benchmark(name).revisions[0]},
-        **({"text_only": True} if name == "stereotypical_bias" else {}),
-    )
+    ours, alone = benchmark(name).revisions[0], name == "stereotypical_bias"
+    answers = fs.run(*(model, name), tasks=TEXT[name], limit=2, as_authors=True, revision=ours, text_only=alone)
     stated = answers.submission.meta.generation
     assert stated[AS_AUTHORS] is True
     assert authors.settings.items() <= stated.items()
@@ -66,7 +63,7 @@ def test_a_mark_without_the_settings_gives_no_protocol_of_the_authors() -> None:
     authors, meta = benchmark("genres").asking.authors, answers.submission.meta
     assert authors.kept(meta)
     for settings, kept in ((dict(authors.judge), True), ({**authors.judge, "temperature": 0.0}, False)):
-        judge = Tool(name="m", version="1", settings=settings)
+        judge = Tool(name="m", version="1", settings={**settings})
         assert authors.kept(meta.model_copy(update={"judge": judge})) is kept
     assert not authors.kept(meta.model_copy(update={"generation": {AS_AUTHORS: True}}))
 

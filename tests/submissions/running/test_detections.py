@@ -81,7 +81,7 @@ def test_the_output_that_fairfaces_authors_publish_is_read_whole(tmp_path: Path)
 
 def test_the_words_are_those_of_fairfaces_program() -> None:
     program = (clone() / "predict.py").read_text(encoding="utf-8")
-    said = dict.fromkeys(("race", "age"), ())
+    said: dict[str, tuple[str, ...]] = dict.fromkeys(("race", "age"), ())
     for number, column, word in re.findall(r"== (\d+), '(race|age)'\] = '(.*)'", program):
         assert int(number) == len(said[column])
         said[column] += (word,)

@@ -41,7 +41,8 @@ def lines(file: Path) -> list[dict[str, Any]]:
 
 def test_the_authors_pairs_and_pictures_are_asked(clone: Path, tmp_path: Path) -> None:
     """Their programs add `response` to a line of the pairs, so a published line without it is that of its pair."""
-    folder, whole = tmp_path / "NEPs", {}
+    folder = tmp_path / "NEPs"
+    whole: dict[str, dict[str, Any]] = {}
     for name in QUERIES:
         relation = name.split("_")[2]
         rows = lines(clone / "response" / "Phi4" / f"phi4mm_mf_{relation}.jsonl")

@@ -34,7 +34,7 @@ def report(folder: Path, rows: list[dict[str, str]]) -> Path:
         pytest.skip("FAIRSPACE_IRIS_CLONE names no clone of Warren118/IRIS-Benchmark")
     program = (Path(os.environ["FAIRSPACE_IRIS_CLONE"]) / "ares_classifier" / "scripts" / "predict.py").read_bytes()
     assert hashlib.sha256(program).hexdigest() == SHA256
-    saves = [
+    saves: list[ast.stmt] = [
         node for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Expr) and "to_csv" in ast.unparse(node)
     ]
     names = {"pd": pd, "os": os, "Config": SimpleNamespace(OUTPUT_DIR=str(folder)), "final_results": rows}

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -191,7 +191,7 @@ def test_a_setting_is_sent_by_the_name_that_the_server_wants_or_not_at_all() -> 
 def test_an_answer_longer_than_a_submission_holds_is_unusable_and_ends_no_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    core = {"revision": "v2-core", "limit": 1, "tasks": ["llm_objective"]}
+    core: dict[str, Any] = {"revision": "v2-core", "limit": 1, "tasks": ["llm_objective"]}
     for _ in range(2):
         answers = fs.run(lambda prompt: "A " * 600_000, "fact_or_fair", folder=tmp_path / "mine", name="long", **core)
         assert answers.to_frame()["response"].tolist() == ["", "", ""]
@@ -212,7 +212,7 @@ def test_another_run_is_told_before_the_model_is_opened(tmp_path: Path, monkeypa
     opened = open_benchmark(Chosen("fact_or_fair", tasks=("llm_objective",), limit=2))
     model = ModelSettings("mockllm/model", temperature=0.5)
     with pytest.raises(ZeroDivisionError):
-        answer(opened, model, tmp_path, ask=lambda *given, **more: 1 / 0)
+        answer(opened, model, tmp_path, ask=lambda *given, **more: cast(Asking, 1 / 0))
     monkeypatch.setattr("fairspace.submissions.running.asking.answering.open_model", None)
     shorter = replace(opened, chosen=replace(opened.chosen, limit=1))
     for other, settings in ((shorter, model), (opened, replace(model, temperature=0.0))):
