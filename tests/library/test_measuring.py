@@ -10,6 +10,7 @@ import pytest
 
 import fairspace as fs
 from fairspace.metrics.accuracy_disparity.accuracy_disparity import AccuracyDisparity
+from fairspace.metrics.representation_disparity.representation_disparity import RepresentationDisparity
 
 RANDOM = np.random.default_rng(0)
 FRAME = pd.DataFrame(
@@ -68,3 +69,47 @@ def test_an_undefined_group_is_never_fair() -> None:
 def test_what_is_not_there_is_named_with_what_is(change: dict[str, Any], message: str) -> None:
     with pytest.raises((fs.UsageError, ValueError), match=message):
         fs.measure(FRAME, **{"metric": "accuracy_disparity", **COLUMNS, **change})
+
+
+SHOWN = {"predictions": "shown", "groups": ["f", "m"]}
+
+
+@pytest.mark.parametrize(
+    ("columns", "groups"),
+    [
+        ({"by": [1, "1", True, "True", 1.0, 1]}, 4),  # 1.0 is 1, as in a column that lost its integers
+        ({"by": ["a, b", "a|b", "a", "b", "a", "b"]}, 4),
+        ({"by": ["a", "a", "a, b", "a", "b", "b"], "more": ["b, c", "c", "c", "c", "c", "c"]}, 4),
+    ],
+    ids=["types", "texts", "two columns"],
+)
+def test_labels_are_keys_and_never_joined_texts(columns: dict[str, list[Any]], groups: int) -> None:
+    frame = pd.DataFrame(
+        {"shown": list("fmfmfm"), **{name: pd.Series(cells, dtype=object) for name, cells in columns.items()}}
+    )
+    measured = fs.measure(frame, "representation_disparity", by=list(columns), confidence=None, **SHOWN)
+    assert len(measured.by_group) == groups == len(set(measured.by_group.index))
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan"), pd.NA, pd.NaT, ""])
+def test_rows_without_a_group_are_in_none_and_are_counted(nothing: Any) -> None:
+    frame = pd.DataFrame(
+        {"shown": list("fmfmfm"), "by": pd.Series(["a", "a", nothing, "b", "b", nothing], dtype=object)}
+    )
+    frame.index = range(5, 11)
+    measured = fs.measure(frame, "representation_disparity", by="by", confidence=None, **SHOWN)
+    assert measured.by_group["valid"].tolist() == [2, 2]
+    assert {name: len(rows) for name, rows in measured.without_group.items()} == {"by": 2}
+    assert "2 rows without 'by'" in " ".join(str(measured).split())
+
+
+def test_modules_take_a_filtered_series_with_missing_cells_and_groups_may_be_numbers() -> None:
+    series = pd.Series(["f", pd.NA, "m", np.nan, "f"], index=[9, 3, 3, 1, 0])
+    found = RepresentationDisparity().compute(predictions=series, groups=["f", "m"])
+    assert found["counts"] == {"expected": 5, "valid": 3, "missing": 2}
+    frame = pd.DataFrame({"said": [0, 1, 1, 0, 1]})
+    by_number = fs.measure(frame, "representation_disparity", predictions="said", groups=[0, 1], confidence=None)
+    by_text = fs.measure(
+        frame.astype(str), "representation_disparity", predictions="said", groups=["0", "1"], confidence=None
+    )
+    assert by_number.overall["value"].tolist() == by_text.overall["value"].tolist()
