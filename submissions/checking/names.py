@@ -73,8 +73,9 @@ def owner_of(model: str, accounts: Iterable[str]) -> str:
 
 
 def hub_address(model: str) -> str:
-    """The address of the model card of a model named as a Hub repository; '' for another name."""
-    return f"https://huggingface.co/{model}" if HUB.fullmatch(model) else ""
+    """The address of the model card of a model named as a Hub repository, or of a printed model; '' for another."""
+    name = next((row["hub"] for row in table("models") if row["model"] == model and row["hub"]), model)
+    return f"https://huggingface.co/{name}" if HUB.fullmatch(name) else ""
 
 
 def taken_names(model: str, organisation: str, accounts: Collection[str] = ()) -> list[Fault]:

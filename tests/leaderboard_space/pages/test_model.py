@@ -157,6 +157,12 @@ def test_a_model_has_one_page_over_all_tests_with_what_others_submitted_apart(tm
         assert "?standard=inaugural" in first
 
 
-@pytest.mark.parametrize(("name", "address"), [("a/b", "https://huggingface.co/a/b"), ("a/../b", ""), ("x", "")])
-def test_only_a_name_of_a_hub_repository_leads_to_a_model_card(name: str, address: str) -> None:
+CARD = "https://huggingface.co"
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [("a/b", f"{CARD}/a/b"), ("Bagel", f"{CARD}/ByteDance-Seed/BAGEL-7B-MoT"), ("a/../b", ""), ("GPT-4o", "")],
+)
+def test_only_a_name_or_a_printed_id_of_a_hub_repository_leads_to_a_model_card(name: str, address: str) -> None:
     assert hub_address(name) == address
