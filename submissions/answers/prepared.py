@@ -30,24 +30,33 @@ _STEM = re.compile(
     rf"(?![a-z])|{'|'.join(_BESIDE)}",
     re.IGNORECASE,
 )
-_REASONING = re.compile(
-    rf"(?:<\|?|<｜|◁)/?(?:[a-z][\w:.|▁-]{{0,40}}?)?(?:{_STEM.pattern})[\w:.▁-]{{0,60}}(?:\s[^<>]{{0,200}})?(?:\|?>|｜>|▷)|"
-    r"\[/?(?:end)?(?:think|thought|reason|scratch|analysis)\w{0,20}\]|\[(?:begin )?(?:final )?(?:answer|response)\]|"
-    r"<unused9[45]>|\[unused1[67]\]|<conclusion>|<channel\|>|<\|(?:open\|>(?:think|response)|close\|>think)<\|sep\|>|"
-    r"<\|content(?:_text|_thinking)?\|>|\bto=(?:self|user)<\|message\|>|"
-    r"<\|channel\|?>\s{0,3}\w+(?:[^<>\n]{0,80}(?:<\|constrain\|>\w+)?<\|message\|>)?|"
-    r"(?-i:assistant(?:analysis|commentary|final)|\A\s{0,9}(?:analysis(?=\w|[\"'(\[{*\n])|final(?=[A-Z\"'(\[{*])))|"
-    r"\A\W{0,9}(?:here(?:['’]s| is| are) (?:my |a |the )?)?(?:(?:thought|thinking|reasoning) (?:process|steps)\W{0,3}:|"
-    r"thinking\.\.\.\n)|\.\.\.done thinking\.|\bhere(?:['’]s| is) my response\s?:",
-    re.IGNORECASE,
+_TAGS = (
+    rf"[<\[◁](?:(?<!\[)[|｜]?/?(?:[a-z][\w:.|▁-]{{0,40}}?)?(?:{_STEM.pattern})[\w:.▁-]{{0,60}}(?:\s[^<>]{{0,200}})?(?:\|?>|｜>|▷)|"
+    r"(?<=\[)(?:/?(?:end)?(?:think|thought|reason|scratch|analysis)\w{0,20}|(?:begin )?(?:final )?(?:answer|response)|"
+    r"unused1[67])\]|(?<=<)(?:unused9[45]>|conclusion>|channel\|>|\|(?:open\|>(?:think|response)|close\|>think)<\|sep\|>|"
+    r"\|content(?:_text|_thinking)?\|>|"
+    r"\|channel\|?>\s{0,3}\w+(?:[^<>\n]{0,80}(?:<\|constrain\|>\w+)?<\|message\|>)?))"
 )
-"""Beginnings and ends of reasoning in the forms of chat templates (tests/foreign/chat_templates)."""
+_BEGINS = (
+    r"\A\s{0,9}(?-i:analysis(?=\w|[\"'(\[{*\n])|final(?=[A-Z\"'(\[{*]))|"
+    r"\A\W{0,9}(?:here(?:['’]s| is| are) (?:my |a |the )?)?(?:(?:thought|thinking|reasoning) (?:process|steps)\W{0,3}:|"
+    r"thinking\.\.\.\n)"
+)
+_WORDS = (
+    r"\bto=(?:self|user)<\|message\|>|(?-i:assistant(?:analysis|commentary|final))|\.\.\.done thinking\.|"
+    r"\bhere(?:['’]s| is) my response\s?:"
+)
+_TAGGED, _SECTION = re.compile(_TAGS, re.IGNORECASE), re.compile(_BEGINS, re.IGNORECASE)
+_REASONING = re.compile(f"{_TAGS}|{_BEGINS}|{_WORDS}", re.IGNORECASE)
+"""Beginnings and ends of reasoning in the forms of chat templates (tests/foreign/chat_templates): tags, and words."""
+_WORDED = ("to=self", "to=user", "assistantanalysis", "assistantcommentary", "assistantfinal")
+_WORDED += ("done thinking", "my response")
+"""Parts of the words; a text without them is searched for tags alone, which is fast."""
 _ENDS = re.compile(
     r"[<\[◁|｜]+/|\W*end|[^\s=]*[\W_](?:end|stop|close|suffix)(?![a-z])|\W*here.*response|\[begin|<\|channel\|?>\s*final|"
     r"\S*(?:final|answer|response|user|text|content\|>|<channel\|>|95>|17\]|done|conclusion)",
     re.IGNORECASE,
 )
-_SIGNS = ("<", "[", "◁", "assistantfinal", "my response", "done thinking")
 _ANSWER = r"(?:answer|final|response|result|solution|output|conclusion|choice|selection|label|prediction|verdict)"
 _OPENED = (
     rf"\s*[<\[]\|?(?!{_ANSWER}|(?:a|b|i|u|p|em|strong|span|div|code|pre|ul|ol|li|h\d|q|ref|phrase|object|text|"
@@ -188,11 +197,13 @@ def small(text: str) -> str:
 
 def _without_reasoning(text: str) -> tuple[str, bool]:
     """Blank out reasoning, whose start may lie in the prompt; also whether the answer ends inside of it."""
-    if not any(sign in text for sign in _SIGNS) and not _REASONING.match(text):
+    lower = text.lower()
+    worded = _SECTION.match(text) or any(words in lower for words in _WORDED)
+    if not worded and not any(sign in text for sign in "<[◁"):
         return text, False
     spans: list[tuple[int, int]] = []
     inside, start, closed, outer, last = False, 0, 0, "", ""
-    for mark in _REASONING.finditer(text):
+    for mark in (_REASONING if worded else _TAGGED).finditer(text):
         name = stem[0].lower() if (stem := _STEM.search(mark[0])) else ""
         if not _ENDS.match(mark[0]):
             start, outer = (start, outer) if inside else (mark.start(), name)
