@@ -75,8 +75,10 @@ def test_a_stopped_run_asks_no_further_and_goes_on_later(cancelled: bool, tmp_pa
         return fs.run(slow, BENCHMARK, **options)
 
     running: list[asyncio.Future[Any]] = []
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for programs behind it
     with pytest.raises(asyncio.CancelledError if cancelled else fs.RunError, match=None if cancelled else "stopped"):
         loop.run_until_complete(waiting() if cancelled else blocking())
+    signal.signal(signal.SIGINT, before)
     loop.run_until_complete(loop.shutdown_default_executor())
     loop.close()
     stopped = len(asked)

@@ -112,8 +112,8 @@ AUTHORS_QUESTIONS = replace(
     name="authors_questions",
     date="2026-11-29",
     why=(
-        "It scores dataset revision upstream, the authors' own scenarios, contexts and image prompts, by the rules and "
-        "floors of shuffled, which scores questions of ours."
+        "It scores the authors' own scenarios, contexts and image prompts (dataset revision upstream) by the rules and "
+        "floors of shuffled; 1 is best. Questions of ours stand under shuffled."
     ),
     references={name: digest for name, digest in _REFERENCES.items() if "scenarios" not in name},
     dataset_revisions={"fact_or_fair": ("upstream",)},

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from inspect_ai.model import Model
 
 LOGS = "logs"
-_SECONDS = "seconds"
+_SECONDS, _ENDED = "seconds", "ended"
 """Note of a journal: seconds of asking in all starts."""
 Tell = Callable[[str, int, int], None]
 
@@ -98,7 +98,7 @@ def answer(
         if again:
             journal.forget("failed")
         done = sum(journal.count().values())
-        total = opened.asks
+        before, total = done, opened.asks
         began = time.monotonic()
         tell("Asking", done, total)
         spending = Spending(model.bounds)
@@ -136,6 +136,9 @@ def answer(
         finally:
             seconds = float(journal.note(_SECONDS, "0.0")) + time.monotonic() - began
             journal.renote(_SECONDS, repr(seconds))
+        if before < total:
+            journal.renote(_ENDED, now())
+        ended = journal.note(_ENDED, now())
         answers = list(journal.answers())
         counts, went = journal.count(), course_of(answers, seconds)
     stage = Stage(
@@ -166,7 +169,7 @@ def answer(
         software=software("inspect_ai", "openai", "transformers", "torch", "gguf", "xllamacpp"),
         git=git(),
         started=started,
-        ended=now(),
+        ended=ended,
     )
     return Answered(table_of(answers, opened.table, opened.names), stage, log.location, answers)
 

@@ -28,7 +28,8 @@ def test_every_entry_says_what_fairspace_does() -> None:
 
 def test_every_reference_leads_to_an_entry() -> None:
     files = [p for f in FOLDERS for p in (ROOT / f).rglob("*") if p.suffix in (".py", ".md", ".csv") and p.is_file()]
-    found = {(path.name, name) for path in files for name in REFERENCE.findall(path.read_text(encoding="utf-8"))}
+    texts = [(path.name, path.read_text(encoding="utf-8", errors="replace")) for path in files]
+    found = {(path, name) for path, text in texts for name in REFERENCE.findall(text)}
     assert {(path, name) for path, name in found if name not in IDS} == set()
 
 

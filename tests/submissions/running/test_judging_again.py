@@ -130,7 +130,8 @@ def test_the_command_asks_model_and_judge_and_says_what_it_cannot_ask(
     code, text = verified(*work, "--judge", JUDGE.name)
     assert (code, "The answers agree with the model's." in text) == (0, True)
     assert f"Judgements of {JUDGE.name}, asked again of {JUDGE.name}" in text
-    code, text = verified(*work, "--judge", "python/json:dumps", "--judge-argument", "exotic=1")
+    other = ("--out", tmp_path / "other")  # a folder of another judge's is refused before this one is opened
+    code, text = verified(*other, "--judge", "python/json:dumps", "--judge-argument", "exotic=1")
     assert (code, "argument 'exotic'" in text) == (1, True), "a judge on this machine gets arguments of its own"
     code, text = verified(*work, "--judge-argument", "batch=2")
     assert (code, "name it with --judge" in text) == (2, True)

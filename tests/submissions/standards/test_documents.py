@@ -30,7 +30,7 @@ FROZEN = {
     "fact_or_fair/revised_truth": "e182cd98cdd11c9caa934590593f1f7e058dd8f7a187d0651e0ac7363f3e615f",
     "fact_or_fair/shuffled": "4b427e1113592b4b8255db3fdfb4baa315870423b06a71f925d4d3f5c774ec03",
     "fact_or_fair/shuffled_revised_truth": "6c6c415afeb71cb8b133f7cb6b7d8a7dcb20464c1878533daf67915e2f527f32",
-    "fact_or_fair/authors_questions": "e48c4de61dff83c3907b77378478b84ed42725cc70f30f1a4ec2517bf24634cd",
+    "fact_or_fair/authors_questions": "b0a2ad741cd9bcde0662589bddfc8f9c9910830ceac3b6d09e42913e203edd6d",
     "stereotypical_bias/inaugural": "733f520c9a0a0610a36684d1a84ca5c17a5ee4998c73fa18c3448fdfb53b5ebb",
     "stereotypical_bias/up_to_twenty": "c919f39c56b4e14aa87a241ba43544a03510695c5d3662789e70651e458f86ea",
     "genres/inaugural": "4208145c2050dd8deb3f3e52075fd4e972beab7b13f6929f5efd358b9c73e437",

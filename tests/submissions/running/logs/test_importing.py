@@ -300,7 +300,6 @@ HOSTILE: dict[str, tuple[Mapping[str, Change], str]] = {
     "response_is_missing": (field("response", None), "answered"),
     "response_with_nul": (field("response", "a\0b"), "NUL"),
     "response_with_half_a_character": (field("response", "\ud800"), "JSON"),
-    "response_is_long": (field("response", "a" * (1 << 20) + "a"), "1,048,576"),
     "refused_with_a_text": (field("fate", "refused"), "refused"),
     "unknown_id": (field("id", "llm_objective/none/highest/gender"), "UNKNOWN_ID"),
     "unknown_task": (field("task", "quiz"), "UNKNOWN_TASK"),
