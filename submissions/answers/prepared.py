@@ -140,7 +140,7 @@ def prepare(raw: str) -> Prepared:
     else:
         # The blank keeps two words apart; an end of reasoning in the skipped part is kept.
         skipped = len(raw) - HEAD - TAIL
-        closed = any(_ENDS.match(mark[0]) for mark in _REASONING.finditer(raw[HEAD:-TAIL]))
+        closed = any(_ENDS.match(mark[0]) for mark in _marks(raw[HEAD:-TAIL]))
         head = " " * HEAD if closed else raw[: HEAD - 1] + "\n"
         text = head + raw[-TAIL:]
     if not text.isascii():
@@ -195,15 +195,18 @@ def small(text: str) -> str:
     return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
 
 
-def _without_reasoning(text: str) -> tuple[str, bool]:
-    """Blank out reasoning, whose start may lie in the prompt; also whether the answer ends inside of it."""
+def _marks(text: str) -> Iterator[re.Match[str]]:
+    """The beginnings and ends of reasoning in a text, in order."""
     lower = text.lower()
     worded = _SECTION.match(text) or any(words in lower for words in _WORDED)
-    if not worded and not any(sign in text for sign in "<[◁"):
-        return text, False
+    return (_REASONING if worded else _TAGGED).finditer(text)
+
+
+def _without_reasoning(text: str) -> tuple[str, bool]:
+    """Blank out reasoning, whose start may lie in the prompt; also whether the answer ends inside of it."""
     spans: list[tuple[int, int]] = []
     inside, start, closed, outer, last = False, 0, 0, "", ""
-    for mark in (_REASONING if worded else _TAGGED).finditer(text):
+    for mark in _marks(text):
         name = stem[0].lower() if (stem := _STEM.search(mark[0])) else ""
         if not _ENDS.match(mark[0]):
             start, outer = (start, outer) if inside else (mark.start(), name)

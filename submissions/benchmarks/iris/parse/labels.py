@@ -356,7 +356,8 @@ def _of_text(prepared: Prepared, text: str, asked: str) -> Reading:
 
 def _label(text: str, start: int) -> str:
     """The word before a colon at the start of the line, if it is no word for a rating."""
-    match = _LABEL.search(text, text.rfind("\n", 0, start) + 1, start)
+    line = text.rfind("\n", 0, start) + 1
+    match = _LABEL.search(text, line, start) if ":" in text[line:start] else None
     return "" if match is None or _RATING_KEY.search(match[1]) else match[1]
 
 
