@@ -26,7 +26,7 @@ BUDGET = {
     "builders": (12_812, 71, 889),
     "metrics": (5_742, 57, 370),
     "ares": (7_443, 40, 510),
-    "submissions": (45_387, 236, 3_793),
+    "submissions": (45_389, 236, 3_793),
     "leaderboard_space": (10_515, 62, 924),
     "cards": (654, 7, 50),
     "fairspace": (1_049, 6, 133),

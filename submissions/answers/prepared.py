@@ -49,8 +49,10 @@ _WORDS = (
 _TAGGED, _SECTION = re.compile(_TAGS, re.IGNORECASE), re.compile(_BEGINS, re.IGNORECASE)
 _REASONING = re.compile(f"{_TAGS}|{_BEGINS}|{_WORDS}", re.IGNORECASE)
 """Beginnings and ends of reasoning in the forms of chat templates (tests/foreign/chat_templates): tags, and words."""
-_WORDED = ("to=self", "to=user", "assistantanalysis", "assistantcommentary", "assistantfinal")
-_WORDED += ("done thinking", "my response")
+_WORDED = (
+    *("to=self", "to=user", "assistantanalysis", "assistantcommentary", "assistantfinal", "done thinking"),
+    "my response",
+)
 """Parts of the words; a text without them is searched for tags alone, which is fast."""
 _ENDS = re.compile(
     r"[<\[◁|｜]+/|\W*end|[^\s=]*[\W_](?:end|stop|close|suffix)(?![a-z])|\W*here.*response|\[begin|<\|channel\|?>\s*final|"

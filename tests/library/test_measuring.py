@@ -71,7 +71,7 @@ def test_what_is_not_there_is_named_with_what_is(change: dict[str, Any], message
         fs.measure(FRAME, **{"metric": "accuracy_disparity", **COLUMNS, **change})
 
 
-SHOWN = {"predictions": "shown", "groups": ["f", "m"]}
+SHOWN: dict[str, Any] = {"predictions": "shown", "groups": ["f", "m"]}
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_rows_without_a_group_are_in_none_and_are_counted(nothing: Any) -> None:
     frame = pd.DataFrame(
         {"shown": list("fmfmfm"), "by": pd.Series(["a", "a", nothing, "b", "b", nothing], dtype=object)}
     )
-    frame.index = range(5, 11)
+    frame.index = pd.RangeIndex(5, 11)
     measured = fs.measure(frame, "representation_disparity", by="by", confidence=None, **SHOWN)
     assert measured.by_group["valid"].tolist() == [2, 2]
     assert {name: len(rows) for name, rows in measured.without_group.items()} == {"by": 2}
