@@ -135,8 +135,8 @@ def _failed(error: Any, body: Mapping[str, Any], status: int = _AGAIN) -> tuple[
     elif "invalid" in named:
         status = 400
     message = f"{words.get('message') or ''} {orjson.dumps(more).decode() if more else ''}".strip()
-    told = {**words, "type": NONE, "message": message, "usage": body.get("usage")}
-    return status, {"error": told}
+    error_body = {**words, "type": NONE, "message": message, "usage": body.get("usage")}
+    return status, {"error": error_body}
 
 
 _MENDS = {
@@ -158,9 +158,9 @@ def remedy(words: str, error: BaseException | None = None) -> str:
     if error is not None and status not in (400, 422):
         return ""
     words = "" if getattr(error, "type", "") == NONE else words  # which quote a model
-    found = _PARAMETER.findall(f"{getattr(error, 'param', '') or ''} {words}")
-    if not found:
+    parameters = _PARAMETER.findall(f"{getattr(error, 'param', '') or ''} {words}")
+    if not parameters:
         return ""
-    if found[0] == "max_tokens" and "max_completion_tokens" in found:
+    if parameters[0] == "max_tokens" and "max_completion_tokens" in parameters:
         return ". Mend: give -M max_completion_tokens=N in place of max_tokens"
-    return f". Mend: {_MENDS.get(found[0], _MENDS['max_tokens'])}"
+    return f". Mend: {_MENDS.get(parameters[0], _MENDS['max_tokens'])}"

@@ -1,4 +1,4 @@
-"""What commands write reaches a console of any encoding, and a file whole or not at all."""
+"""Output of commands reaches a console of any encoding, and a file whole or not at all."""
 
 from __future__ import annotations
 

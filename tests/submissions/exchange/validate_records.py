@@ -1,4 +1,4 @@
-"""What the validator of every-eval-ever says of all records below a folder; for a Python that has it (>= 3.12)."""
+"""The verdict of every-eval-ever's validator on all records below a folder; for a Python that has it (>= 3.12)."""
 
 import json
 import sys

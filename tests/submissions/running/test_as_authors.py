@@ -58,7 +58,7 @@ def test_settings_other_than_the_authors_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_mark_without_the_settings_gives_no_protocol_of_the_authors() -> None:
-    """Of a judge at temperature 0, or of a table that only says so."""
+    """The mark alone is not enough: neither of a judge at temperature 0, nor of a table that only says so."""
     answers = fs.run(lambda prompt: "A", "genres", text_only=True, limit=1, as_authors=True, revision="v1")
     authors, meta = benchmark("genres").asking.authors, answers.submission.meta
     assert authors.kept(meta)
