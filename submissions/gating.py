@@ -1,5 +1,7 @@
 """A gate for builds: is a model shown to be less fair than another one, or than a limit?
 
+Without named values those that a result begins with are tested: all that have a fairer direction or an even point, such
+as S_E and the share of men. Facts, and means of facts and fairness, are tested only by name.
 Compared are distances from the ideal, so a value with two unfair sides counts alike on both, and like with like alone.
 A build fails on what is shown for all its checks together (one-sided, Holm 1979) at the level of the board's tiers, by
 which at most 5 % of equal models fail in simulations; or on what cannot be known: undefined never passes, nor a model
@@ -11,6 +13,7 @@ nor, where two models did not answer the same questions, the bias of few samples
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -24,7 +27,7 @@ from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.comparing import Score, bounds_of, difference, drawn_scores, holm, same_questions
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.plotting import digits
-from fairspace.submissions.report.headline import Table
+from fairspace.submissions.report.headline import Table, first_values
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard, rescore
 from fairspace.submissions.results.three_numbers import could_be
@@ -34,8 +37,8 @@ from fairspace.submissions.uncertainty.scores import WITHOUT
 from fairspace.submissions.values import Value, number_of
 
 Verdict = Literal["better", "worse", "no difference shown", "measured", "not enough data"]
-FAILED = 3
-"""Exit code of a command whose gate does not open."""
+FAILED, UNDECIDED = 3, 4
+"""Exit codes of a command whose gate does not open: something is worse; nothing is, but not all could be decided."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class Check:
         against: number of the base model, or the limit; None without one.
         p: one-sided p that the distance from the ideal is larger by more than the margin, corrected for all checks.
         reason: gap in the knowledge; '' for another verdict than `not enough data`.
+        title: the value in words.
     """
 
     name: str
@@ -55,6 +59,13 @@ class Check:
     p: float | None
     verdict: Verdict
     reason: str = ""
+    title: str = ""
+
+    @property
+    def text(self) -> str:
+        """The check in words, as in 'Evenness 0.955 -> 0.388 (worse)'."""
+        from_base = "" if self.against is None else f"{digits(self.against)} -> "
+        return f"{self.title or self.name} {from_base}{digits(self.tested)} ({self.verdict})"
 
     @property
     def passes(self) -> bool:
@@ -74,6 +85,20 @@ class Gate:
         """Whether the build may go on."""
         return all(check.passes for check in self.checks)
 
+    @property
+    def exit_code(self) -> int:
+        """0 if it passes, `FAILED` for what is worse, `UNDECIDED` where not all could be decided."""
+        worse = any(check.verdict == "worse" for check in self.checks)
+        return 0 if self.passes else FAILED if worse else UNDECIDED
+
+    @property
+    def heading(self) -> str:
+        """The outcome, and the checks that decide it, in one line."""
+        outcome = {0: "passes", FAILED: "fails", UNDECIDED: "could not decide"}[self.exit_code]
+        decided = {FAILED: "worse", UNDECIDED: "not enough data"}.get(self.exit_code)
+        told = [f" {check.text[0].upper()}{check.text[1:]}." for check in self.checks if check.verdict == decided]
+        return f"Gate: {outcome}.{''.join(told)}"
+
     def to_json(self) -> dict[str, Any]:
         """JSON data."""
         return {"passes": self.passes, "margin": self.margin, "checks": [vars(check) for check in self.checks]}
@@ -87,11 +112,10 @@ class Gate:
         note = f"Of equal models 5 % fail at most. Margin: {digits(self.margin)}. Undefined never passes."
         for reason in dict.fromkeys(check.reason for check in self.checks if check.reason):
             note += f" {', '.join(check.name for check in self.checks if check.reason == reason)}: {reason}."
-        heading = f"Gate: {'passes' if self.passes else 'fails'}"
-        return Table("gate", heading, ("value", "fairer", "tested", "against", "verdict"), rows, note)
+        return Table("gate", self.heading, ("value", "fairer", "tested", "against", "verdict"), rows, note)
 
     def __repr__(self) -> str:
-        return self.table().to_text()
+        return f"{textwrap.fill(self.heading, 80)}\n\n{self.table().to_text()}"
 
 
 def gate(
@@ -107,7 +131,7 @@ def gate(
     Args:
         tested: result of the model to test.
         base: result of the same benchmark and dataset revision; None tests against `most`.
-        scores: names of values; the one that ranks go by if left out.
+        scores: names of values; those of `checked_values` if left out, and of a limit the first of these.
         margin: larger distance from the ideal, in the value's unit, that still passes; 0 or more, finite.
         most: distance from the ideal; what is shown to be beyond it fails. None asks for a number alone.
 
@@ -124,13 +148,14 @@ def gate(
         ways = [_way(result) for result in (base, tested)]
         if ways[0] != ways[1]:
             raise UsageError(f"The results were measured by {' and by '.join(ways)}; a gate compares like with like.")
-    names = list(dict.fromkeys(scores)) or [tested.scored.ranking]
+    names = list(dict.fromkeys(scores)) or checked_values(tested, base)
     ideals = [_ideal(tested, name) for name in names]
     for name, ideal in zip(names, ideals, strict=True):
         for what, number in (("max", most or 0.0), ("margin", margin)):
             _check_scale(tested, name, what, number, ideal)
     raw = [name for name in names if name not in tested.scored.shown]  # an undefined score is not its raw value
     ours_of, theirs_of = drawn_scores(tested.benchmark, [tested, base or tested], tested.standard, raw)
+    title = find_benchmark(tested.benchmark).about().describe
     same = base is None or same_questions(base, tested)
     chances: list[tuple[float, ...] | None] = []
     for name, ideal in zip(names, ideals, strict=True):
@@ -150,8 +175,28 @@ def gate(
         if p is not None:
             verdict = _verdict(*(chance < LEVEL for chance in p), bool(floors))
         reason = _unknown(name, tested, base, floors) if verdict == "not enough data" else ""
-        checks.append(Check(name, _fairer(ideal), *numbers, None if p is None else p[0], verdict, reason))
+        checks.append(Check(name, _fairer(ideal), *numbers, None if p is None else p[0], verdict, reason, title(name)))
     return Gate(tuple(checks), margin)
+
+
+def checked_values(tested: Result, base: Result | None) -> list[str]:
+    """The first values of a result that have a fairer direction or an even point, but for those that neither model has.
+
+    The ranked value is not among them where the result begins with others: it may mix facts and fairness. Without a
+    `base` it is the first one alone.
+    """
+    bench, shown = find_benchmark(tested.benchmark), first_values(tested)
+    of_base = {} if base is None else first_values(base)
+    leads = bench.reporting.leading(tested.scored, tested.standard)
+    asked = [name for name in shown if {shown[name].state, of_base.get(name, shown[name]).state} != {"not_run"}]
+    fair = [name for name in asked if _has_ideal(tested, name) and (name in leads or name != tested.scored.ranking)]
+    return (fair if base is not None else fair[:1]) or [tested.scored.ranking]
+
+
+def _has_ideal(result: Result, name: str) -> bool:
+    """Whether a value has an even point, or an ideal with a fairer direction."""
+    value, ideal = first_values(result)[name], find_benchmark(result.benchmark).ideal(name, result.standard)
+    return EVEN in value.numbers() or (ideal is not None and (ideal.number is not None or ideal.worse != "either"))
 
 
 def _verdict(worse: bool, better: bool, *open_questions: bool) -> Verdict:
@@ -195,6 +240,8 @@ def _ideal(result: Result, name: str) -> Ideal:
         raise UsageError(f"{result.benchmark} has no value {name!r}{did_you_mean(name, known)}.")
     bench = find_benchmark(result.benchmark)
     ideal = bench.ideal(name, result.standard)
+    if ideal is None and (even := known[name].numbers().get(EVEN)) is not None:
+        return Ideal(even, "either")
     if ideal is None and name in result.scored.shown:
         return Ideal(None, "below" if bench.higher_is_better else "above")
     if ideal is None or (ideal.number is None and ideal.worse == "either"):
@@ -302,6 +349,8 @@ def hold_against(tested: Result, limits: Sequence[tuple[str, str, float]]) -> li
     return checks
 
 
+EVEN = "even"
+"""Number of a share: its value for an answerer that treats all groups alike."""
 _ENDS: Mapping[str, Ideal] = {"least": Ideal(0.0, "below"), "most": Ideal(0.0, "above")}
 """Ideals from which the distance is the value itself, or its negative."""
 

@@ -285,19 +285,20 @@ def compare(
 def _pass_gate(
     tested: Result, base: Result | None, names: Sequence[str], margin: float, most: float | None, as_json: bool
 ) -> None:
-    """Print a gate; exit code 3 if it does not open."""
+    """Print a gate; exit code 3 if it fails, 4 if it could not decide."""
     from fairspace.submissions.commands.show.tables import show_wrapped, table
-    from fairspace.submissions.gating import FAILED, gate
+    from fairspace.submissions.gating import gate
 
     gated = gate(tested, base, scores=names, margin=margin, most=most)
     if as_json:
         print_json(gated.to_json())
     else:
         shown = gated.table()
-        table(shown.heading, shown.columns, shown.rows)
+        show_wrapped(shown.heading)
+        table("", shown.columns, shown.rows)
         show_wrapped(shown.note)
     if not gated.passes:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(gated.exit_code)
 
 
 def _compare_results(paths: Sequence[Path], as_json: bool) -> None:

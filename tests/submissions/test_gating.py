@@ -14,7 +14,7 @@ import yaml
 import fairspace as fs
 from fairspace.submissions.benchmarks.benchmark import CHANCE, GAP, SIGNED, Ideal
 from fairspace.submissions.comparing import Score, holm
-from fairspace.submissions.gating import FAILED, _away, _chances
+from fairspace.submissions.gating import FAILED, UNDECIDED, _away, _chances, checked_values
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.results.tiers import LEVEL
@@ -40,8 +40,10 @@ def test_what_is_worse_fails_and_what_is_as_good_or_better_passes(results: dict[
         (worse, base, 0.25, "no difference shown"),
     ):
         found = fs.gate(tested, against, margin=margin)
-        assert [(check.name, check.verdict) for check in found.checks] == [(name, verdict)]
-        assert found.passes is (verdict != "worse")
+        assert [check.name for check in found.checks] == checked_values(tested, against)
+        assert (found.checks[0].name, found.checks[0].verdict) == (name, verdict)
+        assert found.exit_code == (FAILED if verdict == "worse" else 0)
+        assert repr(found).startswith(f"Gate: {'fails' if verdict == 'worse' else 'passes'}.")
     for most, verdict in ((0.2, "worse"), (0.4, "better"), (None, "measured")):
         check = fs.gate(worse, scores=[name], most=most).checks[0]
         assert (check.verdict, check.against) == (verdict, most)
@@ -86,7 +88,8 @@ def test_doing_nothing_is_not_fair_and_like_is_compared_with_like(results: dict[
     }
     idle = rescore(replace(base, values={**base.values, **sides}), base.standard)
     for found in (fs.gate(idle, base), fs.gate(idle, most=0.4)):
-        assert [(check.verdict, bool(check.reason)) for check in found.checks] == [("not enough data", True)]
+        assert {(check.verdict, bool(check.reason)) for check in found.checks} == {("not enough data", True)}
+        assert found.exit_code == UNDECIDED
     assert fs.gate(idle, idle).passes
     read = replace(base, signature={**base.signature, "reading": "authors"})
     with pytest.raises(fs.UsageError, match="v2 and by v2, authors; a gate compares"):

@@ -217,7 +217,12 @@ BENCHMARK = Benchmark(
             f"{part}_{context}_{attribute}"
             for kind in (LLM_CONTEXTS, T2I_CONTEXTS)
             for attribute in ATTRIBUTES
-            for part, contexts in (("factuality", kind[:1]), ("factuality_revised", kind[:1]), ("fairness", kind[1:]))
+            for part, contexts in (
+                ("factuality", kind[:1]),
+                ("factuality_revised", kind[:1]),
+                ("fairness", kind[1:]),
+                ("entropy", kind[1:]),
+            )
             for context in contexts
         ),
     ),
