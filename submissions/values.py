@@ -85,6 +85,8 @@ class Value:
         facts = []
         for ends, words in ((self.interval, "95 %: {}"), (self.if_missing, "{} with what is missing")):
             shown = dict.fromkeys(show(end) for end in ends or () if end is not None)
+            if words.startswith("95 %") and self.uncertainty is not None and not self.uncertainty.knows_low:
+                shown = {"not known": None, show(self.uncertainty.high): None}
             if len(shown) == 2 or (words.startswith("95 %") and shown):
                 facts.append(words.format(" to ".join(shown)))
         facts += filter(None, further)

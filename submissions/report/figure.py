@@ -47,7 +47,7 @@ def strips(
 
     A dot is the value and its line the 95 % interval; a diamond is the mean of fair models, and the tick the ideal.
     With `labels` of the models, each value has a plot with a line for each model, the first one also for `printed` rows
-    with their numbers.
+    with their numbers of it.
     """
     keys: Keys = {}
     title, model = benchmark(results[0].benchmark).title, str(results[0].meta.get("model", ""))
@@ -65,8 +65,7 @@ def strips(
             if name in values and values[name].state == "value"
         ]
         if lines:
-            plots.append(_plot([*lines, *beside], name))
-            beside = []
+            plots.append(_plot([*lines, *(beside if name == lead else ())], name))
     return dot_plots(_WIDTH, title, plots, keys)
 
 

@@ -90,6 +90,9 @@ def three_numbers(
         return ThreeNumbers(None, None, None, ranks, lacking(value, published), NOTHING, NOTHING, "", "", ranks_text)
     about = value.uncertainty
     interval = None if about is None else (about.low, about.high)
+    interval_text = why_no_interval(value, published)
+    if about is not None:
+        interval_text = _between(show(about.low) if about.knows_low else "not known", show(about.high))
     biased = is_biased(value, ideal, values)
     return ThreeNumbers(
         value.value,
@@ -97,7 +100,7 @@ def three_numbers(
         biased,
         ranks,
         show(value.value) + near_threshold(value, None if ideal is None else ideal.threshold),
-        why_no_interval(value, published) if interval is None else _between(*map(show, interval)),
+        interval_text,
         chance_text(value, ideal, show),
         {True: BIASED, False: NO_BIAS_SHOWN, None: ""}[biased],
         could_be(value, show),
@@ -196,7 +199,7 @@ def is_biased(value: Value, ideal: Ideal | None, values: Mapping[str, Value] = {
 def _is_like_fair(number: float, about: Uncertainty, ideal: Ideal) -> bool:
     """Whether the interval reaches the ideal, or the number is not beyond what 95 % of fair models stay within."""
     target = about.fair if ideal.number is None else ideal.number
-    low_reaches = target is not None and about.low <= target
+    low_reaches = target is not None and about.low <= target and about.knows_low
     high_reaches = target is not None and about.high >= target
     ends = [end for end in (about.fair, about.fair_high) if end is not None]
     if ideal.worse == "above":

@@ -51,6 +51,11 @@ class Uncertainty:
     fair_high: float | None = None
     note: str = ""
 
+    @property
+    def knows_low(self) -> bool:
+        """Whether the low end is an estimate; that of a size is 0 where too few halves of its answers have a number."""
+        return self.method != "size" or self.debiased is not None
+
     def to_json(self) -> dict[str, Any]:
         """JSON data, numbers to seven digits, without empty keys."""
         data = {name: part for name, part in vars(self).items() if part is not None and part != ""}
