@@ -26,8 +26,8 @@ RELATIONAL_MODELS = ("CS", "EM", "MP", "AR")
 SUBJECT_SENTENCES_CAP = 40
 EMOTION_WORDS_CAP = 200
 """M3 and M5 have no limit: a character's count in one passage is clipped here, so that a missing one is bounded."""
-_CAPS = {"M3": float(SUBJECT_SENTENCES_CAP), "M5": float(EMOTION_WORDS_CAP)}
-LARGEST: Mapping[str, float] = {"M1": 100.0, "M2": 2.0, "M4": 100.0, "M6": 100.0, "M7": 1.0, "M8": 1.0, **_CAPS}
+CAPS = {"M3": float(SUBJECT_SENTENCES_CAP), "M5": float(EMOTION_WORDS_CAP)}
+LARGEST: Mapping[str, float] = {"M1": 100.0, "M2": 2.0, "M4": 100.0, "M6": 100.0, "M7": 1.0, "M8": 1.0, **CAPS}
 """Metric -> the largest number that it can be; the smallest is the same below 0."""
 
 

@@ -13,7 +13,8 @@ coverage.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri, stdtrit
@@ -67,7 +68,7 @@ def share_interval(share: float, error: float, independent: float, clusters: int
     return low, high
 
 
-def least_room(clusters: int) -> float:
+def least_room(clusters: float) -> float:
     """Largest part of all that may differ though none of so many clusters does: 1 - .025**(1 / clusters), exactly."""
     return float(1 - _TAIL ** (1 / max(1, clusters)))
 
@@ -114,8 +115,6 @@ MOST_UNDEFINED = 0.2
 """Largest share of resamples without a number for which a value has an interval."""
 FIXED = 200
 """Resamples for the error along a size's own order."""
-WIDEST_SHARE = 2
-"""Largest range of a share (1) or a difference of two shares (2)."""
 ROUNDING = 1e-9
 """Width, as a part of a value's range, below which an interval is a single point."""
 SPLITS = 20
@@ -181,9 +180,12 @@ def _groups(strata: Integers, seed: int) -> Integers:
     return groups
 
 
-def uncertainties(design: Design, draws: Floats, seed: int = SEED) -> dict[str, Uncertainty]:
+def uncertainties(
+    design: Design, draws: Floats, seed: int = SEED, answered: Mapping[str, float] = MappingProxyType({})
+) -> dict[str, Uncertainty]:
     """The uncertainty of each value of a design that has a number and enough draws (resamples, m) with one.
 
+    `answered`: name -> clusters with a valid answer to it, all if absent; they bound what a constant value leaves open.
     An interval that a debiased estimate moves off the value is extended to it, and is never a single point.
     """
     value = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
@@ -215,7 +217,9 @@ def uncertainties(design: Design, draws: Floats, seed: int = SEED) -> dict[str, 
             ends, method = interval(method, number, replicates, without[:, place])
             if name in design.tested and fair_high is not None and number <= fair_high:
                 ends = (min(ends[0], 0.0), ends[1])
-        shown = _shown(ends, number, (low, high), design.independent.get(name, len(design.strata)))
+        clusters = len(design.strata)
+        room = min(design.independent.get(name, clusters), answered.get(name, clusters))
+        shown = _shown(ends, number, (low, high), 0 if name in design.counts else room)
         percentile = percentile_interval(replicates)
         intervals[name] = Uncertainty(
             unit=design.unit,
@@ -246,15 +250,16 @@ def _fitted(design: Design, resamples: int, seed: int) -> dict[str, tuple[float,
     return dict(zip(design.sizes.names, zip(estimates.tolist(), errors.tolist(), strict=True), strict=True))
 
 
-def _shown(ends: tuple[float, float], value: float, limits: tuple[float, float], samples: int) -> tuple[float, float]:
+def _shown(ends: tuple[float, float], value: float, limits: tuple[float, float], samples: float) -> tuple[float, float]:
     """An interval cut at the value's limits and extended to the value.
 
-    The interval of a share that does not vary leaves room for the part that so many samples cannot exclude.
+    The interval of a bounded value that does not vary leaves room for the part that so many samples cannot exclude; 0
+    of a count.
     """
     low, high = (float(np.clip(end, *limits)) for end in ends)
     low, high = min(low, value), max(high, value)
     widest = limits[1] - limits[0]
-    if widest <= WIDEST_SHARE and high - low <= ROUNDING * widest:
+    if samples and np.isfinite(widest) and high - low <= ROUNDING * widest:
         room = least_room(samples) * widest
         low, high = max(limits[0], value - room), min(limits[1], value + room)
     return low, high

@@ -64,6 +64,7 @@ class Design:
         sizes: Values that are sizes, with intervals of their own.
         shares: Shares of answers in few clusters -> most independent answers; they get exact intervals.
         independent: Name -> samples that vary by themselves, where clusters hold many or none; the clusters if absent.
+        counts: Counts whose limits are caps; one that does not vary keeps a single point, as nothing bounds others.
         tested: Further values with ideal 0, whose interval holds 0 unless the value is above `fair_high`.
         corrected: Bias-corrected values -> measured standard error of the correction. Their draws are moved to have the
             value as mean, and spread by this error, which the values of one draw share.
@@ -83,6 +84,7 @@ class Design:
     sizes: Sizes | None = None
     shares: Mapping[str, float] = field(default_factory=dict)
     independent: Mapping[str, int] = field(default_factory=dict)
+    counts: frozenset[str] = frozenset()
     tested: frozenset[str] = frozenset()
     corrected: Mapping[str, float] = field(default_factory=dict)
 

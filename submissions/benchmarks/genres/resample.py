@@ -28,7 +28,14 @@ from fairspace.submissions.benchmarks.genres.measure import (
     unranked,
 )
 from fairspace.submissions.benchmarks.genres.records import Features, Records, SingleStories, Stories
-from fairspace.submissions.benchmarks.genres.unranked import Ratio, by_age_and_plot, by_element, ratio_design, unit_of
+from fairspace.submissions.benchmarks.genres.unranked import (
+    Ratio,
+    by_age_and_plot,
+    by_element,
+    capped,
+    ratio_design,
+    unit_of,
+)
 from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Times
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
@@ -77,6 +84,7 @@ def designs(records: Records) -> list[Design]:
         fair=fair if parts else None,
         notes=dict.fromkeys(names, _NOTE),
         intervals=dict.fromkeys(names, "normal"),
+        counts=capped(names),
         independent=dict(zip(every, _elements(added, [judge for _, judge, _ in parts]), strict=True)),
     )
     return [design, *ratio_design(unranked(records), strata)]
@@ -158,7 +166,7 @@ def split_designs(records: Records) -> list[Design]:
 
     names = tuple(f"{metric}{suffix}" for metric in present for suffix in elements)
     limits = {name: metric_limits(name) for name in names}
-    return [Design("genres", unit_of(each), strata, names, statistic, limits)]
+    return [Design("genres", unit_of(each), strata, names, statistic, limits, counts=capped(names))]
 
 
 COMPARED = ("M1", "M2", "M3", "M5", "M6", "M7")
@@ -197,7 +205,8 @@ def single_designs(records: Records) -> list[Design]:
     names = (*(f"{m}_single" for m in single), *(f"{m}_less_single" for m in both))
     limits = {f"{m}_single": metric_limits(m) for m in single}
     limits |= {f"{m}_less_single": (2 * metric_limits(m)[0], 2 * metric_limits(m)[1]) for m in both}
-    return [Design("genres", "element, with its five pairs", strata_of_elements(), names, statistic, limits), *ratios]
+    unit, strata = "element, with its five pairs", strata_of_elements()
+    return [Design("genres", unit, strata, names, statistic, limits, counts=capped(names)), *ratios]
 
 
 def _sums(features: Features) -> Mapping[str, Floats]:

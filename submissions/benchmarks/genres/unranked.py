@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.builders.genres import plan
-from fairspace.metrics.genres_bias.formula import main_character_correlation, ratio, stereoscopic_correlation
+from fairspace.metrics.genres_bias.formula import CAPS, main_character_correlation, ratio, stereoscopic_correlation
 from fairspace.submissions.benchmarks.genres.records import Column, Features, Records
-from fairspace.submissions.uncertainty.bootstrap import WIDEST_SHARE
 from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Times
 from fairspace.submissions.values import Evidence, Value, measured, not_run, undefined
 
@@ -99,12 +98,18 @@ def unit_of(passages: int) -> str:
     return f"element, with its {'five passages' if passages > 1 else 'one passage'}"
 
 
+def capped(names: Iterable[str]) -> frozenset[str]:
+    """The values among these that are counts without a natural end: M3 and M5."""
+    return frozenset(name for name in names if name.startswith(tuple(CAPS)))
+
+
 def ratio_design(ratios: Sequence[Ratio], strata: Integers) -> list[Design]:
     """The resampling design of these values: elements with their five passages, within strata; empty without values.
 
     Without are counts that are alike in all passages: nothing says how far those of others could be.
     """
-    ratios = [each for each in ratios if each.limits[1] - each.limits[0] <= WIDEST_SHARE or each.varies()]
+    counts = capped(ratio.name for ratio in ratios)
+    ratios = [each for each in ratios if each.name not in counts or each.varies()]
     if not ratios:
         return []
     parts, wholes = (
