@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairspace.metrics.metric import COLUMNS, SAMPLING, cells, interval, number_of, outcomes, words
+from fairspace.metrics.metric import COLUMNS, SAMPLING, cells, counts_of, interval, number_of, outcomes, words
 from fairspace.submissions.errors import UsageError, did_you_mean, web
 from fairspace.submissions.reading.front import listed, parts_of
 from fairspace.submissions.report.headline import Table
@@ -137,9 +138,12 @@ def measure(
     groups = sorted(key for key in {*keyed} if all(key))
     place = np.array([*map(dict(zip(groups, range(len(groups)), strict=True)).get, keyed, repeat(-1))], np.int64)
     results, draws, design = module.resample(arguments, confidence, together, place if keys else None, resamples, seed)
-    whole, *by_key = [dict(outcomes(result)) for result in results]
+    whole, *by_key = [
+        {name: value for name, value in outcomes(result) if not (keys and name.startswith("by_group."))}
+        for result in results
+    ]
     names = [group if len(keys) > 1 else group[0] for group in groups]
-    gaps = {}
+    gaps, chance = {}, None
     for name in whole if keys else ():
         each = np.array([number_of(part[name]) for part in by_key])
         absent = [_shown(group) for group, number in zip(groups, each, strict=True) if np.isnan(number)]
@@ -148,15 +152,57 @@ def measure(
         if design is not None and not why:
             drawn, sampling = np.ptp([part[name] for part in draws[1:]], axis=0), SAMPLING[module.name]
             most = sampling.most * (2 if sampling.kind == "mean" else 1)
-            gap["interval"], why = interval(gap["value"], drawn, "size", most, confidence or 0, design)
+            fixed = [part[name] for part, drawn in zip(by_key, draws[1:], strict=True) if not np.ptp(drawn[name])]
+            rooms = [max(abs(end - number_of(part)) for end in part["interval"] or (most, -most)) for part in fixed]
+            of = design.part(np.ones(len(place), bool)), rooms
+            gap["interval"], why = interval(gap["value"], drawn, "size", most, confidence or 0, *of)
+            if gap["interval"] and gap["interval"][0] > 0:
+                chance = chance or _chance(module, arguments, place, together, len(drawn), seed)
+                if gap["value"] <= np.quantile(chance[name], confidence or 0):
+                    gap["interval"][0], why = 0.0, "alike groups have such a gap by chance"
         ends = {} if not gap["value"] else {"high": names[each.argmax()], "low": names[each.argmin()]}
         gaps[name] = _row(gap | {"reason": why}) | ends
     rows = {(*group, name): _row(part[name]) for group, part in zip(groups, by_key, strict=True) for name in part}
+    own = {name.removeprefix("by_group."): whole.pop(name) for name in [*whole] if name.startswith("by_group.")}
+    known = {name: number_of(value) for name, value in own.items() if name not in results[0].get("left_out", ())}
+    known = {name: number for name, number in known.items() if not math.isnan(number)}
+    compared = {"class": results[0]["class"]} if "class" in results[0] else {}
+    if len(known) > 1:
+        compared |= {"high": max(known, key=lambda name: known[name]), "low": min(known, key=lambda name: known[name])}
+    if own:
+        keys, rows = [named], {(name, ""): _row(value) for name, value in own.items()}
     index = pd.MultiIndex.from_tuples(rows, names=[*keys, "name"]) if rows else None
     by_group = pd.DataFrame(rows.values(), index if index is None or len(whole) > 1 else index.droplevel("name"))
-    overall = pd.DataFrame([_row(value) for value in whole.values()], pd.Index(whole, name="name"))
+    overall = pd.DataFrame([_row(value) | compared for value in whole.values()], pd.Index(whole, name="name"))
     about = module.about.description.replace("\n", " ")
     return Measured(about, overall, by_group, pd.DataFrame(gaps).T, {key: rows for key, rows in bare.items() if rows})
+
+
+def _chance(
+    module: Any, arguments: Mapping[str, Any], place: Any, together: Sequence[str] | None, count: int, seed: int
+) -> dict[str, list[float]]:
+    """Gaps of each value between groups that are alike: those of the rows, exchanged within the strata of the metric.
+
+    Clusters are exchanged whole; where one holds several groups, its rows are exchanged with each other.
+    """
+    random, sampling, gaps = np.random.default_rng([seed, 1]), SAMPLING[module.name], dict[str, list[float]]()
+    units = together or (arguments["sets"] if sampling.unit == "sets" else [*map(str, range(len(place)))])
+    fixed = [arguments[name] for name in sampling.strata if isinstance(arguments.get(name), list)]
+    _, first, unit = np.unique(units, return_index=True, return_inverse=True)
+    if (place != place[first][unit]).any():
+        fixed, first, unit = [*fixed, units], np.arange(len(place)), np.arange(len(place))
+    strata: dict[Any, list[int]] = {}
+    for cluster, row in enumerate(first):
+        strata.setdefault((place[row] < 0, *(column[row] for column in fixed)), []).append(cluster)
+    for _ in range(count):
+        groups = place[first]
+        for clusters in strata.values():
+            groups[clusters] = random.permutation(groups[clusters])
+        parts = [dict(outcomes(part)) for part in module.resample(arguments, None, None, groups[unit])[0][1:]]
+        for name in parts[0]:
+            gap = float(np.ptp([number_of(part.get(name)) for part in parts]))
+            gaps.setdefault(name, []).append(math.inf if math.isnan(gap) else gap)
+    return gaps
 
 
 def _places(place: str, index: Any, named: bool) -> list[Any]:
@@ -182,15 +228,15 @@ def _shown(group: Any) -> str:
 
 def _row(outcome: Mapping[str, Any]) -> dict[str, Any]:
     low, high = outcome.get("interval") or (np.nan, np.nan)
-    counts = outcome.get("counts", {})
+    counts, value = counts_of(outcome, {}), number_of(outcome)
     return {
-        "value": number_of(outcome),
+        "value": value,
         "interval_low": low,
         "interval_high": high,
         **{name: outcome.get(name, np.nan) for name in ("if_missing_low", "if_missing_high")},
         **{name: counts.get(name) for name in ("valid", "expected")},
-        "state": outcome["state"],
-        "reason": outcome["reason"] or outcome.get("interval_reason", ""),
+        "state": "undefined" if math.isnan(value) else "value",
+        "reason": outcome.get("reason") or outcome.get("interval_reason", ""),
     }
 
 
@@ -200,4 +246,5 @@ def _cells(row: Mapping[Any, Any]) -> list[str]:
     ends = "" if np.isnan(row["interval_low"]) else f"{row['interval_low']:.3f} to {row['interval_high']:.3f}"
     valid = "" if row["valid"] is None or row["valid"] != row["valid"] else f"{row['valid']} of {row['expected']}"
     pair = f"{_shown(row['high'])} above {_shown(row['low'])}" if row.get("high") else ""
-    return [value, ends, valid, "; ".join(filter(None, (pair, row["reason"])))]
+    of = f"{row['class']}: {pair}" if row.get("class") else pair
+    return [value, ends, valid, "; ".join(filter(None, (of, row["reason"])))]

@@ -174,7 +174,7 @@ def evidence_of(
     """
     valid = int(counts.sum())
     shares = {
-        name: {"count": int(n), "share": int(n) / valid if valid else None}
+        name: {"share": int(n) / valid if valid else None, "count": int(n)}
         for name, n in zip(names, counts.sum(0), strict=True)
     }
     if jobs is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from inspect import signature
 from typing import Any, ClassVar
@@ -42,6 +42,8 @@ FAIRLEARN = {
 RESAMPLING = ("confidence", "clusters", "resamples", "seed")
 RESAMPLES, FEWEST_RESAMPLES, ROWS = 1000, 200, 4_000_000
 """Resamples of an interval: a thousand; fewer, down to the second, where they would draw more rows than the third."""
+ROWS_PER_GROUP = 5
+"""Rows for each possible group below which chance alone gives most of a disparity: its low end is not known."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,20 @@ SAMPLING: Mapping[str, Sampling] = {
 
 
 @dataclass(frozen=True)
+class Part:
+    """Numbers of a part of a design: clusters, strata with one of them, and clusters for each row, 1 at most."""
+
+    clusters: float
+    strata: int
+    each: float
+
+    @property
+    def freedom(self) -> float:
+        """Clusters less strata: the degrees of freedom of a variance."""
+        return max(1.0, self.clusters - self.strata)
+
+
+@dataclass(frozen=True)
 class Design:
     """Resampling design: clusters of rows, drawn with replacement within strata of two clusters or more.
 
@@ -100,10 +116,12 @@ class Design:
     strata: Sequence[Ints]
     renames: bool
 
-    @property
-    def freedom(self) -> int:
-        """Clusters less strata: the degrees of freedom of a variance."""
-        return len(self.sizes) - len(self.strata)
+    def part(self, rows: Any) -> Part:
+        """The part of the design with these (n,) marked rows."""
+        holding = np.add.reduceat(rows[self.order], np.cumsum(self.sizes) - self.sizes) > 0
+        clusters = int(holding.sum())
+        strata = sum(bool(holding[each].any()) for each in self.strata)
+        return Part(clusters, strata, clusters / max(1, int(rows.sum())))
 
     @classmethod
     def of(cls, columns: Mapping[str, Any], clusters: Any, sampling: Sampling, group: Ints | None) -> Design:
@@ -254,6 +272,7 @@ class ColumnMetric(evaluate.Metric, ABC):
                 yield self._measure(**{**arguments, **{name: column[chosen] for name, column in drawn.items()}})
 
         measured = list(results(np.arange(check_lengths(**columns)), columns))
+        arguments = {**arguments, **({"compared": measured[0]["class"]} if "class" in measured[0] else {})}
         if confidence is None or sampling is None:
             return measured, [{} for _ in measured], None
         design, size = Design.of(columns, clusters, sampling, group), check_lengths(**columns)
@@ -268,11 +287,21 @@ class ColumnMetric(evaluate.Metric, ABC):
                 for name, numbers in lists.items():
                     numbers.append(number_of(values.get(name)))
         draws = [{name: np.array(numbers) for name, numbers in lists.items()} for lists in kept]
-        for result, arrays in zip(measured, draws, strict=True):
+        labels = 0 if "groups" in columns else len(arguments.get("groups") or ())
+        for place, (result, arrays) in enumerate(zip(measured, draws, strict=True)):
+            part = design.part(np.ones(size, bool) if group is None or place == 0 else group == place - 1)
             for name, value in outcomes(result):
+                rows = counts_of(value, result).get("valid", part.clusters / part.each)
                 kind = dict(sampling.kinds).get(name.rsplit(".", 1)[-1], sampling.kind)
-                ends = interval(number_of(value), arrays[name], kind, sampling.most, confidence, design)
-                value["interval"], value["interval_reason"] = ends
+                kind = "share" if name.startswith("by_group.") else kind
+                drawn = number_of(value), arrays[name], kind, sampling.most, confidence
+                compared = value.get("by_group", {}).values() if "groups" in sampling.strata else ()
+                alike = [counts_of(each, result)["valid"] for each in compared if number_of(each) in (0, 1)]
+                fixed = [room((1 - confidence) / 2, each * part.each) for each in alike]
+                ends, why = interval(*drawn, replace(part, clusters=rows * part.each), fixed)
+                if ends and kind != "share" and rows < ROWS_PER_GROUP * labels * len(value.get("by_occupation", "1")):
+                    ends, why = [0.0, ends[1]], f"low end not known: fewer than {ROWS_PER_GROUP} rows a group"
+                value["interval"], value["interval_reason"] = ends, why
         return measured, draws, design
 
     def add_batch(self, *, predictions: Any = None, **columns: Any) -> None:
@@ -312,17 +341,45 @@ class ColumnMetric(evaluate.Metric, ABC):
 
 
 def outcomes(result: dict[str, Any], place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """The values of a result that have a state, each with its name, dotted where it lies deeper; first the number."""
+    """The values of a result that have a state, and those of its groups, each with its name, dotted where it lies deeper.
+
+    The number stands first in each.
+    """
     if "state" in result:
         key = next(iter(result))
         yield ".".join(filter(None, (place, "" if key == "value" else key))), result
     for name, part in result.items():
-        if isinstance(part, dict):
+        if name == "by_group" and not place:
+            yield from ((f"{name}.{group}", entry) for group, entry in part.items())
+        elif isinstance(part, dict):
             yield from outcomes(part, f"{place}.{name}" if place else name)
 
 
+def room(tail: float, clusters: float) -> float:
+    """Largest part of all that may differ, though none of so many clusters does: Clopper-Pearson's end, exactly."""
+    return float(1 - tail ** (1 / max(1, clusters)))
+
+
+def counts_of(value: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, int]:
+    """Valid and expected rows of a value of a result, `{}` if not counted; of a group in `by_group` those of it.
+
+    A rate of a group has rows of its own; a share of a group is one of all rows.
+    """
+    if "missing" not in value:
+        counts: Mapping[str, int] = (result if "count" in value else value).get("counts", {})
+        return counts
+    rows = sum(number for number in [*value.values()][1:] if isinstance(number, int))
+    return {"valid": rows - value["missing"], "expected": rows}
+
+
 def interval(
-    value: float, draws: Floats, kind: str, most: float, confidence: float, design: Design
+    value: float,
+    draws: Floats,
+    kind: str,
+    most: float,
+    confidence: float,
+    part: Part,
+    fixed: Sequence[float] = (),
 ) -> tuple[list[float] | None, str]:
     """The confidence interval of a value, [low, high], or None and the reason.
 
@@ -331,27 +388,33 @@ def interval(
     sqrt(2) times their shift, and that of a divergence, a square, is their shift.
 
     `value` and its (r,) resampled `draws` are nan where undefined; `kind` and `most` are those of `Sampling`. Few
-    clusters of the `design` widen the interval.
+    clusters of the `part` with a valid row widen the interval. What no resample varies keeps the `room` of its rows:
+    the value, or `fixed`, the room of each compared group without spread; a gap has two of them at most.
     """
-    known, tail, clusters = draws[~np.isnan(draws)], (1 - confidence) / 2, len(design.sizes)
+    known, tail, clusters = draws[~np.isnan(draws)], (1 - confidence) / 2, part.clusters
     if math.isnan(value):
         return None, "the value is undefined"
     if clusters < 2:
-        return None, f"{clusters} row or cluster; an interval needs two"
+        return None, f"{clusters:.3g} row or cluster; an interval needs two"
     if len(known) < 0.8 * len(draws):
         return None, f"{len(draws) - len(known)} of {len(draws)} resamples have no value"
-    same = bool(np.ptp(known) < 1e-12)
-    if same and kind != "share":
-        room = 1 - tail ** (1 / clusters)
-        return None, f"every resample has this value, though up to {room:.1%} of such rows may differ"
-    wider, reach = math.sqrt(clusters / design.freedom), float(stats.t.ppf(1 - tail, design.freedom))
+    same, least = bool(np.ptp(known) < 1e-12), -most if kind == "mean" else 0.0
+    if same and math.isinf(most):
+        return None, f"every resample has this value, though up to {room(tail, clusters):.1%} of such rows may differ"
+    wider, reach = math.sqrt(clusters / part.freedom), float(stats.t.ppf(1 - tail, part.freedom))
     stretch, error = wider * reach, float(known.std()) * wider * reach
-    shift, least = float(known.mean()) - value, -most if kind == "mean" else 0.0
+    shift = float(known.mean()) - value
     if kind == "share":
-        rows = clusters if same else value * (1 - value) * (stats.norm.ppf(1 - tail) / error) ** 2
-        right, wrong = value * rows + 0.5, (1 - value) * rows + 0.5
-        low = stats.beta.ppf(tail, right, wrong) if value > 0 else 0.0
-        high = stats.beta.ppf(1 - tail, right, wrong) if value < 1 else 1.0
+        rows = (
+            clusters
+            if same
+            else min(clusters / part.each, value * (1 - value) * (stats.norm.ppf(1 - tail) / error) ** 2)
+        )
+        right, wrong = value * rows, (1 - value) * rows
+        low = stats.beta.ppf(tail, right, wrong + 1) if value > 0 else 0.0
+        high = stats.beta.ppf(1 - tail, right + 1, wrong) if value < 1 else 1.0
+    elif same:  # a row that differs moves two shares
+        low, high = value - 2 * most * room(tail, clusters), value + 2 * most * room(tail, clusters)
     elif kind == "clipped":
         ends = np.quantile(known, [tail, 1 - tail]) - value
         low, high = value + ends * stretch / stats.norm.ppf(1 - tail)
@@ -365,7 +428,8 @@ def interval(
         upper = root + stretch * math.sqrt(min(max(unfolded, spread), spread / (1 - 2 / math.pi)))
         low = away - (excess + error if power == 2 else (1 + math.sqrt(2)) * excess + upper - root)
         low, high = (1 - upper**2, 1 - low) if kind == "likeness" else (low, upper**power)
-    return [float(np.clip(end, least, most)) for end in (low, high)], ""
+    open_ends = sum(sorted(fixed)[-2:])
+    return [float(np.clip(end, least, most)) for end in (low - open_ends, high + open_ends)], ""
 
 
 def number_of(outcome: Mapping[str, Any] | None) -> float:

@@ -23,10 +23,11 @@ Args:
     groups: the group of every sample.
     minimum: a group with fewer samples (missing ones included) is left out and listed.
     classes: all classes; if given, any other word among predictions is an error.
+    compared: the class whose rates `by_group` has; by default the one with the largest gap.
 
 Returns:
     statistical_parity_difference in [0, 1] (None if fewer than two groups have an answer, or no answer fits a class),
-    if_missing_low, if_missing_high, state, reason, coverage, counts, class (the one with the largest gap), by_group
+    if_missing_low, if_missing_high, state, reason, coverage, counts, class (`compared`), by_group
     (rate of that class, counts), left_out.
 
 Examples:
@@ -51,6 +52,7 @@ class StatisticalParityDifference(ColumnMetric):
         groups: Sequence[str] = (),
         minimum: int = 2,
         classes: Sequence[str] | None = None,
+        compared: str | None = None,
     ) -> dict[str, Any]:
         size = check_lengths(predictions=predictions, groups=groups)
         least, names = check_count(minimum, "minimum"), distinct(groups, "groups")
@@ -61,8 +63,10 @@ class StatisticalParityDifference(ColumnMetric):
         counts, unmappable, refused = table[:, :-2], table[:, -2], table[:, -1]
         out, answered = left_out(counts, unmappable + refused, missing, least), table.sum(1)
         rates = table / np.where(answered > 0, answered, 1)[:, None]
-        compared = rates[~out & (answered > 0)]
-        widest = int(np.ptp(compared, axis=0).argmax()) if len(compared) > 1 else None
+        some = rates[~out & (answered > 0)]
+        widest = int(np.ptp(some, axis=0).argmax()) if len(some) > 1 else None
+        if compared is not None:
+            (widest,) = encode([compared], "compared", known, missing=False).tolist()
         by_group = {
             name: {
                 "rate": None if widest is None or not answered[i] else float(rates[i, widest]),

@@ -113,3 +113,23 @@ def test_modules_take_a_filtered_series_with_missing_cells_and_groups_may_be_num
         frame.astype(str), "representation_disparity", predictions="said", groups=["0", "1"], confidence=None
     )
     assert by_number.overall["value"].tolist() == by_text.overall["value"].tolist()
+
+
+@pytest.mark.parametrize("sizes", [(40, 20, 3), (20, 20, 20)])
+def test_groups_of_one_coin_differ_by_chance_alone(sizes: tuple[int, ...]) -> None:
+    random, groups, sure = np.random.default_rng(5), np.repeat(list("abc"), sizes), 0
+    for _ in range(15):
+        frame = pd.DataFrame({"said": random.random(len(groups)) < 0.5, "group": groups})
+        asked: dict[str, Any] = {"predictions": "said", "groups": [False, True], "by": "group", "resamples": 60}
+        sure += fs.measure(frame, "representation_disparity", **asked).difference()["interval_low"] > 0
+    assert sure <= 2  # 5 % of 15 are .75; three or more come in 4 %
+
+
+def test_a_group_of_three_alike_rows_says_little() -> None:
+    frame = pd.DataFrame({"said": ["a"] * 3 + ["a", "b"] * 148, "group": ["c"] * 3 + ["d"] * 296})
+    measured = fs.measure(frame, "statistical_parity_difference", predictions="said", groups="group", resamples=200)
+    row = measured.by_group.loc["c"]
+    assert (row["value"], row["valid"], row["interval_high"]) == (1, 3, 1)
+    assert row["interval_low"] == pytest.approx(0.025 ** (1 / 3))
+    assert measured.overall.iloc[0][["class", "high", "low", "interval_low"]].tolist() == ["a", "c", "d", 0]
+    assert "a: c above d" in repr(measured)

@@ -86,12 +86,13 @@ def coverage(name: str, studies: int = 2000, resamples: int = 300) -> tuple[floa
     p, value, sampling = np.array(shares), VALUES[kind], SAMPLING[kind]
     truth, random = float(value(p * 1e6)), np.random.default_rng(sum(map(ord, name)))
     strata = np.split(np.arange(size * len(p)), len(p))
-    design = Design(np.arange(size * len(p)), np.ones(size * len(p), int), strata, renames=False)
+    whole = np.arange(size * len(p))
+    part = Design(whole, np.ones(len(whole), int), strata, renames=False).part(np.ones(len(whole), bool))
     found = []
     for _ in range(studies):
         counts = random.multinomial(size, p).astype(float)
         draws = value(random.multinomial(size, counts / size, (resamples, len(p))).astype(float))
-        found.append(interval(float(value(counts)), draws, sampling.kind, sampling.most, 0.95, design)[0])
+        found.append(interval(float(value(counts)), draws, sampling.kind, sampling.most, 0.95, part)[0])
     ends = np.array([each for each in found if each is not None])
     held = (ends[:, 0] - 1e-9 <= truth) & (truth <= ends[:, 1] + 1e-9)
     return float(held.mean()), studies - len(ends), float(np.ptp(ends, axis=1).mean())
@@ -121,9 +122,11 @@ def test_intervals_hold_known_values(name: str) -> None:
 def test_intervals_come_when_asked_and_repeat() -> None:
     plain, first, again = (metric(AD).compute(**answers(), **more) for more in ({}, ASKED, ASKED))
     assert first == again
-    assert plain == {name: part for name, part in first.items() if not name.startswith("interval")}
-    low, high = first["interval"]
-    assert 0 <= low < first[AD] < high <= 1
+    for result in (*first["by_group"].values(), first):
+        del result["interval"], result["interval_reason"]
+    assert plain == first
+    low, high = again["interval"]
+    assert 0 <= low < again[AD] < high <= 1
 
 
 @pytest.mark.parametrize(
@@ -132,14 +135,29 @@ def test_intervals_come_when_asked_and_repeat() -> None:
         ({"predictions": ["g0"]}, "1 row or cluster; an interval needs two"),
         ({"predictions": ["g0"] * 9, "clusters": ["a"] * 9}, "1 row or cluster; an interval needs two"),
         ({"predictions": ["", ""]}, "the value is undefined"),
-        ({"predictions": ["g0"] * 20}, "every resample has this value, though up to 16.8% of such rows may differ"),
-        ({"predictions": ["g0", *[""] * 9]}, "3"),
+        ({"predictions": ["g0", *[""] * 9]}, "1 row or cluster; an interval needs two"),
     ],
 )
 def test_no_interval_is_none_with_its_reason_and_never_a_point(rows: dict[str, Any], reason: str) -> None:
     result = metric(RD).compute(**rows, **TWO, **ASKED)
     assert result["interval"] is None
     assert reason in result["interval_reason"]
+
+
+def test_a_value_that_no_resample_varies_has_the_room_of_its_own_rows() -> None:
+    few = metric(RD).compute(predictions=["g0"] * 20, **TWO, **ASKED)
+    assert few["interval"] == pytest.approx([2 * 0.025 ** (1 / 20) - 1, 1])
+    rate = metric(SPD).compute(predictions=["a"] * 20 + ["a", "b"] * 50, groups=["f"] * 20 + ["m"] * 100, **ASKED)
+    assert rate["by_group"]["f"]["interval"] == pytest.approx([0.025 ** (1 / 20), 1])
+
+
+def test_a_disparity_over_many_groups_with_few_rows_has_no_low_end() -> None:
+    random, names = np.random.default_rng(0), [f"g{i}" for i in range(18)]
+    for _ in range(15):
+        asked = {"predictions": random.choice(names, 20).tolist(), "groups": names, "confidence": 0.95}
+        result = metric(RD).compute(**asked, resamples=50)
+        assert result["interval"][0] == 0
+        assert "fewer than 5 rows a group" in result["interval_reason"]
 
 
 def test_clusters_that_are_alike_widen_the_interval() -> None:
