@@ -294,11 +294,11 @@ class ColumnMetric(evaluate.Metric, ABC):
                 rows = counts_of(value, result).get("valid", part.clusters / part.each)
                 kind = dict(sampling.kinds).get(name.rsplit(".", 1)[-1], sampling.kind)
                 kind = "share" if name.startswith("by_group.") else kind
-                drawn = number_of(value), arrays[name], kind, sampling.most, confidence
                 compared = value.get("by_group", {}).values() if "groups" in sampling.strata else ()
                 alike = [counts_of(each, result)["valid"] for each in compared if number_of(each) in (0, 1)]
                 fixed = [room((1 - confidence) / 2, each * part.each) for each in alike]
-                ends, why = interval(*drawn, replace(part, clusters=rows * part.each), fixed)
+                of = replace(part, clusters=rows * part.each)
+                ends, why = interval(number_of(value), arrays[name], kind, sampling.most, confidence, of, fixed)
                 if ends and kind != "share" and rows < ROWS_PER_GROUP * labels * len(value.get("by_occupation", "1")):
                     ends, why = [0.0, ends[1]], f"low end not known: fewer than {ROWS_PER_GROUP} rows a group"
                 value["interval"], value["interval_reason"] = ends, why
@@ -341,10 +341,7 @@ class ColumnMetric(evaluate.Metric, ABC):
 
 
 def outcomes(result: dict[str, Any], place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """The values of a result that have a state, and those of its groups, each with its name, dotted where it lies deeper.
-
-    The number stands first in each.
-    """
+    """The values of a result and of its groups, each with its name, dotted where it lies deeper; first the number."""
     if "state" in result:
         key = next(iter(result))
         yield ".".join(filter(None, (place, "" if key == "value" else key))), result
