@@ -291,15 +291,15 @@ class ColumnMetric(evaluate.Metric, ABC):
         for place, (result, arrays) in enumerate(zip(measured, draws, strict=True)):
             part = design.part(np.ones(size, bool) if group is None or place == 0 else group == place - 1)
             for name, value in outcomes(result):
-                rows = counts_of(value, result).get("valid", part.clusters / part.each)
+                valid = float(counts_of(value, result).get("valid", part.clusters / part.each))
                 kind = dict(sampling.kinds).get(name.rsplit(".", 1)[-1], sampling.kind)
                 kind = "share" if name.startswith("by_group.") else kind
                 compared = value.get("by_group", {}).values() if "groups" in sampling.strata else ()
                 alike = [counts_of(each, result)["valid"] for each in compared if number_of(each) in (0, 1)]
                 fixed = [room((1 - confidence) / 2, each * part.each) for each in alike]
-                of = replace(part, clusters=rows * part.each)
+                of = replace(part, clusters=valid * part.each)
                 ends, why = interval(number_of(value), arrays[name], kind, sampling.most, confidence, of, fixed)
-                if ends and kind != "share" and rows < ROWS_PER_GROUP * labels * len(value.get("by_occupation", "1")):
+                if ends and kind != "share" and valid < ROWS_PER_GROUP * labels * len(value.get("by_occupation", "1")):
                     ends, why = [0.0, ends[1]], f"low end not known: fewer than {ROWS_PER_GROUP} rows a group"
                 value["interval"], value["interval_reason"] = ends, why
         return measured, draws, design
