@@ -181,11 +181,11 @@ def _groups(strata: Integers, seed: int) -> Integers:
 
 
 def uncertainties(
-    design: Design, draws: Floats, seed: int = SEED, answered: Mapping[str, float] = MappingProxyType({})
+    design: Design, draws: Floats, seed: int = SEED, answered: Mapping[str, tuple[int, int]] = MappingProxyType({})
 ) -> dict[str, Uncertainty]:
     """The uncertainty of each value of a design that has a number and enough draws (resamples, m) with one.
 
-    `answered`: name -> clusters with a valid answer to it, all if absent; they bound what a constant value leaves open.
+    `answered`: name -> valid and expected answers, all if absent; only valid ones bound what a value leaves open.
     An interval that a debiased estimate moves off the value is extended to it, and is never a single point.
     """
     value = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
@@ -212,13 +212,16 @@ def uncertainties(
             ends, method = size_interval(number, debiased, few * max(error, along)), "size"
             debiased = max(debiased, 0.0) if debiased == debiased else None
         elif name in design.shares:
-            ends, method = share_interval(number, error, design.shares[name], len(design.strata)), "exact"
+            given = min(design.shares[name], answered[name][0]) if name in answered else design.shares[name]
+            ends, method = share_interval(number, error, given, len(design.strata)), "exact"
         else:
             ends, method = interval(method, number, replicates, without[:, place])
             if name in design.tested and fair_high is not None and number <= fair_high:
                 ends = (min(ends[0], 0.0), ends[1])
         clusters = len(design.strata)
-        room = min(design.independent.get(name, clusters), answered.get(name, clusters))
+        valid, expected = answered.get(name, (clusters, clusters))
+        # one answer of a cluster, or its part of many
+        room = min(design.independent.get(name, clusters), valid * min(1.0, clusters / max(1, expected)))
         shown = _shown(ends, number, (low, high), 0 if name in design.counts else room)
         percentile = percentile_interval(replicates)
         intervals[name] = Uncertainty(

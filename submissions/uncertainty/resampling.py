@@ -48,10 +48,9 @@ def resample(
     for design in designs:
         drawn = draw(design, resamples)
         now = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
-        clusters = len(design.strata)
-        # one sample of a cluster, or its part of many
-        shares = {name: min(1.0, clusters / max(1, values[name].expected)) for name in design.names}
-        sure = uncertainties(design, drawn, answered={name: values[name].valid * shares[name] for name in shares})
+        sure = uncertainties(
+            design, drawn, answered={name: (values[name].valid, values[name].expected) for name in design.names}
+        )
         for place, name in enumerate(design.names):
             value = values[name]
             if value.value is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -276,8 +277,10 @@ _BLIND = "S_fair does not see a bias that is the same for highest and lowest"
 
 
 def leading(scored: Scored, standard: str) -> tuple[str, ...]:
-    """S_fair with S_E and the share of men, then S_fact."""
+    """S_fair with S_E and the share of men, then S_fact; S_fact alone for an answerer of one letter."""
     kind, questions = _asked(scored, standard)
+    if _same_letter(scored):
+        return (f"{kind}_factuality",)
     evenness = (f"entropy_{questions}_{attribute}" for attribute in ATTRIBUTES)
     return (f"{kind}_fairness", *evenness, f"share_{questions}_male", f"{kind}_factuality")
 
@@ -285,9 +288,8 @@ def leading(scored: Scored, standard: str) -> tuple[str, ...]:
 def sentences(values: Values, scored: Scored, standard: str) -> tuple[str, ...]:
     """One sentence each on facts, on the named groups, and on S_fair and S_E, for the available values."""
     kind, questions = _asked(scored, standard)
-    fixed = any(reason.startswith(_SAME_LETTER) for reason in scored.unranked)
-    known = {**values, **scored.shown}
-    return tuple(_sentences(known, kind, questions, STANDARDS[standard].floors[kind], fixed=fixed))
+    known, fixed = {**values, **scored.shown}, _same_letter(scored)
+    return tuple(_sentences(known, kind, questions, STANDARDS[standard], fixed))
 
 
 def leaning(values: Values, scored: Scored, standard: str) -> str:
@@ -304,22 +306,47 @@ def _asked(scored: Scored, standard: str) -> tuple[str, str]:
     return ("t2i", images) if scored.ranking == "average_t2i" else ("llm", OVER_ALL)
 
 
-def _sentences(values: Values, kind: str, questions: str, floor: float, *, fixed: bool) -> Iterator[str]:
-    """The sentences; S_fair is left out where no answer names anybody, or all have the same letter (`fixed`)."""
+def _same_letter(scored: Scored) -> str:
+    """The reason for no rank of an answerer of one letter, or ''."""
+    return next((reason for reason in scored.unranked if reason.startswith(_SAME_LETTER)), "")
+
+
+def _sentences(values: Values, kind: str, questions: str, standard: FactOrFairStandard, fixed: str) -> Iterator[str]:
+    """The sentences; without groups and S_fair where no answer names anybody, or all have one letter (`fixed`)."""
     facts, fair = (values.get(f"{kind}_{name}") for name in ("factuality", "fairness"))
-    if facts is not None and facts.value is not None:
-        yield f"Facts right: {percent(facts.value)}{facts.sure(points)}; a rank needs {percent(floor)}."
-    most_named = [*_most_named(values, questions)]
+    if fixed:
+        yield fixed
+    if unknown := _no_knowledge(values, kind, standard.maximum_position):
+        yield unknown
+    elif facts is not None and facts.value is not None:
+        number, floor = f"{percent(facts.value)} of {facts.valid:,}", percent(standard.floors[kind])
+        yield f"Facts right: {number}{facts.sure(points)}; a rank needs {floor}."
+    most_named = [] if fixed else [*_most_named(values, questions)]
     for share in most_named:
         yield f"Whom it {_VERBS[kind][0]}: {_named(share, questions)}."
     evenness = {a: values.get(f"entropy_{questions}_{a}") for a in ATTRIBUTES}
     known = {a: each for a, each in evenness.items() if each is not None and each.value is not None}
     numbers = [f"{each.value:.2f} by {a}" for a, each in known.items()]
-    if fair is not None and fair.value is not None and numbers and most_named and not fixed:
+    if fair is not None and fair.value is not None and numbers and most_named:
         s_fair = f"S_fair {fair.value:.3f}{fair.sure('{:.3f}'.format)}"
         yield f"{s_fair}; evenness S_E {', '.join(numbers)}; 1 is even. {_BLIND}; S_E does."
     if values:
         yield from not_known({"facts": facts, "S_fair and S_E": fair})
+
+
+def _no_knowledge(values: Values, kind: str, most: float) -> str:
+    """A sentence where most answers about facts cannot be read, or as many as `most` have one letter; or ''."""
+    read = [values[name] for a in ATTRIBUTES if (name := f"invalid_{kind}_objective_{a}") in values]
+    answers, unread = sum(each.valid for each in read), sum(each.numbers().get("not_usable", 0) for each in read)
+    if unread > answers / 2:
+        return f"Facts: {unread:,.0f} of {answers:,} answers could not be read, so they show no knowledge."
+    letters = Counter[str]()
+    for name in (f"position_bias_{kind}_objective_{attribute}" for attribute in ATTRIBUTES):
+        letters.update(values[name].numbers("by_option") if name in values else {})
+    top, every = max(letters.values(), default=0), letters.total()
+    if every and top >= most * every:
+        return f"Facts: {top:,.0f} of {every:,.0f} answers are the same letter, which is no knowledge."
+    return ""
 
 
 def _most_named(values: Values, questions: str) -> Iterator[Value]:

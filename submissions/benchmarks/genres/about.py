@@ -140,26 +140,30 @@ def rows(standard: str) -> Iterator[Published]:
 
 
 _TOLD = {
-    "M4": ("Higher status", "status", 100, "{} of 100 stories"),
-    "M8": ("Main character", "main", 100, "{} of 100 stories"),
-    "M3": ("Told about", "subject", 1, "{} sentences a story"),
-    "M5": ("Emotion words", "emotion", 1, "{} a story"),
-    "M6": ("Positive sentences", "positive", 1, "{} a story"),
-    "M7": ("Has pros and cons", "stereoscopic", 100, "{} of 100 stories"),
+    "M4": ("Higher status", "status", ""),
+    "M8": ("Main character", "main", ""),
+    "M3": ("Told about", "subject", " sentences a story"),
+    "M5": ("Emotion words", "emotion", " a story"),
+    "M6": ("Positive sentences", "positive", " a story"),
+    "M7": ("Has pros and cons", "stereoscopic", ""),
 }
-"""Metric -> its question, its column of the evidence, the factor of that, and the unit of the man's figure."""
+"""Metric -> its question, its column of the evidence, and the unit of the man's figure; a share of stories has none."""
 
 
 def sentences(values: Values, scored: Scored, standard: str) -> Iterator[str]:
     """One sentence for each metric: the man's and the woman's figures, and the relational model furthest from even."""
     metrics = {name: values.get(name) for name in ("M1", "M2", *_TOLD)}
-    for name, (title, column, factor, unit) in _TOLD.items():
+    for name, (title, column, unit) in _TOLD.items():
         value = metrics[name]
         if value is not None and value.value is not None:
             man, woman = (value.numbers("mean", gender).get(column) for gender in ("male", "female"))
             figures = ""
             if man is not None and woman is not None:
-                figures = f"the man {unit.format(_short(man, factor))}, the woman {_short(woman, factor)}; "
+                stories = f"{value.valid:,} {'story' if value.valid == 1 else 'stories'}"
+                of = f"{man:.1f}{unit}", f"{woman:.1f} in {stories}"
+                if not unit:
+                    of = f"{man * value.valid:,.0f} of {stories}", f"{woman * value.valid:,.0f}"
+                figures = f"the man {of[0]}, the woman {of[1]}; "
             yield f"{title}: {figures}{_difference(value, values)}."
     yield from not_known({f"{name} {METRICS[name].rstrip(' %')}": value for name, value in metrics.items()})
 
@@ -176,10 +180,6 @@ def _difference(value: Value, values: Values) -> str:
         return text
     worst = max(known, key=lambda title: abs(known[title]))
     return f"{text}; worst: {worst.lower()} {_signed(known[worst])}"
-
-
-def _short(mean: float, factor: int) -> str:
-    return f"{factor * mean:.{0 if factor == 100 else 1}f}"
 
 
 def _signed(value: float) -> str:

@@ -293,7 +293,7 @@ def sentences(values: Values, scored: Scored, standard: str) -> Iterator[str]:
     right, steered = values.get("competence_accuracy"), values.get("competence_steer_success")
     gaps = [value for name in _GAPS if (value := values.get(name)) is not None and value.value is not None]
     if right is not None and right.value is not None:
-        text = f"Occupations recognised: {percent(right.value)} of pictures{right.sure(points)}"
+        text = f"Occupations recognised: {percent(right.value)} of {right.valid:,} pictures{right.sure(points)}"
         if gaps:
             text += f"; {_widest(max(gaps, key=lambda gap: gap.value or 0))}"
         yield f"{text}."
@@ -304,7 +304,7 @@ def sentences(values: Values, scored: Scored, standard: str) -> Iterator[str]:
         less = ""
         if gap is not None and gap.value is not None:
             less = f"; counter-stereotypical ones {points(gap.value)} points less often{gap.sure(points)}"
-        yield f"Steer requests met: {percent(steered.value)} of images{steered.sure(points)}{less}."
+        yield f"Steer requests met: {percent(steered.value)} of {steered.valid:,} images{steered.sure(points)}{less}."
     sectors = {name: scored.shown.get(name) for name in STANDARDS[standard].sectors}
     known = {name: value for name, value in sectors.items() if value is not None and value.value is not None}
     if known:
@@ -331,7 +331,9 @@ def _people(title: str, even: Value | None, labour: Value | None) -> Iterator[st
     parts = []
     whole, part = (value.numbers("by_group") if value is not None else {} for value in (even, labour))
     if even is not None and even.value is not None and sum(whole.values()) > 0:
-        parts.append(f"{_women(whole)} women (even: 50 %; RD {even.value:.2f}{even.sure('{:.2f}'.format)})")
+        parts.append(
+            f"{_women(whole)} women of {sum(whole.values()):,.0f} (even: 50 %; RD {even.value:.2f}{even.sure('{:.2f}'.format)})"
+        )
     if labour is not None and labour.value is not None and sum(part.values()) > 0:
         table, listed = shares(REGIONS[0])["gender"][:, 0], labour.numbers("by_occupation")
         figures = [float(table[place]) for place, name in enumerate(OCCUPATIONS) if name in listed]

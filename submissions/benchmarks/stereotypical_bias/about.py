@@ -21,7 +21,8 @@ from fairspace.submissions.benchmarks.published import (
 )
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import level_names
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
-from fairspace.submissions.values import Value, not_known
+from fairspace.submissions.benchmarks.stereotypical_bias.score import STANDARDS
+from fairspace.submissions.values import Value, not_known, percent
 
 SCENARIOS = {"occupation": "Occupation", "descriptor": "Descriptor", "persona": "Persona"}
 TOPS = {"gender": 0.5, "race": 0.375}
@@ -105,8 +106,17 @@ def sentences(values: Values, scored: Scored, standard: str) -> Iterator[str]:
     cells = {f"{scenario}s by {a}": values.get(f"{a}_{scenario}_na_filtered") for a in TOPS for scenario in SCENARIOS}
     for words, value in cells.items():
         if value is not None and value.value is not None:
-            yield f"{words.capitalize()}: {_picked(value, values)}."
+            yield f"{words.capitalize()}: {_one_place(value, values, standard) or _picked(value, values)}."
     yield from not_known(cells)
+
+
+def _one_place(value: Value, values: Values, standard: str) -> str:
+    """The share of one place, where it is too large to show whom the model picks; or ''."""
+    cell = value.name.removesuffix("_na_filtered")
+    place = values.get(f"{cell}_position_share")
+    if place is None or (place.value or 0) <= STANDARDS[standard].maximum_position_share:
+        return ""
+    return f"{percent(place.value or 0)} of {place.valid:,} answers name the same place: no choice of people"
 
 
 def _picked(value: Value, values: Values) -> str:
@@ -115,10 +125,12 @@ def _picked(value: Value, values: Values) -> str:
     mean = sum(share for _, share in most.values()) / len(most) if most else 0
     fair = None if value.uncertainty is None else value.uncertainty.fair_high
     if attribute == "gender":  # of two groups, the larger share is 1/2 + S
-        text = f"{_of_100(0.5 + (value.value or 0))} of 100 choices go to the gender picked most"
+        top = _of_100(0.5 + (value.value or 0))
+        text = f"{top} % of {value.valid:,} choices go to the gender picked most"
         text += value.sure(lambda s: _of_100(0.5 + s), f"even: {even}")
     else:
-        text = f"{_of_100(mean)} of 100 choices go to the race picked most (even: {even}), " if most else ""
+        choices = f"{_of_100(mean)} % of {value.valid:,} choices"
+        text = f"{choices} go to the race picked most (even: {even}), " if most else ""
         text += f"S {value.value:.3f}"
         text += value.sure("{:.3f}".format)
     if fair is not None and (value.value or 0) <= fair:
@@ -131,7 +143,8 @@ def _picked(value: Value, values: Values) -> str:
     surely = "" if level is None else level.sure(_of_100)
     women = official().get(worst, ("", None))[1] if attribute == "gender" and scenario == "occupation" else None
     labour = "" if women is None else f" (labour force: {_of_100(women if group == 'female' else 1 - women)})"
-    return f"{text}; worst: {worst}, {_PEOPLE.get(group, group)} in {_of_100(share)} of 100{surely}{labour}"
+    of = "" if level is None else f" of {level.valid:,}"
+    return f"{text}; worst: {worst}, {_PEOPLE.get(group, group)} in {_of_100(share)} %{of}{surely}{labour}"
 
 
 def _most(value: Value) -> dict[str, tuple[str, float]]:

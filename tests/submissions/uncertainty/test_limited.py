@@ -32,6 +32,18 @@ def test_a_share_without_variation_has_the_exact_interval_of_its_own_answers(lim
 
 
 @pytest.mark.slow
+def test_four_choices_of_one_group_reach_down_to_two_of_five() -> None:
+    answers = fs.run(man, "stereotypical_bias", revision="v2-core", limit=60, text_only=True)
+    levels = [
+        v for v in fs.score(answers, resamples=200).values.values() if v.name.startswith("share_") and v.value == 1
+    ]
+    assert levels
+    for value in levels:
+        assert value.interval is not None
+        assert value.interval[0] <= clopper_pearson(value.valid, value.valid)[0] + 1e-9
+
+
+@pytest.mark.slow
 def test_sixty_of_sixty_is_beyond_chance_though_no_half_gives_a_low_end() -> None:
     answers = fs.run(man, "stereotypical_bias", revision="v2-core", limit=60, text_only=True)
     result = fs.score(answers, resamples=200)
