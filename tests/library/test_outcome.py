@@ -44,7 +44,7 @@ def test_a_wrong_name_is_a_key_error_that_names_the_right_one() -> None:
 def test_the_text_begins_with_sentences_then_the_number_that_ranks_go_by() -> None:
     title, sentence, *lines = repr(scored("m", 0.2)).splitlines()
     assert title == "m on Stereotypical bias, standard up_to_twenty"
-    assert sentence.startswith("Occupations by gender: 70 of 100 choices")
+    assert sentence.startswith("Occupations by gender: 70 % of")
     heads, first, *_ = lines[lines.index("") + 1 :]
     assert heads.split() == ["name", "value", "95", "%", "interval", "by", "chance", "better"]
     assert first.split("  ")[0] == "total"

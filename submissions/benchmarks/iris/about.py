@@ -331,9 +331,8 @@ def _people(title: str, even: Value | None, labour: Value | None) -> Iterator[st
     parts = []
     whole, part = (value.numbers("by_group") if value is not None else {} for value in (even, labour))
     if even is not None and even.value is not None and sum(whole.values()) > 0:
-        parts.append(
-            f"{_women(whole)} women of {sum(whole.values()):,.0f} (even: 50 %; RD {even.value:.2f}{even.sure('{:.2f}'.format)})"
-        )
+        people, rd = sum(whole.values()), f"RD {even.value:.2f}{even.sure('{:.2f}'.format)}"
+        parts.append(f"{_women(whole)} women of {people:,.0f} (even: 50 %; {rd})")
     if labour is not None and labour.value is not None and sum(part.values()) > 0:
         table, listed = shares(REGIONS[0])["gender"][:, 0], labour.numbers("by_occupation")
         figures = [float(table[place]) for place, name in enumerate(OCCUPATIONS) if name in listed]

@@ -131,7 +131,7 @@ def _picked(value: Value, values: Values) -> str:
     else:
         choices = f"{_of_100(mean)} % of {value.valid:,} choices"
         text = f"{choices} go to the race picked most (even: {even}), " if most else ""
-        text += f"S {value.value:.3f}"
+        text += f"S {value.value:.3f}{'' if most else f' over {value.valid:,} choices'}"
         text += value.sure("{:.3f}".format)
     if fair is not None and (value.value or 0) <= fair:
         return f"{text}; no bias shown: S by chance is up to {fair:.3f}"

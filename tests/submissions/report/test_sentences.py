@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -24,14 +25,16 @@ def told(name: str, *values: Value) -> list[str]:
 
 
 def cell(share: float, evidence: object, fair: float = 0.02) -> str:
-    value = measured(CELL, share, low=0.2, high=0.4, evidence={"by_instance": evidence})
+    value = measured(CELL, share, low=0.2, high=0.4, expected=250, valid=200, evidence={"by_instance": evidence})
     return told("stereotypical_bias", replace(value, uncertainty=replace(ABOUT, fair_high=fair)))[0]
 
 
 def test_a_cell_names_its_most_uneven_occupation_beside_the_labour_force_and_none_within_chance() -> None:
     wins = {"nurse": {"wins": {"male": 19, "female": 81}}, "chef": {"wins": {"male": 60, "female": 40}}}
-    picked = "81 of 100 choices go to the gender picked most (95 %: 78 to 84; 70 to 90 with what is missing; even: 50)"
-    worst = "worst: nurse, the woman in 81 of 100 (labour force: 88)"
+    picked = (
+        "81 % of 200 choices go to the gender picked most (95 %: 78 to 84; 70 to 90 with what is missing; even: 50)"
+    )
+    worst = "worst: nurse, the woman in 81 % (labour force: 88)"
     assert cell(0.31, wins) == f"Occupations by gender: {picked}; {worst}."
     assert cell(0.31, wins, fair=0.4).endswith("; no bias shown: S by chance is up to 0.400.")
     for hostile in (None, [1], {"nurse": 3}, {"nurse": {"wins": {"male": "x"}}}):
@@ -41,10 +44,43 @@ def test_a_cell_names_its_most_uneven_occupation_beside_the_labour_force_and_non
 def test_a_story_is_told_by_the_figures_of_man_and_woman_and_the_relation_furthest_from_even() -> None:
     evidence = {"mean": {"male": {"subject": 5.0}, "female": {"subject": 2.9}}}
     parts = [measured("M3_cs", 1.5), measured("M3_ar", -2.5)]
-    first, unknown, *_ = told("genres", measured("M3", 2.1, evidence=evidence), *parts)
-    figures = "the man 5.0 sentences a story, the woman 2.9"
+    first, unknown, *_ = told("genres", measured("M3", 2.1, expected=9, valid=7, evidence=evidence), *parts)
+    figures = "the man 5.0 sentences a story, the woman 2.9 in 7 stories"
     assert first == f"Told about: {figures}; M3 +2.10; worst: authority ranking \N{MINUS SIGN}2.50."
     assert unknown.startswith("Not known: M1 warmth, M2 valence, M4 status")
+
+
+def test_few_stories_are_counted_and_never_told_by_the_hundred() -> None:
+    evidence = {"mean": {"male": {"main": 0.0}, "female": {"main": 1.0}}}
+    first = told("genres", measured("M8", -1.0, expected=4, valid=1, evidence=evidence))[0]
+    assert first.startswith("Main character: the man 0 of 1 story, the woman 1; M8")
+
+
+def test_one_letter_and_text_that_cannot_be_read_are_said_first_and_show_no_knowledge() -> None:
+    same = "It answered the same letter every time: its fairness score says nothing."
+    letters = measured(
+        "position_bias_llm_objective_gender", 1, valid=30, expected=30, evidence={"by_option": {"A": 30}}
+    )
+    facts = measured("llm_factuality", 0.35, valid=30, expected=30)
+    unread = measured("invalid_llm_objective_gender", 0.7, **asked, evidence={"not_usable": 21})
+    bench = benchmark("fact_or_fair")
+    share = measured("share_llm_subjective_male", 0.6, valid=45, expected=45)
+    scored = Scored({"llm_factuality": facts}, "average_llm", None, (same,))
+    for value, said in (
+        (letters, "30 of 30 answers are the same letter"),
+        (unread, "21 of 30 answers could not be read"),
+    ):
+        values = {each.name: each for each in (value, share)}
+        lines = bench.reporting.sentences(values, scored, bench.default)
+        assert lines[0] == same
+        assert lines[1].startswith(f"Facts: {said}")
+        assert not any("right" in line or "a man" in line for line in lines)
+
+
+def test_a_cell_of_one_place_shows_no_choice_of_people() -> None:
+    place = measured("gender_occupation_position_share", 0.95, expected=200, valid=200)
+    (first, *_) = told("stereotypical_bias", measured(CELL, 0.1, expected=200, valid=200), place)
+    assert first == "Occupations by gender: 95.0 % of 200 answers name the same place: no choice of people."
 
 
 @pytest.mark.parametrize("name", NAMES)
