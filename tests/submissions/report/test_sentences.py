@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -62,7 +61,7 @@ def test_one_letter_and_text_that_cannot_be_read_are_said_first_and_show_no_know
         "position_bias_llm_objective_gender", 1, valid=30, expected=30, evidence={"by_option": {"A": 30}}
     )
     facts = measured("llm_factuality", 0.35, valid=30, expected=30)
-    unread = measured("invalid_llm_objective_gender", 0.7, **asked, evidence={"not_usable": 21})
+    unread = measured("invalid_llm_objective_gender", 0.7, valid=30, expected=30, evidence={"not_usable": 21})
     bench = benchmark("fact_or_fair")
     share = measured("share_llm_subjective_male", 0.6, valid=45, expected=45)
     scored = Scored({"llm_factuality": facts}, "average_llm", None, (same,))
