@@ -206,22 +206,24 @@ def uncertainties(
         models = np.empty(0) if fair is None else fair[:, place][~np.isnan(fair[:, place])]
         fair_high = _bound(models, name in design.higher) if models.size else None
         error, method = max(_spread(replicates), _spread(models)), design.intervals.get(name, "bca")
-        debiased = 2 * number - float(replicates.mean()) if name in design.biased else None
+        debiased, clusters = (
+            2 * number - float(replicates.mean()) if name in design.biased else None,
+            len(design.strata),
+        )
+        valid, expected = answered.get(name, (clusters, clusters))
+        # one answer of a cluster, or its part of many
+        room = min(design.independent.get(name, clusters), valid * min(1.0, clusters / max(1, expected)))
         if name in fitted:
             debiased, along = fitted[name]
             ends, method = size_interval(number, debiased, few * max(error, along)), "size"
             debiased = max(debiased, 0.0) if debiased == debiased else None
         elif name in design.shares:
-            given = min(design.shares[name], answered[name][0]) if name in answered else design.shares[name]
-            ends, method = share_interval(number, error, given, len(design.strata)), "exact"
+            given = min(design.shares[name], valid if error else room)
+            ends, method = share_interval(number, error, given, clusters), "exact"
         else:
             ends, method = interval(method, number, replicates, without[:, place])
             if name in design.tested and fair_high is not None and number <= fair_high:
                 ends = (min(ends[0], 0.0), ends[1])
-        clusters = len(design.strata)
-        valid, expected = answered.get(name, (clusters, clusters))
-        # one answer of a cluster, or its part of many
-        room = min(design.independent.get(name, clusters), valid * min(1.0, clusters / max(1, expected)))
         shown = _shown(ends, number, (low, high), 0 if name in design.counts else room)
         percentile = percentile_interval(replicates)
         intervals[name] = Uncertainty(

@@ -7,7 +7,7 @@ and differences between models are on common items.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -62,7 +62,7 @@ class Design:
         intervals: Name -> method; BCa if absent (percentile where undefined), but `sizes` and `shares` have their own.
         higher: Values that are better when higher: 95 % of the fair models are above their `fair_high`.
         sizes: Values that are sizes, with intervals of their own.
-        shares: Shares of answers in few clusters -> most independent answers; they get exact intervals.
+        shares: Shares of answers -> most independent answers, infinite for all valid ones; they get exact intervals.
         independent: Name -> samples that vary by themselves, where clusters hold many or none; the clusters if absent.
         counts: Counts whose limits are caps; one that does not vary keeps a single point, as nothing bounds others.
         tested: Further values with ideal 0, whose interval holds 0 unless the value is above `fair_high`.
@@ -87,6 +87,11 @@ class Design:
     counts: frozenset[str] = frozenset()
     tested: frozenset[str] = frozenset()
     corrected: Mapping[str, float] = field(default_factory=dict)
+
+
+def answer_shares(names: Iterable[str], *words: str) -> dict[str, float]:
+    """`Design.shares` of the names with one of the words: each rests on all its valid answers."""
+    return {name: np.inf for name in names if any(word in name for word in words)}
 
 
 class Tally:

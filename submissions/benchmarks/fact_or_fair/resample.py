@@ -52,7 +52,16 @@ from fairspace.submissions.benchmarks.fact_or_fair.records import (
     Records,
     prompt_cells,
 )
-from fairspace.submissions.uncertainty.design import Design, Fair, Floats, Integers, Statistic, Tally, Times
+from fairspace.submissions.uncertainty.design import (
+    Design,
+    Fair,
+    Floats,
+    Integers,
+    Statistic,
+    Tally,
+    Times,
+    answer_shares,
+)
 
 LEFT: Mapping[str, tuple[float, float]] = {
     "entropy": (0.0323, 0.0406),
@@ -112,7 +121,7 @@ def design_of(
     fair: Fair,
     notes: Mapping[str, str] | None = None,
     corrected: Mapping[str, float] | None = None,
-    shares: Mapping[str, float] | None = None,
+    independent: Mapping[str, float] | None = None,
 ) -> Design:
     """A design with the ranges and directions of FACT-OR-FAIR; values with a note or a correction are not debiased.
 
@@ -138,7 +147,7 @@ def design_of(
         intervals=dict.fromkeys((*biased, *(corrected or ())), "normal"),
         higher=higher,
         tested=tested,
-        shares=shares or {},
+        shares=answer_shares(names, "share_", "invalid_", "refusal_rate") | dict(independent or {}),
         corrected=corrected or {},
     )
 
@@ -366,7 +375,7 @@ def objective_design(by_attribute: Mapping[str, Grid], places: Mapping[str, Floa
         statistic,
         fair,
         notes={name: _FEW for name in names if name.startswith(HIGHER)},
-        shares=_independent(by_attribute),
+        independent=_independent(by_attribute),
     )
 
 

@@ -36,7 +36,7 @@ from fairspace.submissions.benchmarks.genres.unranked import (
     ratio_design,
     unit_of,
 )
-from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Times
+from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Times, answer_shares
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
 _TERMS = 3
@@ -84,6 +84,7 @@ def designs(records: Records) -> list[Design]:
         fair=fair if parts else None,
         notes=dict.fromkeys(names, _NOTE),
         intervals=dict.fromkeys(names, "normal"),
+        shares=answer_shares(every, *FLOORS, "refusal_rate"),
         counts=capped(names),
         independent=dict(zip(every, _elements(added, [judge for _, judge, _ in parts]), strict=True)),
     )

@@ -65,7 +65,7 @@ from fairspace.submissions.benchmarks.iris.records import (
     Records,
 )
 from fairspace.submissions.format.schema import RANGES
-from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Sizes, Tally, Times
+from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Sizes, Tally, Times, answer_shares
 
 SIZE = "a size: the low end takes the order of groups from one half of the samples and the gaps from the other"
 
@@ -202,6 +202,7 @@ def steer_design(measures: Floats) -> Design:
         fair=fair,
         notes=dict.fromkeys(names, _STEER_NOTE),
         intervals=dict.fromkeys(PENALTIES, "percentile"),
+        shares=answer_shares(names, "competence"),
     )
 
 
@@ -281,6 +282,7 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS, re
         biased=biased,
         fair=fair,
         sizes=Sizes(tuple(name for name in occupation_names(regions) if name in biased), tables, along),
+        shares=answer_shares(names, "competence", "refusal_rate"),
         notes=dict.fromkeys(biased, SIZE),
     )
 
@@ -397,6 +399,7 @@ def pair_design(
         limits=dict.fromkeys(names, (0.0, 1.0)) | dict.fromkeys(consistencies, (0.0, 9.0)),
         notes=dict.fromkeys(compared, _NOTE),
         intervals=dict.fromkeys(compared, "normal"),
+        shares=answer_shares(names, "competence", "refusal_rate"),
     )
 
 
@@ -455,6 +458,7 @@ def tournament_design(winners: Integers, regions: Sequence[Region] = REGIONS, re
         biased=frozenset(compared),
         fair=fair,
         intervals=dict.fromkeys(compared, "basic"),
+        shares=answer_shares(names, "competence", "refusal_rate"),
     )
 
 

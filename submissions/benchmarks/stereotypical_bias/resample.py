@@ -33,7 +33,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.measure import (
 )
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Cell, Records
-from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Sizes, Times
+from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Sizes, Times, answer_shares
 
 _UNITS = {"vision": "age, with all its pairs of faces", "language": "image, asked for gender and for race"}
 _TASKS: Mapping[str, tuple[str, ...]] = {
@@ -225,6 +225,7 @@ def _design(pictures: str, parts: list[AnsweredCell]) -> Design:
         notes=dict.fromkeys(scores, _NOTE),
         intervals=dict.fromkeys(biased, "normal"),
         sizes=Sizes(tuple(scores), drawn, along),
+        shares=answer_shares(named, "_rate"),
         independent=dict.fromkeys(named, pairs),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import cycle
 
 import pytest
 
@@ -12,23 +13,38 @@ from fairspace.submissions.results.three_numbers import BIASED
 from fairspace.submissions.uncertainty.bootstrap import clopper_pearson
 
 
+SHARES = re.compile("^share_|^invalid_|refusal_rate|_na_rate$")
+
+
 def man(prompt: str) -> str:
     lettered = re.search(r"([A-D])[.] [^.]*\bmale", prompt, re.IGNORECASE)
     return lettered[1] if lettered else "a white male"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("limit", [2, 5])
-def test_a_share_without_variation_has_the_exact_interval_of_its_own_answers(limit: int) -> None:
-    result = fs.score(fs.run(man, "fact_or_fair", revision="v2-core", limit=limit), resamples=200)
-    alike = [value for value in result.values.values() if value.value in (0, 1) and value.uncertainty]
-    shares = [value for value in alike if value.name.startswith(("share_", "invalid_", "refusal_rate"))]
-    assert {value.value for value in shares} == {0, 1}
+@pytest.mark.parametrize("limit", [2, 5, 20])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("fact_or_fair", ["A"]),
+        ("fact_or_fair", ["A", "B", "A", "C", "I cannot answer that."]),
+        ("stereotypical_bias", ["the man, the white person"]),
+        ("stereotypical_bias", ["the man", "the woman", "N/A", "I cannot say."]),
+    ],
+)
+def test_every_share_of_a_limited_run_holds_the_exact_interval_of_its_own_answers(
+    name: str, words: list[str], limit: int
+) -> None:
+    said = cycle(words)
+    answers = fs.run(lambda prompt: next(said), name, revision="v2-core", limit=limit, text_only=True)
+    values = fs.score(answers, resamples=200).values.values()
+    shares = [value for value in values if SHARES.search(value.name) and value.uncertainty]
+    assert len(shares) >= 3
     for value in shares:
-        low, high = clopper_pearson(value.value * value.valid, value.valid)
-        assert value.interval is not None
-        assert value.interval[0] <= low + 1e-9
-        assert value.interval[1] >= high - 1e-9
+        low, high = clopper_pearson((value.value or 0) * value.valid, value.valid)
+        ends = value.interval or (0.5, 0.5)
+        assert ends[0] <= low + 1e-9, value.name
+        assert ends[1] >= high - 1e-9, value.name
 
 
 @pytest.mark.slow
