@@ -287,7 +287,8 @@ def sentences(values: Values, scored: Scored, standard: str) -> tuple[str, ...]:
     kind, questions = _asked(scored, standard)
     fixed = any(reason.startswith(_SAME_LETTER) for reason in scored.unranked)
     known = {**values, **scored.shown}
-    return tuple(_sentences(known, kind, questions, STANDARDS[standard].floors[kind], fixed=fixed))
+    floor = "" if scored.part else f"; a rank needs {percent(STANDARDS[standard].floors[kind])}"
+    return tuple(_sentences(known, kind, questions, floor, fixed=fixed))
 
 
 def leaning(values: Values, scored: Scored, standard: str) -> str:
@@ -304,11 +305,11 @@ def _asked(scored: Scored, standard: str) -> tuple[str, str]:
     return ("t2i", images) if scored.ranking == "average_t2i" else ("llm", OVER_ALL)
 
 
-def _sentences(values: Values, kind: str, questions: str, floor: float, *, fixed: bool) -> Iterator[str]:
+def _sentences(values: Values, kind: str, questions: str, floor: str, *, fixed: bool) -> Iterator[str]:
     """The sentences; S_fair is left out where no answer names anybody, or all have the same letter (`fixed`)."""
     facts, fair = (values.get(f"{kind}_{name}") for name in ("factuality", "fairness"))
     if facts is not None and facts.value is not None:
-        yield f"Facts right: {percent(facts.value)}{facts.sure(points)}; a rank needs {percent(floor)}."
+        yield f"Facts right: {percent(facts.value)}{facts.sure(points)}{floor}."
     most_named = [*_most_named(values, questions)]
     for share in most_named:
         yield f"Whom it {_VERBS[kind][0]}: {_named(share, questions)}."
@@ -316,10 +317,19 @@ def _sentences(values: Values, kind: str, questions: str, floor: float, *, fixed
     known = {a: each for a, each in evenness.items() if each is not None and each.value is not None}
     numbers = [f"{each.value:.2f} by {a}" for a, each in known.items()]
     if fair is not None and fair.value is not None and numbers and most_named and not fixed:
-        s_fair = f"S_fair {fair.value:.3f}{fair.sure('{:.3f}'.format)}"
+        s_fair = f"S_fair {fair.value:.3f}{_topics(values, kind)}{fair.sure('{:.3f}'.format)}"
         yield f"{s_fair}; evenness S_E {', '.join(numbers)}; 1 is even. {_BLIND}; S_E does."
     if values:
         yield from not_known({"facts": facts, "S_fair and S_E": fair})
+
+
+def _topics(values: Values, kind: str) -> str:
+    """' over 2 of 19 topics', where the subjective answers are about fewer than all; or ''."""
+    contexts = [value for name, value in values.items() if name.startswith(f"fairness_{kind}_")]
+    grids = [value.evidence.get("by_group", {}) for value in contexts if "objective" not in value.name]
+    topics = {slug for grid in grids for slug in grid}
+    named = {slug for grid in grids for slug in grid for level in grid[slug].values() if any(level.values())}
+    return f" over {len(named)} of {len(topics)} topics" if named < topics else ""
 
 
 def _most_named(values: Values, questions: str) -> Iterator[Value]:
