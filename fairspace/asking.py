@@ -21,7 +21,7 @@ from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, of_system
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.format.writing import write_submission
-from fairspace.submissions.progress import warn, watched
+from fairspace.submissions.progress import watched
 from fairspace.submissions.running.asking.answering import stopped
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
@@ -169,7 +169,7 @@ def _apart(settings: RunSettings, tell: Tell) -> Outcome:
 
     def turn() -> Outcome:
         with _TURN:
-            return run_benchmark(settings, told, warn)
+            return run_benchmark(settings, told)
 
     loop = None
     with suppress(RuntimeError):

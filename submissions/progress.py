@@ -42,11 +42,6 @@ def watched() -> Iterator[Tell]:
         yield tell
 
 
-def warn(text: str) -> None:
-    """Write a sentence on standard error, above a bar."""
-    sys.stderr.write(f"{text}\n")
-
-
 def _bar() -> Progress:
     console = Console(stderr=True)
     columns = (

@@ -190,13 +190,12 @@ class Part:
 
     def smallest_limit(self, *, stratified: bool = False) -> int:
         """Smallest limit that is `fair`, if every answer can be read; 0 where all stimuli together are not."""
+        most = len(self.stimuli)
 
         def fair(limit: int) -> bool:
             return self.fair([self.stimuli[place] for place in choose(self.stimuli, limit, stratified=stratified)])
 
-        limits = range(1, len(self.stimuli) + 1)
-        place = bisect_left(limits, True, key=fair)
-        return limits[place] if place < len(limits) else 0
+        return (1 + bisect_left(range(1, most + 1), True, key=fair)) % (most + 1)
 
 
 def choose(stimuli: Sequence[Stimulus], limit: int | None, *, stratified: bool = False) -> list[int]:
@@ -212,20 +211,17 @@ def choose(stimuli: Sequence[Stimulus], limit: int | None, *, stratified: bool =
     units: dict[str, list[int]] = {}
     for place, stimulus in enumerate(stimuli):
         units.setdefault(stimulus.unit or stimulus.id, []).append(place)
-    order = [places for _, places in sorted((_hash(unit), places) for unit, places in units.items())]
-    if stratified:
-        seen: Counter[str] = Counter()
-        turns = []
-        for places in order:
-            stratum = stimuli[places[0]].stratum
-            turns.append((seen[stratum], _hash(f"stratum {stratum}"), places))
-            seen[stratum] += 1
-        order = [places for _, _, places in sorted(turns)]
-    chosen = order[0][:limit]
-    for places in order[1:]:
-        if len(chosen) + len(places) > limit:
+    seen: Counter[str] = Counter()
+    turns = []
+    for _, places in sorted((_hash(unit), places) for unit, places in units.items()):
+        stratum = stimuli[places[0]].stratum if stratified else ""
+        turns.append((seen[stratum], _hash(f"stratum {stratum}"), places))
+        seen[stratum] += 1
+    chosen: list[int] = []
+    for *_, places in sorted(turns):
+        if chosen and len(chosen) + len(places) > limit:
             break
-        chosen += places
+        chosen += places[:limit]
     return sorted(chosen)
 
 

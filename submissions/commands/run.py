@@ -164,7 +164,7 @@ def run(
     need_run()
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
     from fairspace.submissions.commands.ares import faces_setting, need_labeller
-    from fairspace.submissions.progress import warn, watched
+    from fairspace.submissions.progress import watched
     from fairspace.submissions.running.asking.inspect_task import Chosen
     from fairspace.submissions.running.run import run as run_benchmark
     from fairspace.submissions.running.settings import RunSettings
@@ -208,7 +208,7 @@ def run(
         measurement=measurement,
     )
     with watched() as tell:
-        outcome = run_benchmark(settings, tell, warn)
+        outcome = run_benchmark(settings, tell)
     tell_outcome(outcome)
     following = "judge" if find_benchmark(benchmark).asking.judge is not None else "score"
     labels = " --labeller MODEL, which labels the images" if images and not ares else ""

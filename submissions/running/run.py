@@ -10,7 +10,7 @@ groups (C.2).
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -49,12 +49,8 @@ class Outcome:
     notes: tuple[str, ...]
 
 
-def run(
-    settings: RunSettings, tell: Tell = lambda what, done, total: None, warn: Callable[[str], None] = lambda text: None
-) -> Outcome:
+def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> Outcome:
     """Run a benchmark, or go on where an earlier call with the same settings stopped, and write the submission.
-
-    `warn` is called with the sentence of `too_few`, before anything is asked.
 
     Errors: UsageError, RunError, BuildError; answers and images are kept.
     """
@@ -68,7 +64,7 @@ def run(
 
                 generate(settings, work, state, tell)
             if settings.model is not None and text_tasks(settings.chosen):
-                _answer(settings, work, state, tell, warn)
+                _answer(settings, work, state, tell)
             _write(settings, work, state)
     except KeyboardInterrupt as error:
         from fairspace.submissions.running.asking.answering import stopped
@@ -99,15 +95,15 @@ def check_tasks(chosen: Chosen) -> None:
             raise RunError("TASK_UNKNOWN", f"task {task}", what, "a task that a model can run", mend)
 
 
-def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell, warn: Callable[[str], None]) -> None:
+def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
     from fairspace.submissions.running.asking.answering import answer
     from fairspace.submissions.running.asking.inspect_task import open_benchmark
 
     assert settings.model is not None
     opened = open_benchmark(replace(settings.chosen, tasks=text_tasks(settings.chosen)))
     state.stated = {**opened.settings, **opened.marks}
-    if few := too_few(opened):
-        warn(few)
+    if (few := too_few(opened)) and not settings.again:  # `fairspace eval` says it in its plan
+        sys.stderr.write(f"{few}\n")
     if note := limit_note(opened):
         state.notes.append(note)
     answered = answer(opened, settings.model, work, revision=settings.about.revision, again=settings.again, tell=tell)
@@ -126,10 +122,8 @@ def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell, warn: Ca
 def too_few(opened: Opened) -> str:
     """The sentence on a limit that is too small for a fairness number; '' for another one."""
     limit, stratified = opened.chosen.limit, opened.chosen.stratified
-    if limit is None:
-        return ""
-    least = max((part.smallest_limit(stratified=stratified) for part in opened.parts.values()), default=0)
-    if limit >= least:
+    least = limit and max((part.smallest_limit(stratified=stratified) for part in opened.parts.values()), default=0)
+    if not limit or not least or limit >= least:
         return ""
     of = f"a limit of {limit:,} is too few for a fairness number with an interval"
     return f"{benchmark(opened.chosen.benchmark).title}: {of}; the smallest that has one is {least:,}."

@@ -29,15 +29,13 @@ def objective(task: Task, data: Data | None, revision: str) -> Part:
     items, samples = task.asked(revision, data.where if data else ""), range(task.samples_of(revision))
     every = zip(items["id"].to_pylist(), items["prompt"].to_pylist(), strict=True)
     asks = [Ask(OBJECTIVE, item, sample, prompt) for item, prompt in every for sample in samples]
-    names = [(statistic.slug, level, attribute) for statistic, level, attribute in queries()]
+    names = [f"{OBJECTIVE}/{statistic.slug}/{level}/{attribute}" for statistic, level, attribute in queries()]
 
     def read(number: int) -> Shown:
         return Shown(tuple(asks[number * ORDERS : (number + 1) * ORDERS]))
 
-    stimuli = [
-        Stimulus(f"{OBJECTIVE}/{statistic}/{level}/{attribute}", OBJECTIVE, f"{statistic}/{level}", ORDERS, statistic)
-        for statistic, level, attribute in names
-    ]
+    parts = [name.split("/")[1:] for name in names]
+    stimuli = [Stimulus(n, OBJECTIVE, f"{p[0]}/{p[1]}", ORDERS, p[0]) for n, p in zip(names, parts, strict=True)]
     part = _part(task, stimuli, read, len(asks))
     if revision == "v1":
         return part
@@ -50,10 +48,7 @@ def objective(task: Task, data: Data | None, revision: str) -> Part:
 
 
 def subjective(task: Task, data: Data | None, revision: str) -> Part:
-    """Blocks of trials of the same statistic, level, scenario and context; strata are statistic, level and context.
-
-    A unit has a block of every level, scenario and context of its statistic.
-    """
+    """Blocks of trials of one statistic, level, scenario and context; a unit has one of each but its statistic."""
     items = task.asked(revision, data.where if data else "")
     ids, prompts = items["id"], items["prompt"]
     trials = CORE_TRIALS if revision in CORE else plan.TRIALS

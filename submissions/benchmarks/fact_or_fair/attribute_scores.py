@@ -53,14 +53,13 @@ def scores(
     unusable: Floats | None = None,
     added: float = 0.0,
     handed_in: Floats | None = None,
-    *,
     limited: bool = False,
 ) -> Floats:
     """(b, 8 + k) values of `column_names`; nan where undefined.
 
     Per statistic of the attribute and level, (b or 1, s, 2): `counts`, with a last axis of the k groups; `unusable`
     answers that name no group, none if left out; `handed_in` answers or images, else the sum of both. `weights` has (b
-    or 1, s); `added` and `limited` are those of `Grid`.
+    or 1, s); `added` is that of `Grid`, `limited` of `Records`.
     """
     rest = np.zeros(counts.shape[:-1]) if unusable is None else unusable
     weighted, lost = weights[..., None, None] * counts, weights[..., None] * rest
@@ -84,7 +83,7 @@ def scores(
 def asked_statistics(answers: Floats, limited: bool) -> NDArray[np.bool_]:
     """(s) the statistics of S_E, S_KLD and S_fair: all, or those of a limited run with one of (..., s, 2) answers."""
     there = (answers > 0).any(axis=(*range(answers.ndim - 2), -1))
-    return np.asarray(there | ~(limited and there.any()))
+    return np.asarray(there if limited and there.any() else np.ones_like(there))
 
 
 def column_names(context: str, attribute: str) -> list[str]:
@@ -122,13 +121,13 @@ def decided_counts(counts: Floats, unusable: Floats, attribute: str, version: st
     return correct.reshape(*lead, -1).sum(axis=-1), every
 
 
-def score_values(context: str, attribute: str, grid: Grid) -> Iterator[Value]:
+def score_values(context: str, attribute: str, grid: Grid, limited: bool = False) -> Iterator[Value]:
     """Values of `SCORES` with bounds; `smallest` is the number of answers of the smallest cell."""
     tail = f"{context}_{attribute}"
     counts, missing, unusable = grid.counts, grid.missing, grid.unusable
     groups = {"by_group": by_group(counts, attribute)}
     answered = counts.sum(-1) + unusable
-    there = asked_statistics(answered, grid.limited)
+    there = asked_statistics(answered, limited)
     least = floor(answered[there].min() + _TINY)
     facts = {version: _factuality(grid, attribute, version) for version in TRUTH_VERSIONS}
     for version, (triple, asked, valid) in facts.items():
@@ -137,8 +136,8 @@ def score_values(context: str, attribute: str, grid: Grid) -> Iterator[Value]:
         yield triple_value(name, triple, asked, valid, NO_ANSWER, evidence, least)
     asked, valid = answered.sum() + missing.sum(), answered.sum()
     compared = with_added(counts, grid.added)
-    no_answer = _empty(answered[there], with_attribute(attribute)[there], "answer")
-    no_group = _empty(counts.sum(-1)[there], with_attribute(attribute)[there], "readable answer")
+    lacking = [(answered, "answer"), (counts.sum(-1), "readable answer")]
+    no_answer, no_group = (_empty(cells[there], with_attribute(attribute)[there], kind) for cells, kind in lacking)
     known = compared[there], missing[there]
     s_e, s_kld = (
         (score(*known, unusable=unusable[there])[0], *score(compared, missing, unusable=unusable)[1:])

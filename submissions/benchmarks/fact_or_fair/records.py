@@ -81,7 +81,6 @@ class Grid:
         asked: questions about one statistic at one level.
         added: answers that S_E and S_KLD add to each group of a cell, 0 but for the core.
         even: (k) share of each group among the offered options of answers with a group; empty if all are equal.
-        limited: whether it is of a limited run, which asks about some statistics alone.
     """
 
     counts: Floats
@@ -92,7 +91,6 @@ class Grid:
     asked: int
     added: float = 0.0
     even: tuple[float, ...] = ()
-    limited: bool = False
 
 
 def contexts_of(revision: str) -> tuple[str, ...]:
@@ -283,7 +281,7 @@ class Records:
     Args:
         places: attribute -> (19, k) objective answers per statistic by the place of the chosen group.
         said: item, named group (-1 for none) and outcome of each row of `llm_objective`.
-        limited: `Grid.limited` of all.
+        limited: whether they are of a limited run, which asks about some statistics alone.
     """
 
     objective: Mapping[str, Grid]
@@ -340,10 +338,6 @@ def questions(records: Records, context: str) -> int:
 
 def grids(records: Records, context: str) -> Mapping[str, Grid]:
     """Attribute -> grid; empty if the context's task has no rows."""
-    return {a: replace(grid, limited=records.limited) for a, grid in _grids(records, context).items()}
-
-
-def _grids(records: Records, context: str) -> Mapping[str, Grid]:
     if context == "llm_objective":
         return records.objective
     if context in T2I_CONTEXTS:

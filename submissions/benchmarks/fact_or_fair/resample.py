@@ -155,7 +155,6 @@ def both_attributes(
     unusable: Tables | None = None,
     added: float = 0.0,
     handed_in: Floats | None = None,
-    *,
     limited: bool = False,
 ) -> Floats:
     """(b, 22) values of `score_names` of a context.
@@ -168,7 +167,7 @@ def both_attributes(
         times = np.ones((1, len(mine))) if weights is None else weights[:, mine]
         rest = None if unusable is None else unusable[attribute][:, mine]
         given = None if handed_in is None else handed_in[:, mine]
-        columns.append(scores(counts[attribute][:, mine], times, attribute, rest, added, given, limited=limited))
+        columns.append(scores(counts[attribute][:, mine], times, attribute, rest, added, given, limited))
     return np.concatenate(columns, axis=1)
 
 
@@ -193,7 +192,7 @@ _SIZE = int(np.prod(_TOPICS)) * int(np.prod([*_SIDES.values()]))
 
 
 def subjective_design(answers: Answers, limited: bool = False) -> Design:
-    """The design of all values of `llm_subjective`; `limited` is that of `Records`."""
+    """The design of all values of `llm_subjective`."""
     plan = answers.plan
     codes = _codes(plan)
     valid = answers.valid()

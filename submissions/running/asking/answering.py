@@ -18,7 +18,7 @@ import pyarrow as pa
 from fairspace.submissions.benchmarks.benchmark import SCHEMA
 from fairspace.submissions.format.manifest import Scalar, Stage, git, hardware, now, software, version
 from fairspace.submissions.running.asking.asking import SCHEMAS, Asking, of_disk, prompt_hash, unwritten
-from fairspace.submissions.running.asking.inspect_task import IN_UNITS, NOT_STATED, Opened, build_task, draw_of
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Opened, build_task
 from fairspace.submissions.running.asking.journal import JOURNAL, TOO_LONG, Answer, Journal, Key, table_of
 from fairspace.submissions.running.asking.models import (
     SHARED_PROTOCOL,
@@ -79,19 +79,19 @@ def answer(
     """
     generation = model.effective(opened.settings)
     about = opened.describe()
-    limit, drawn = about.pop("limit"), draw_of(about.pop("stratified"), about.pop(IN_UNITS, False))
+    limit, stratified = about.pop("limit"), about.pop("stratified")
     about.pop("prompts", None)  # of a judge: more narratives are more prompts; each request is compared by itself
     weights = found_revision(model) if revision == NOT_STATED else revision
     about |= {"model": model.name, "revision": weights, "generation": generation}
     if (work / JOURNAL).is_file():  # another run is told before weights are loaded
         with writing(work / JOURNAL), Journal(work / JOURNAL, about) as journal:
-            check_growth(journal, limit, drawn)
+            check_growth(journal, limit, stratified)
     who = open_model(model, work / LOGS)
     facts = local_facts(who)
     connections = who.config.max_connections or model.connections
     about["arguments"] = model.compared_arguments() | local_shape(facts)
     with writing(work / JOURNAL), Journal(work / JOURNAL, about) as journal:
-        grow(journal, limit, drawn)
+        grow(journal, limit, stratified)
         if opened.table == "judgements":
             journal.keep_only(_asked(opened))
         started = journal.note("started", now())
@@ -259,23 +259,27 @@ def writing(file: Path) -> Iterator[None]:
         raise unwritten(file, error) from error
 
 
-def grow(journal: Journal, limit: int | None, drawn: str) -> None:
-    """Make a run longer, never shorter; `drawn` is from `draw_of`. RunError RUN_OTHER."""
-    check_growth(journal, limit, drawn)
+_DRAWS = {True: "stratified", False: "not stratified"}
+"""Words for a draw of whole units; earlier versions drew single stimuli, and noted a truth value."""
+
+
+def grow(journal: Journal, limit: int | None, stratified: bool) -> None:
+    """Make a run longer, never shorter. RunError RUN_OTHER."""
+    check_growth(journal, limit, stratified)
     journal.renote("limit", json.dumps(limit))
-    journal.renote("stratified", json.dumps(drawn))
+    journal.renote("stratified", json.dumps(_DRAWS[stratified]))
 
 
-def check_growth(journal: Journal, limit: int | None, drawn: str) -> None:
-    """RunError RUN_OTHER for a shorter run, or of another draw, also one by an earlier version."""
+def check_growth(journal: Journal, limit: int | None, stratified: bool) -> None:
+    """RunError RUN_OTHER for a shorter run, or of another draw: a stratified one does not contain a plain one."""
     before = json.loads(journal.note("limit", json.dumps(limit)))
-    kept = json.loads(journal.note("stratified", json.dumps(drawn)))
-    kept = draw_of(kept, False) if isinstance(kept, bool) else kept  # an earlier version drew no units
-    if limit is not None and before is not None and kept != drawn:
+    drawn = json.loads(journal.note("stratified", json.dumps(_DRAWS[stratified])))
+    if limit is not None and before is not None and drawn != _DRAWS[stratified]:
+        kept = "drawn by an earlier version" if isinstance(drawn, bool) else drawn
         raise RunError(
             "RUN_OTHER",
             str(journal.file),
-            f"a limited run that is {kept}, and now one that is {drawn}",
+            f"a limited run that is {kept}, and now one that is {_DRAWS[stratified]}",
             "the same kind of choice, or the whole benchmark",
             "go on as it began, leave out --limit, or name another --out",
         )

@@ -27,8 +27,6 @@ RUN = "fairspace"
 NOT_STATED = "not stated"
 SAMPLE_DATA = "sample_data"
 """Setting of generation that marks answers to the small sample of a dataset."""
-IN_UNITS = "in_units"
-"""Setting of a limited log whose stimuli were drawn in units (`Opened.in_units`)."""
 UNREADABLE_AGAIN = "unreadable_again"
 """Setting of generation: greatest number of times that a request with an unreadable answer is sent anew."""
 
@@ -132,11 +130,6 @@ class Opened:
         return dict(sorted(set.intersection(*stated))) if stated else {}
 
     @property
-    def in_units(self) -> bool:
-        """Whether a limit was drawn in whole units of several stimuli, as only this version and later ones do."""
-        return self.chosen.limit is not None and any(each.unit for part in self.parts.values() for each in part.stimuli)
-
-    @property
     def asks(self) -> int:
         """Number of requests."""
         return sum(self.parts[task].stimuli[place].asks for task, places in self.positions.items() for place in places)
@@ -162,14 +155,8 @@ class Opened:
             "dataset_revision": self.chosen.revision,
         }
         described |= {SAMPLE_DATA: True} if self.sample else {}
-        described |= {IN_UNITS: True} if self.in_units else {}
         described |= {UNREADABLE_AGAIN: self.unreadable_again} if self.unreadable_again else {}
         return described | {"table": self.table, **self.about}
-
-
-def draw_of(stratified: bool, in_units: bool) -> str:
-    """The draw of a limited run, in words: a larger limit extends a smaller one of the same draw alone."""
-    return f"{'' if stratified else 'not '}stratified{', in whole topics or instances' * in_units}"
 
 
 def open_benchmark(chosen: Chosen) -> Opened:

@@ -30,14 +30,7 @@ from fairspace.submissions.format.writing import check_new, write_submission
 from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.tables import Rows, check_text
 from fairspace.submissions.running.asking.asking import ANSWERS, PROMPTS, SCHEMAS
-from fairspace.submissions.running.asking.inspect_task import (
-    NOT_STATED,
-    RUN,
-    SAMPLE_DATA,
-    UNREADABLE_AGAIN,
-    Chosen,
-    draw_of,
-)
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, RUN, SAMPLE_DATA, UNREADABLE_AGAIN, Chosen
 from fairspace.submissions.running.asking.journal import FATES, Answer, Fate, Key, table_of
 from fairspace.submissions.running.asking.parts import check_options
 from fairspace.submissions.running.errors import RunError
@@ -87,7 +80,6 @@ class Described(Checked):
     form: Line = PAPER
     answer_schema: bool | None = None
     sample_data: bool = False
-    in_units: bool = False
     unreadable_again: int = Field(default=0, ge=0, le=100)
 
     @property
@@ -369,9 +361,8 @@ def merged(logs: Sequence[LogAnswers]) -> dict[Key, Answer]:
             if here != there:
                 what = f"{show(name)} of revision {show(there)}, and {show(here)} in {first.file.name}"
                 raise RunError("LOG_CONFLICT", log.file.name, what, "logs of the same data", _MEND)
-        here, there = (draw_of(one.described.stratified, one.described.in_units) for one in (first, log))
-        if log.described.limit and first.described.limit and here != there:
-            what = f"a limit that is {there}, and one in {first.file.name} that is {here}"
+        if log.described.limit and first.described.limit and log.described.stratified != first.described.stratified:
+            what = f"a limit that is stratified, and one in {first.file.name} that is not, or the other way round"
             raise RunError("LOG_CONFLICT", log.file.name, what, "the same choice of stimuli", _MEND)
         join(answers, log.answers.values(), log.file)
     return answers
