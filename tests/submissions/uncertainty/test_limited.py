@@ -25,6 +25,7 @@ def test_a_share_without_variation_has_the_exact_interval_of_its_own_answers(lim
     shares = [value for value in alike if value.name.startswith(("share_", "invalid_", "refusal_rate"))]
     assert {value.value for value in shares} == {0, 1}
     for value in shares:
+        assert value.value is not None
         low, high = clopper_pearson(value.value * value.valid, value.valid)
         assert value.interval is not None
         assert value.interval[0] <= low + 1e-9
