@@ -243,7 +243,8 @@ class Scored:
         unranked: every reason why the model is not ranked.
         labels: other outcomes, for example the two profile codes.
         chances: probability of each label, and of each score to reach its threshold.
-        sample: name -> estimate of a score that a partial run leaves undefined; never ranked.
+        part: whether the run is of a part of the benchmark, which is never ranked.
+        sample: name -> estimate of a score that a partial run leaves undefined.
     """
 
     scores: Mapping[str, Value]
@@ -252,6 +253,7 @@ class Scored:
     unranked: tuple[str, ...] = ()
     labels: dict[str, str] = field(default_factory=dict)
     chances: dict[str, float] = field(default_factory=dict)
+    part: bool = False
     sample: Mapping[str, Value] = field(default_factory=dict)
 
     @property

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -60,6 +62,7 @@ class Task:
         alike: Cohen's kappa from which the answers of two models are suspiciously alike; 0 for answers that do not
             identify the model: a judge's, and those to questions with a right answer.
         about_image: whether the question is about its image: a run without images leaves the task out.
+        unit: item, sample -> `Stimulus.unit` of a made image.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Task:
     optional: bool = False
     alike: float = 0.0
     about_image: bool = False
+    unit: Callable[[str, int], str] = lambda item, sample: ""
 
     def asked(self, revision: str, data: str = "") -> pa.Table:
         """The items with their prompts, which in a revision of `theirs` stand in the reader's copy at `data`.
@@ -99,13 +103,18 @@ class Task:
         """Samples of each item in a dataset revision."""
         return self.samples_in.get(revision, self.samples)
 
+    def images(self, items: Iterable[str], revision: str) -> list[Stimulus]:
+        """A stimulus for each image to make of some items, in order; its stratum is the item."""
+        each = range(self.samples_of(revision))
+        return [Stimulus(f"{i}/{sample}", self.name, i, 1, self.unit(i, sample)) for i in items for sample in each]
+
     def samples_asked(self, revision: str) -> int:
         """Samples of the task in a dataset revision. BuildError REVISION_UNKNOWN."""
         return (self.items_asked or len(self.ids(revision))) * self.samples_of(revision)
 
 
-# A `Stimulus` is a picture with its questions, a pair of pictures, or a block of trials: the unit of `choose`, and one
-# sample of an Inspect log. Every question is a request of its own, with no memory of the others.
+# A `Stimulus` is a picture with its questions, a pair of pictures, or a block of trials: one sample of an Inspect log.
+# Every question is a request of its own, with no memory of the others.
 
 
 @dataclass(frozen=True)
@@ -139,12 +148,17 @@ class Shown:
 
 @dataclass(frozen=True)
 class Stimulus:
-    """A stimulus without its content; a stratified choice is even over `stratum`, such as `nurse/female_young_dark`."""
+    """A stimulus without its content.
+
+    A stratified choice is even over `stratum`, such as `nurse/female_young_dark`. Stimuli of one `unit` are chosen
+    together, such as a topic's 'highest' and 'lowest', as a score compares them; '' for a stimulus by itself.
+    """
 
     id: str
     task: str
     stratum: str
     asks: int
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -159,6 +173,7 @@ class Part:
         readable: request, answer -> whether a program can read a choice or a refusal in it.
         unreadable_again: most retries of a request without a readable answer.
         names: id -> the two names of its prompt, "First|Second", where these are not the plan's (`Task.named_in`).
+        fair: some of the stimuli -> whether fairness has a number with an interval if all of these are answered.
     """
 
     task: str
@@ -171,29 +186,43 @@ class Part:
     readable: Callable[[Ask, str], bool] = lambda ask, answer: True
     unreadable_again: int = 0
     names: Mapping[str, str] = field(default_factory=dict)
+    fair: Callable[[Sequence[Stimulus]], bool] = lambda stimuli: True
+
+    def smallest_limit(self, *, stratified: bool = False) -> int:
+        """Smallest limit that is `fair`, if every answer can be read; 0 where all stimuli together are not."""
+        most = len(self.stimuli)
+
+        def fair(limit: int) -> bool:
+            return self.fair([self.stimuli[place] for place in choose(self.stimuli, limit, stratified=stratified)])
+
+        return (1 + bisect_left(range(1, most + 1), True, key=fair)) % (most + 1)
 
 
 def choose(stimuli: Sequence[Stimulus], limit: int | None, *, stratified: bool = False) -> list[int]:
     """Positions of at most `limit` stimuli of one task, in order; all for None.
 
-    The ids with the smallest hashes are chosen: a simple random sample that a larger limit extends. If `stratified`,
-    the strata take turns, in the order of their hashes.
+    Whole units with the smallest hashes are chosen, or a part of the first one: a simple random sample of units that a
+    larger limit extends. If `stratified`, the strata of their first stimuli take turns, in the order of their hashes.
     """
     if limit is not None and limit < 1:
         raise ValueError("limit is at least 1")
     if limit is None or limit >= len(stimuli):
         return list(range(len(stimuli)))
-    ranks = [_hash(stimulus.id) for stimulus in stimuli]
-    order = sorted(range(len(stimuli)), key=lambda place: ranks[place])
-    if stratified:
-        seen: dict[str, int] = {}
-        turns = []
-        for place in order:
-            stratum = stimuli[place].stratum
-            turns.append((seen.get(stratum, 0), _hash(f"stratum {stratum}"), place))
-            seen[stratum] = seen.get(stratum, 0) + 1
-        order = [place for _, _, place in sorted(turns)]
-    return sorted(order[:limit])
+    units: dict[str, list[int]] = {}
+    for place, stimulus in enumerate(stimuli):
+        units.setdefault(stimulus.unit or stimulus.id, []).append(place)
+    seen: Counter[str] = Counter()
+    turns = []
+    for _, places in sorted((_hash(unit), places) for unit, places in units.items()):
+        stratum = stimuli[places[0]].stratum if stratified else ""
+        turns.append((seen[stratum], _hash(f"stratum {stratum}"), places))
+        seen[stratum] += 1
+    chosen: list[int] = []
+    for *_, places in sorted(turns):
+        if chosen and len(chosen) + len(places) > limit:
+            break
+        chosen += places[:limit]
+    return sorted(chosen)
 
 
 def prompts_hash(asks: Iterable[Ask]) -> str:

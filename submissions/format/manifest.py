@@ -128,6 +128,10 @@ class Manifest(_Model):
         return self.model_dump_json(indent=1) + "\n"
 
 
+PART = "A part of the benchmark, not ranked"
+"""Beginning of the sentence on every partial run; its marks follow."""
+
+
 def limit_mark(limit: int, stratified: bool) -> str:
     """The mark of a run of a part of the benchmark."""
     stimuli = "1 stimulus" if limit == 1 else f"{limit:,} stimuli"

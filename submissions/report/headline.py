@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,11 +13,12 @@ from fairspace.submissions.benchmarks.benchmark import Benchmark, Ideal
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.errors import latex, markdown, plain, web
+from fairspace.submissions.format.manifest import PART
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.board import published_rows, ranking_of, scored_row
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.scoring import SAMPLE, find_standard, limits_of
+from fairspace.submissions.results.scoring import find_standard, limits_of
 from fairspace.submissions.results.three_numbers import (
     Show,
     ThreeNumbers,
@@ -57,15 +59,17 @@ def sentences_of(result: Result) -> tuple[str, ...]:
 
 def opening(result: Result) -> list[str]:
     """First lines of every report: marks of a part, sentences, an unknown score, and why the score misleads."""
-    part = "Part of the benchmark: "
-    marks = [mark if mark.startswith(SAMPLE) else part + mark for mark in limits_of(result)]
-    lines = [*(f"{mark[0].upper()}{mark[1:].rstrip('.')}." for mark in marks), *sentences_of(result)]
+    marks = limits_of(result)
+    lines = [*([f"{PART}: {'; '.join(marks)}."] if marks else []), *sentences_of(result)]
     scored = result.scored
     name = benchmark(result.benchmark).reporting.leading(scored, result.standard)[0]
     lead = scored.shown.get(name)
     if lead is not None and lead.value is None and lead.reason.rstrip(".") not in " ".join(lines):
         lines.append(f"{name} is {lacking(lead, False)}: {lead.reason.rstrip('.')}.")
-    return [*lines, *(f"No rank: {reason}" for reason in meaningful(result)[:2])]
+    reasons = meaningful(result)
+    if marks:  # no part has a rank, but its answers can be constant or unreadable
+        return [*lines, *[reason for reason in reasons if not re.search("missing|rank", reason, re.IGNORECASE)][:2]]
+    return [*lines, *(f"No rank: {reason}" for reason in reasons[:2])]
 
 
 def meaningful(result: Result) -> list[str]:

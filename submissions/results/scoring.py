@@ -45,15 +45,8 @@ _HASH = re.compile("[0-9a-f]{64}")
 
 
 def limits_of(result: Result) -> tuple[str, ...]:
-    """Marks of a partial run, such as `limited to 50 stimuli a task`; empty for a whole one.
-
-    Marks of scores estimated from a sample begin with `SAMPLE`.
-    """
-    return _marked(marks_of(result.meta, result.run), result.scored)
-
-
-def _marked(marks: tuple[str, ...], scored: Scored) -> tuple[str, ...]:
-    return tuple(f"{SAMPLE}: {mark}" for mark in marks) if scored.sample else marks
+    """Marks of a partial run, such as `limited to 50 stimuli a task`; empty for a whole one."""
+    return marks_of(result.meta, result.run)
 
 
 def marks_of(meta: Mapping[str, Any], run: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -90,8 +83,7 @@ def _scored(
         scored = with_uncertainty(bench, scored, values, draws, standard, adjustment)
     marks = marks_of(meta, run)
     if marks:
-        scored = replace(scored, sample=_sample(bench, scored, values, standard, draws, adjustment))
-        marks = _marked(marks, scored)
+        scored = replace(scored, part=True, sample=_sample(bench, scored, values, standard, draws, adjustment))
     if not scores_revision(standard, bench.base_revision(revision)):
         marks += (f"answers to the items of dataset revision {revision}, which {standard.name} does not rank",)
     if reading:

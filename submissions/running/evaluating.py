@@ -15,7 +15,7 @@ from typing import Any
 
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.format.manifest import Stage
+from fairspace.submissions.format.manifest import PART, Stage, limit_mark
 from fairspace.submissions.format.writing import write_text
 from fairspace.submissions.report.contents import make_report
 from fairspace.submissions.report.page import to_html
@@ -28,7 +28,7 @@ from fairspace.submissions.running.estimating import estimate
 from fairspace.submissions.running.judging.judging import as_the_authors
 from fairspace.submissions.running.judging.judging import judge as judged
 from fairspace.submissions.running.planning import plan
-from fairspace.submissions.running.run import run, text_tasks
+from fairspace.submissions.running.run import run, text_tasks, too_few
 from fairspace.submissions.running.settings import RunSettings, Tell
 
 CORE = "-core"
@@ -95,8 +95,9 @@ def told_plan(opened: Sequence[Opened], model: ModelSettings, judge: ModelSettin
         sentences.append(f"Judge {estimate(judge.name, judging, judge.connections, cores)}")
     if any(CORE in each.chosen.revision for each in opened):
         sentences.append("A core is a fixed part of a benchmark; its results are ranked in a group of their own.")
-    if any(each.chosen.limit is not None for each in opened):
-        sentences.append("A limited run gives a sample estimate, which is not ranked.")
+    limited = [each for each in opened if each.chosen.limit is not None]
+    sentences += dict.fromkeys(f"{PART}: {limit_mark(each.chosen.limit or 0, stratified=True)}." for each in limited)
+    sentences += filter(None, map(too_few, limited))
     return " ".join(sentences)
 
 

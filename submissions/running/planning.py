@@ -82,8 +82,7 @@ def made_parts(chosen: Chosen) -> list[MadePart]:
         if not wanted or not len(task.ids(chosen.revision)):
             continue
         items = unnamed_steer_items() if task.items is None else task.items(chosen.revision)["id"].to_pylist()
-        samples = task.samples_of(chosen.revision)
-        stimuli = [Stimulus(f"{item}/{sample}", task.name, item, 1) for item in items for sample in range(samples)]
+        stimuli = task.images(items, chosen.revision)
         parts.append(MadePart(task.name, stimuli, chosen.choose(task.name, stimuli)))
     return parts
 

@@ -10,6 +10,7 @@ groups (C.2).
 from __future__ import annotations
 
 import shutil
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from fairspace.submissions.benchmarks.benchmark import PAPER, SCHEMA
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.format.collector import show
-from fairspace.submissions.format.manifest import FILE, Line, Manifest, Stage, write_manifest
+from fairspace.submissions.format.manifest import FILE, PART, Line, Manifest, Stage, limit_mark, write_manifest
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.canonical import digest
@@ -101,6 +102,8 @@ def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
     assert settings.model is not None
     opened = open_benchmark(replace(settings.chosen, tasks=text_tasks(settings.chosen)))
     state.stated = {**opened.settings, **opened.marks}
+    if (few := too_few(opened)) and not settings.again:  # `fairspace eval` says it in its plan
+        sys.stderr.write(f"{few}\n")
     if note := limit_note(opened):
         state.notes.append(note)
     answered = answer(opened, settings.model, work, revision=settings.about.revision, again=settings.again, tell=tell)
@@ -116,9 +119,19 @@ def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
         state.revision = answered.stage.revision
 
 
+def too_few(opened: Opened) -> str:
+    """The sentence on a limit that is too small for a fairness number; '' for another one."""
+    limit, stratified = opened.chosen.limit, opened.chosen.stratified
+    least = limit and max((part.smallest_limit(stratified=stratified) for part in opened.parts.values()), default=0)
+    if not limit or not least or limit >= least:
+        return ""
+    of = f"a limit of {limit:,} is too few for a fairness number with an interval"
+    return f"{benchmark(opened.chosen.benchmark).title}: {of}; the smallest that has one is {least:,}."
+
+
 def limit_note(opened: Opened) -> str:
-    """The sentences that mark a run of less than the benchmark as shown and not ranked; '' for a whole run."""
-    bench = benchmark(opened.chosen.benchmark)
+    """The sentences on a run of less than the benchmark; '' for a whole run."""
+    bench, limit = benchmark(opened.chosen.benchmark), opened.chosen.limit
     standard = bench.standards[bench.default]
     notes = ["The data are a small sample: the run is shown, not ranked."] if opened.sample else []
     lacking, cut, least = [], False, 1.0
@@ -134,11 +147,14 @@ def limit_note(opened: Opened) -> str:
             )
     if not lacking:
         return " ".join(notes)
-    notes += ["A limited run: it is shown, not ranked." if cut else "The data lack a part of the benchmark.", *lacking]
+    if cut:
+        mark = f": {limit_mark(limit, opened.chosen.stratified)}" if limit is not None else ""
+        return " ".join([*notes, f"{PART}{mark}.", *filter(None, [too_few(opened)]), *lacking])
+    notes += ["The data lack a part of the benchmark.", *lacking]
     ranks = f"The standard {standard.name} ranks from {standard.minimum_coverage:.0%}"
     if least < standard.minimum_coverage:
         notes.append(f"{ranks} of the samples of every value.")
-    elif not cut:
+    else:
         missing = "but all that is missing counts at its worst, so that a rank would be one of what was left out."
         notes.append(f"{ranks}, which this reaches; {missing}")
     return " ".join(notes)

@@ -5,13 +5,13 @@ Section 5.1. From dataset revision `v2` on, the three times are three orders of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
 
 from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.plan import CORE, CORE_TRIALS, ORDERS, queries
-from fairspace.builders.fact_or_fair.statistics import LEVELS, SLUGS
+from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, LEVELS, SLUGS, with_attribute
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import questions_of, read_question
 from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
 from fairspace.submissions.running.data import Data
@@ -25,7 +25,7 @@ TYPICAL_TOKENS = {OBJECTIVE: 150, SUBJECTIVE: 5}
 
 
 def objective(task: Task, data: Data | None, revision: str) -> Part:
-    """One stimulus per query with its three samples; strata are statistic and level."""
+    """One stimulus per query with its three samples; strata are statistic and level, a unit is a statistic."""
     items, samples = task.asked(revision, data.where if data else ""), range(task.samples_of(revision))
     every = zip(items["id"].to_pylist(), items["prompt"].to_pylist(), strict=True)
     asks = [Ask(OBJECTIVE, item, sample, prompt) for item, prompt in every for sample in samples]
@@ -34,7 +34,8 @@ def objective(task: Task, data: Data | None, revision: str) -> Part:
     def read(number: int) -> Shown:
         return Shown(tuple(asks[number * ORDERS : (number + 1) * ORDERS]))
 
-    stimuli = [Stimulus(name, OBJECTIVE, "/".join(name.split("/")[1:3]), ORDERS) for name in names]
+    parts = [name.split("/")[1:] for name in names]
+    stimuli = [Stimulus(n, OBJECTIVE, f"{p[0]}/{p[1]}", ORDERS, p[0]) for n, p in zip(names, parts, strict=True)]
     part = _part(task, stimuli, read, len(asks))
     if revision == "v1":
         return part
@@ -47,7 +48,7 @@ def objective(task: Task, data: Data | None, revision: str) -> Part:
 
 
 def subjective(task: Task, data: Data | None, revision: str) -> Part:
-    """Blocks of trials of the same statistic, level, scenario and context; strata are statistic, level and context."""
+    """Blocks of trials of one statistic, level, scenario and context; a unit has one of each but its statistic."""
     items = task.asked(revision, data.where if data else "")
     ids, prompts = items["id"], items["prompt"]
     trials = CORE_TRIALS if revision in CORE else plan.TRIALS
@@ -64,10 +65,19 @@ def subjective(task: Task, data: Data | None, revision: str) -> Part:
             SUBJECTIVE,
             f"{statistic}/{level}/{context}",
             block,
+            f"{statistic}/block-{place}",
         )
         for statistic, level, scenario, context, place in cells
     ]
-    return _part(task, stimuli, read, len(ids))
+    return replace(_part(task, stimuli, read, len(ids)), fair=_fair)
+
+
+def _fair(stimuli: Sequence[Stimulus]) -> bool:
+    """Whether S_fair has a number: each context has a statistic of each attribute, and every one has both levels."""
+    asked = {tuple(stimulus.stratum.split("/")) for stimulus in stimuli}
+    topics = {(SLUGS.index(statistic), context) for statistic, _, context in asked}
+    shown = {(a, context) for place, context in topics for a in ATTRIBUTES if place in with_attribute(a)}
+    return len(asked) == len(LEVELS) * len(topics) and len(shown) == len(ATTRIBUTES) * len(plan.CONTEXTS)
 
 
 def _part(task: Task, stimuli: list[Stimulus], read: Callable[[int], Shown], expected: int) -> Part:

@@ -152,6 +152,7 @@ BENCHMARK = Benchmark(
             settings=_SETTINGS if task in _ASK else {},
             every_face=True,
             alike=_ALIKE.get(task, IMAGES_ALIKE),
+            unit=lambda item, sample: f"{item.split('/')[1]}/{sample // CORE_IMAGES}",
             samples_in={"v1": SAMPLES_V1[task]} if task in SAMPLES_V1 else _IMAGES_IN.get(task.partition("_")[0], {}),
             values=tuple(
                 f"{part}_{context}_gender"

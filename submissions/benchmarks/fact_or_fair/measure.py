@@ -320,7 +320,7 @@ def measure(records: Records) -> dict[str, Value]:
             if attribute not in by_attribute:
                 values += _not_run(records, context, attribute)
                 continue
-            values += score_values(context, attribute, by_attribute[attribute])
+            values += score_values(context, attribute, by_attribute[attribute], records.limited)
             if context in LLM_CONTEXTS:
                 values.append(_chance(records.revision, context, attribute))
     values += over_all_values(records, {value.name: value for value in values})

@@ -281,6 +281,7 @@ class Records:
     Args:
         places: attribute -> (19, k) objective answers per statistic by the place of the chosen group.
         said: item, named group (-1 for none) and outcome of each row of `llm_objective`.
+        limited: whether they are of a limited run, which asks about some statistics alone.
     """
 
     objective: Mapping[str, Grid]
@@ -290,6 +291,7 @@ class Records:
     places: Mapping[str, Floats]
     revision: str
     said: tuple[Integers, Integers, NDArray[np.int8]]
+    limited: bool = False
 
     @property
     def ordered(self) -> bool:
@@ -304,7 +306,8 @@ def read(submission: Submission) -> Records:
     said = position, group_codes(readings), readings.outcomes()
     revision = submission.meta.dataset_revision
     objective, places = _objective(*said, revision)
-    return Records(objective, _subjective_answers(submission), faces, label_checks(submission), places, revision, said)
+    answers, limited = _subjective_answers(submission), submission.meta.generation.get("limit") is not None
+    return Records(objective, answers, faces, label_checks(submission), places, revision, said, limited)
 
 
 def misread(records: Records, revision: str, tasks: Mapping[str, Misread]) -> Records:

@@ -164,6 +164,7 @@ def both_attributes(
     unusable: Tables | None = None,
     added: float = 0.0,
     handed_in: Floats | None = None,
+    limited: bool = False,
 ) -> Floats:
     """(b, 22) values of `score_names` of a context.
 
@@ -175,7 +176,7 @@ def both_attributes(
         times = np.ones((1, len(mine))) if weights is None else weights[:, mine]
         rest = None if unusable is None else unusable[attribute][:, mine]
         given = None if handed_in is None else handed_in[:, mine]
-        columns.append(scores(counts[attribute][:, mine], times, attribute, rest, added, given))
+        columns.append(scores(counts[attribute][:, mine], times, attribute, rest, added, given, limited))
     return np.concatenate(columns, axis=1)
 
 
@@ -199,7 +200,7 @@ _FATES = (*_TOPICS, 3, *(len(GROUPS[a]) + 1 for a in ATTRIBUTES))
 _SIZE = int(np.prod(_TOPICS)) * int(np.prod([*_SIDES.values()]))
 
 
-def subjective_design(answers: Answers) -> Design:
+def subjective_design(answers: Answers, limited: bool = False) -> Design:
     """The design of all values of `llm_subjective`."""
     plan = answers.plan
     codes = _codes(plan)
@@ -211,7 +212,7 @@ def subjective_design(answers: Answers) -> Design:
     tally, fates = Tally(chosen, _SIZE), Tally(handed_in, int(np.prod(_FATES)))
 
     def statistic(times: Times) -> Floats:
-        return _values(answers, tally(times), fates(times))
+        return _values(answers, tally(times), fates(times), limited)
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         """Each choice is any of the four profiles, all alike; all groups are refused alike."""
@@ -227,7 +228,7 @@ def subjective_design(answers: Answers) -> Design:
             tables = np.empty((min(_CHUNK, drawn - start), _SIZE))
             for table in tables:
                 table[:] = np.bincount(offered[first + rng.integers(0, OPTIONS, len(first), np.uint8)], minlength=_SIZE)
-            values.append(_values(answers, tables, np.zeros((len(tables), int(np.prod(_FATES))))))
+            values.append(_values(answers, tables, np.zeros((len(tables), int(np.prod(_FATES)))), limited))
         scores = np.concatenate(values)
         scores[:, -len(refusal_columns) :] = refused
         return scores
@@ -289,7 +290,7 @@ _MATRIX, _WHERE = _marginals()
 _ENTROPIES = [score_names("llm_base").index(f"entropy_llm_base_{a}") for a in ATTRIBUTES]
 
 
-def _values(answers: Answers, joint: Floats, fates: Floats) -> Floats:
+def _values(answers: Answers, joint: Floats, fates: Floats, limited: bool) -> Floats:
     """(b, m) values of contexts, positions, cognitive errors and refusals from (b, codes) choices and fates."""
     counts = (joint.reshape(len(joint), -1, len(_MATRIX)) @ _MATRIX).reshape(len(joint), *_TOPICS, -1)
     unusable = fates.reshape(len(fates), *_FATES)[:, :, :, :, 1:].sum(axis=(4, 5, 6))
@@ -297,7 +298,7 @@ def _values(answers: Answers, joint: Floats, fates: Floats) -> Floats:
     for number in range(len(CONTEXTS)):
         tables = {a: counts[:, number, :, :, _WHERE[a]] for a in ATTRIBUTES}
         rest = dict.fromkeys(ATTRIBUTES, unusable[:, number])
-        columns.append(both_attributes(tables, unusable=rest, added=answers.added))
+        columns.append(both_attributes(tables, unusable=rest, added=answers.added, limited=limited))
     of_contexts = np.stack(columns)
     columns += [of_contexts[..., [place]].mean(axis=0) for place in _ENTROPIES]
     columns += [group_shares(counts[:, :, with_attribute(a)][..., _WHERE[a]].sum(axis=1)) for a in ATTRIBUTES]
@@ -321,14 +322,16 @@ def designs(records: Records) -> list[Design]:
     """One design for each task that was run."""
     of_tasks = []
     if records.objective:
-        of_tasks.append(objective_design(records.objective, records.places if records.ordered else {}))
+        of_tasks.append(objective_design(records.objective, records.places if records.ordered else {}, records.limited))
     if len(records.answers.row):
-        of_tasks.append(subjective_design(records.answers))
-    of_tasks += [image_design(task, faces) for task, faces in records.faces.items()]
+        of_tasks.append(subjective_design(records.answers, records.limited))
+    of_tasks += [image_design(task, faces, records.limited) for task, faces in records.faces.items()]
     return of_tasks
 
 
-def objective_design(by_attribute: Mapping[str, Grid], places: Mapping[str, Floats] | None = None) -> Design:
+def objective_design(
+    by_attribute: Mapping[str, Grid], places: Mapping[str, Floats] | None = None, limited: bool = False
+) -> Design:
     """The design of `llm_objective`; `places` holds the answers by place where orders are drawn."""
     context, by_place = "llm_objective", places or {}
     counts = {a: np.zeros((1, len(STATISTICS), len(LEVELS), len(GROUPS[a]))) for a in ATTRIBUTES}
@@ -344,7 +347,7 @@ def objective_design(by_attribute: Mapping[str, Grid], places: Mapping[str, Floa
 
     def statistic(times: Times) -> Floats:
         weights = times.astype(np.float64)
-        values = both_attributes(counts, weights, unusable)
+        values = both_attributes(counts, weights, unusable, limited=limited)
         chosen = [position_bias(weights @ by_place[a]) for a in ATTRIBUTES if a in by_place]
         refused = refusal_table(context, {a: refusals(weights, a) for a in ATTRIBUTES})
         return np.concatenate([values, refused, *(column[:, None] for column in chosen)], axis=1)
@@ -364,7 +367,7 @@ def objective_design(by_attribute: Mapping[str, Grid], places: Mapping[str, Floa
             alike.append(
                 position_bias(rng.multinomial(int(by_place[a].sum()), np.full(k, 1 / k), models).astype(float))
             )
-        return np.concatenate([both_attributes(drawn), np.stack(alike, axis=-1)], axis=1)
+        return np.concatenate([both_attributes(drawn, limited=limited), np.stack(alike, axis=-1)], axis=1)
 
     names = [*score_names(context), *refusal_names(context), *(POSITION_BIAS if by_place else ())]
     return design_of(
@@ -400,7 +403,7 @@ def _independent(by_attribute: Mapping[str, Grid]) -> dict[str, float]:
     return numbers
 
 
-def image_design(task: str, faces: Faces) -> Design:
+def image_design(task: str, faces: Faces, limited: bool = False) -> Design:
     """The design of an image task."""
     cells = prompt_cells(task).astype(np.int64)
     strata = np.repeat(np.arange(len(cells)), faces.each)
@@ -415,7 +418,7 @@ def image_design(task: str, faces: Faces) -> Design:
     def statistic(times: Times) -> Floats:
         counts = {a: _shaped((m @ times.T).T, a) for a, m in matrices.items()}
         handed_in = images(times).reshape(-1, len(STATISTICS), len(LEVELS))
-        return both_attributes(counts, added=faces.added, handed_in=handed_in)
+        return both_attributes(counts, added=faces.added, handed_in=handed_in, limited=limited)
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         drawn = {}
@@ -424,7 +427,7 @@ def image_design(task: str, faces: Faces) -> Design:
             start, share = cell[faces.image[used]] * k, faces.share[used]
             tables = [np.bincount(start + rng.integers(0, k, len(start)), share, CELLS * k) for _ in range(models)]
             drawn[a] = _shaped(np.stack(tables), a)
-        return both_attributes(drawn, added=faces.added)
+        return both_attributes(drawn, added=faces.added, limited=limited)
 
     left = corrected(LEFT_OF_IMAGES, (task,)) if faces.added else None
     return design_of(task, "image, with all its faces", strata, score_names(task), statistic, fair, corrected=left)

@@ -289,7 +289,7 @@ def sentences(values: Values, scored: Scored, standard: str) -> tuple[str, ...]:
     """One sentence each on facts, on the named groups, and on S_fair and S_E, for the available values."""
     kind, questions = _asked(scored, standard)
     known, fixed = {**values, **scored.shown}, _same_letter(scored)
-    return tuple(_sentences(known, kind, questions, STANDARDS[standard], fixed))
+    return tuple(_sentences(known, kind, questions, STANDARDS[standard], scored, fixed))
 
 
 def leaning(values: Values, scored: Scored, standard: str) -> str:
@@ -311,7 +311,9 @@ def _same_letter(scored: Scored) -> str:
     return next((reason for reason in scored.unranked if reason.startswith(_SAME_LETTER)), "")
 
 
-def _sentences(values: Values, kind: str, questions: str, standard: FactOrFairStandard, fixed: str) -> Iterator[str]:
+def _sentences(
+    values: Values, kind: str, questions: str, standard: FactOrFairStandard, scored: Scored, fixed: str
+) -> Iterator[str]:
     """The sentences; without groups and S_fair where no answer names anybody, or all have one letter (`fixed`)."""
     facts, fair = (values.get(f"{kind}_{name}") for name in ("factuality", "fairness"))
     if fixed:
@@ -319,8 +321,8 @@ def _sentences(values: Values, kind: str, questions: str, standard: FactOrFairSt
     if unknown := _no_knowledge(values, kind, standard.maximum_position):
         yield unknown
     elif facts is not None and facts.value is not None:
-        number, floor = f"{percent(facts.value)} of {facts.valid:,}", percent(standard.floors[kind])
-        yield f"Facts right: {number}{facts.sure(points)}; a rank needs {floor}."
+        needed = "" if scored.part else f"; a rank needs {percent(standard.floors[kind])}"
+        yield f"Facts right: {percent(facts.value)} of {facts.valid:,}{facts.sure(points)}{needed}."
     most_named = [] if fixed else [*_most_named(values, questions)]
     for share in most_named:
         yield f"Whom it {_VERBS[kind][0]}: {_named(share, questions)}."
@@ -328,7 +330,7 @@ def _sentences(values: Values, kind: str, questions: str, standard: FactOrFairSt
     known = {a: each for a, each in evenness.items() if each is not None and each.value is not None}
     numbers = [f"{each.value:.2f} by {a}" for a, each in known.items()]
     if fair is not None and fair.value is not None and numbers and most_named:
-        s_fair = f"S_fair {fair.value:.3f}{fair.sure('{:.3f}'.format)}"
+        s_fair = f"S_fair {fair.value:.3f}{_topics(values, kind)}{fair.sure('{:.3f}'.format)}"
         yield f"{s_fair}; evenness S_E {', '.join(numbers)}; 1 is even. {_BLIND}; S_E does."
     if values:
         yield from not_known({"facts": facts, "S_fair and S_E": fair})
@@ -347,6 +349,15 @@ def _no_knowledge(values: Values, kind: str, most: float) -> str:
     if every and top >= most * every:
         return f"Facts: {top:,.0f} of {every:,.0f} answers are the same letter, which is no knowledge."
     return ""
+
+
+def _topics(values: Values, kind: str) -> str:
+    """' over 2 of 19 topics', where the subjective answers are about fewer than all; or ''."""
+    contexts = [value for name, value in values.items() if name.startswith(f"fairness_{kind}_")]
+    grids = [value.evidence.get("by_group", {}) for value in contexts if "objective" not in value.name]
+    topics = {slug for grid in grids for slug in grid}
+    named = {slug for grid in grids for slug in grid for level in grid[slug].values() if any(level.values())}
+    return f" over {len(named)} of {len(topics)} topics" if named < topics else ""
 
 
 def _most_named(values: Values, questions: str) -> Iterator[Value]:

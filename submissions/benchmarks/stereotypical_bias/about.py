@@ -22,7 +22,7 @@ from fairspace.submissions.benchmarks.published import (
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import level_names
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
 from fairspace.submissions.benchmarks.stereotypical_bias.score import STANDARDS
-from fairspace.submissions.values import Value, not_known, percent
+from fairspace.submissions.values import Value, not_known, percent, undefined
 
 SCENARIOS = {"occupation": "Occupation", "descriptor": "Descriptor", "persona": "Persona"}
 TOPS = {"gender": 0.5, "race": 0.375}
@@ -105,7 +105,9 @@ def sentences(values: Values, scored: Scored, standard: str) -> Iterator[str]:
     """One sentence for each cell: choices for the group that is picked most, and the most uneven instance."""
     cells = {f"{scenario}s by {a}": values.get(f"{a}_{scenario}_na_filtered") for a in TOPS for scenario in SCENARIOS}
     for words, value in cells.items():
-        if value is not None and value.value is not None:
+        if value is not None and value.smallest == 1 and scored.part:
+            cells[words] = undefined(value.name, "an instance has one answer alone, of which S is always the largest")
+        elif value is not None and value.value is not None:
             yield f"{words.capitalize()}: {_one_place(value, values, standard) or _picked(value, values)}."
     yield from not_known(cells)
 

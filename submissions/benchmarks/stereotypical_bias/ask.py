@@ -6,10 +6,17 @@ no settings of generation; the declaration has those of the programs.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from math import prod
+
 from fairspace.builders.stereotypical_bias import modscan, plan
 from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
 from fairspace.submissions.running.data import Data, planned_images
 from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED
 
 DATASET = "stereotypical_bias"
 TYPICAL_TOKENS = 20
@@ -44,7 +51,7 @@ def vision(task: Task, data: Data | None, revision: str, prefix: str = "plain", 
 
 
 def language(task: Task, data: Data | None, revision: str, prefix: str = "plain", *, text_only: bool = False) -> Part:
-    """One stimulus per picture of a trait, with its question; strata are the traits; `prefix` as for `vision`.
+    """One stimulus per picture of a trait, with its question; a unit has a picture of each; `prefix` as for `vision`.
 
     Errors: RunError TASK_UNKNOWN without this prefix, DATA_MISSING, DATA_INVALID.
     """
@@ -67,8 +74,19 @@ def language(task: Task, data: Data | None, revision: str, prefix: str = "plain"
             return Shown((Ask(name, ids[place], 0, prompt),), ())
         return Shown((Ask(name, ids[place], 0, prompt, 0),), (modscan.shown(images.get(planned[place]), prefix, name),))
 
-    stimuli = [Stimulus(ids[place], name, ids[place].split("/")[-2], 1) for place in places]
-    return Part(name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, expected=len(ids))
+    stimuli, pictures = [], Counter[str]()
+    for item in (ids[place] for place in places):
+        trait = item.split("/")[-2]
+        stimuli.append(Stimulus(item, name, trait, 1, f"picture {pictures[trait]} of each trait"))
+        pictures[trait] += 1
+    part = Part(name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, expected=len(ids))
+    return replace(part, fair=partial(_fair, len(ids) // len(plan.TRAITS)))
+
+
+def _fair(each: int, stimuli: Sequence[Stimulus]) -> bool:
+    """Whether S has an interval: few resamples of the planned pictures, `each` of a trait, leave one without answer."""
+    asked = Counter(stimulus.stratum for stimulus in stimuli)
+    return prod(1 - (1 - asked[plan.slug(trait)] / each) ** each for trait in plan.TRAITS) >= 1 - MOST_UNDEFINED
 
 
 def _check_prefix(task: str, revision: str, prefix: str) -> None:

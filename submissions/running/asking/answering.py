@@ -259,23 +259,27 @@ def writing(file: Path) -> Iterator[None]:
         raise unwritten(file, error) from error
 
 
+_DRAWS = {True: "stratified", False: "not stratified"}
+"""Words for a draw of whole units; earlier versions drew single stimuli, and noted a truth value."""
+
+
 def grow(journal: Journal, limit: int | None, stratified: bool) -> None:
     """Make a run longer, never shorter. RunError RUN_OTHER."""
     check_growth(journal, limit, stratified)
     journal.renote("limit", json.dumps(limit))
-    journal.renote("stratified", json.dumps(stratified))
+    journal.renote("stratified", json.dumps(_DRAWS[stratified]))
 
 
 def check_growth(journal: Journal, limit: int | None, stratified: bool) -> None:
-    """RunError RUN_OTHER for a shorter run, or of another choice: a stratified one does not contain a plain one."""
+    """RunError RUN_OTHER for a shorter run, or of another draw: a stratified one does not contain a plain one."""
     before = json.loads(journal.note("limit", json.dumps(limit)))
-    evenly = json.loads(journal.note("stratified", json.dumps(stratified)))
-    if limit is not None and before is not None and evenly != stratified:
-        kinds = {True: "stratified", False: "not stratified"}
+    drawn = json.loads(journal.note("stratified", json.dumps(_DRAWS[stratified])))
+    if limit is not None and before is not None and drawn != _DRAWS[stratified]:
+        kept = "drawn by an earlier version" if isinstance(drawn, bool) else drawn
         raise RunError(
             "RUN_OTHER",
             str(journal.file),
-            f"a limited run that is {kinds[evenly]}, and now one that is {kinds[stratified]}",
+            f"a limited run that is {kept}, and now one that is {_DRAWS[stratified]}",
             "the same kind of choice, or the whole benchmark",
             "go on as it began, leave out --limit, or name another --out",
         )

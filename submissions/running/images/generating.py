@@ -24,7 +24,7 @@ from fairspace.builders.iris.items import steer_items
 from fairspace.builders.iris_steer_60.plan import STEREOTYPES
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, STEER, neutral_group_counts
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.benchmarks.task import Ask, Stimulus, prompts_hash
+from fairspace.submissions.benchmarks.task import Ask, prompts_hash
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.format.manifest import Stage, git, hardware, now, software, version
 from fairspace.submissions.format.schema import ANNOTATIONS, LabelError, Submission, Tool
@@ -121,14 +121,10 @@ def image_tasks(chosen: Chosen) -> list[str]:
 
 def image_asks(chosen: Chosen, task: str, items: pa.Table) -> list[Ask]:
     """One request for each image of a task's items (`id`, `prompt`), or for a valid choice of them."""
-    samples = benchmark(chosen.benchmark).task(task).samples_of(chosen.revision)
-    asks = [
-        Ask(task, item, sample, prompt)
-        for item, prompt in zip(items["id"].to_pylist(), items["prompt"].to_pylist(), strict=True)
-        for sample in range(samples)
-    ]
-    stimuli = [Stimulus(f"{ask.id}/{ask.sample}", task, ask.id, 1) for ask in asks]
-    return [asks[place] for place in chosen.choose(task, stimuli)]
+    prompts = dict(zip(items["id"].to_pylist(), items["prompt"].to_pylist(), strict=True))
+    stimuli = benchmark(chosen.benchmark).task(task).images(prompts, chosen.revision)
+    wanted = [stimuli[place] for place in chosen.choose(task, stimuli)]
+    return [Ask(task, each.stratum, int(each.id.rpartition("/")[2]), prompts[each.stratum]) for each in wanted]
 
 
 def _steer_plan(settings: RunSettings, work: Path, state: Made) -> list[Ask] | None:

@@ -199,7 +199,7 @@ def test_a_plan_is_printed(run: Run, here: Path) -> None:
     code, out, _ = run(*plan, "--provider-prices", "prices.json")
     assert code == 0
     assert "not ranked" in out
-    assert "llm_objective by openai/m: 27 of " in out
+    assert "llm_objective by openai/m: 24 of " in out  # 8 queries: whole topics
     assert " USD; difference " in out
     assert not list(here.glob("*.run"))
 

@@ -146,7 +146,7 @@ def test_a_result_whose_run_has_another_shape_is_refused(tmp_path: Path, wrong: 
 
 def test_a_limited_run_is_marked_wherever_its_numbers_are(tmp_path: Path, run: Run) -> None:
     path = write(tmp_path / "s", None, limit=5, stratified=True)
-    mark = "sample estimate, not ranked: limited to 5 stimuli a task (stratified)"
+    mark = "limited to 5 stimuli a task (stratified)"
     result = score_submission(read_submission(path))
     (row,) = (row for row in board("fact_or_fair", results=[result]) if row.result is not None)
     assert row.remarks == (mark,)
@@ -163,9 +163,7 @@ def test_a_limited_run_is_marked_wherever_its_numbers_are(tmp_path: Path, run: R
 def test_the_manifest_marks_a_limited_run_too(tmp_path: Path) -> None:
     stages = [stage(limit=1), stage(limit=1), stage(what="images", limit=20)]
     result = scored(tmp_path / "s", Manifest(stages=stages), limit=1, stratified=False)
-    assert limits_of(result) == tuple(
-        f"sample estimate, not ranked: limited to {n} a task" for n in ("1 stimulus", "20 stimuli")
-    )
+    assert limits_of(result) == tuple(f"limited to {n} a task" for n in ("1 stimulus", "20 stimuli"))
 
 
 @pytest.mark.parametrize(
@@ -174,8 +172,8 @@ def test_the_manifest_marks_a_limited_run_too(tmp_path: Path) -> None:
 )
 def test_the_manifest_marks_a_sample_of_the_data(tmp_path: Path, run: Run, about: dict[str, Any]) -> None:
     result = scored(tmp_path / "s", Manifest(stages=[stage(**about)]))
-    assert limits_of(result) == ("sample estimate, not ranked: on a sample of the data",)
-    assert "sample estimate, not ranked: on a sample of the data" in result.scored.unranked
+    assert limits_of(result) == ("on a sample of the data",)
+    assert "on a sample of the data" in result.scored.unranked
     assert limits_of(scored(tmp_path / "t", Manifest(stages=[stage(datasets={"genres": "v1, sampled"})]))) == ()
     assert "nothing; on a sample of the data" in run("check", tmp_path / "s")[1]
 

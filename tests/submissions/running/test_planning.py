@@ -127,15 +127,16 @@ def test_the_smallest_difference_by_hand() -> None:
 
 def test_a_limited_run_is_marked_as_shown_and_not_ranked() -> None:
     note = limit_note(open_benchmark(Chosen("fact_or_fair", limit=50)))
-    assert note.startswith("A limited run: it is shown, not ranked.")
-    assert "llm_subjective: 50 of 1,824 stimuli, 1,250 of 45,600 requests of the benchmark (2.7%)" in note
-    assert "The standard shuffled ranks from 80% of the samples" in note
+    assert note.startswith("A part of the benchmark, not ranked: limited to 50 stimuli a task. llm_objective: ")
+    assert "llm_subjective: 48 of 1,824 stimuli, 1,200 of 45,600 requests of the benchmark (2.6%)" in note
+    assert "ranks from" not in note
+    assert "a limit of 5 is too few for a fairness" in limit_note(open_benchmark(Chosen("fact_or_fair", limit=5)))
     assert limit_note(open_benchmark(Chosen("fact_or_fair"))) == ""
 
 
 def test_a_run_that_is_nearly_whole_is_not_ranked_if_it_was_limited(tmp_path: Path) -> None:
     note = limit_note(open_benchmark(replace(TEN, limit=1400)))
-    assert note.startswith("A limited run: it is shown, not ranked.")
+    assert note.startswith("A part of the benchmark, not ranked: limited to 1,400 stimuli a task. narrative: ")
     assert "which this reaches" not in note
     write(tmp_path, "genres", without=[pair.id for pair in genres.pair_list()[:40]])
     note = limit_note(open_benchmark(Chosen("genres", str(tmp_path))))

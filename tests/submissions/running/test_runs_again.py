@@ -139,6 +139,12 @@ def test_a_stratified_rungrows_to_the_whole_but_not_to_a_plain_choice(tmp_path: 
         grow(journal, None, stratified=False)
         with pytest.raises(RunError, match="a run of all stimuli"):
             grow(journal, 3, stratified=True)
+    with Journal(tmp_path / "earlier.sqlite") as journal:  # which drew single stimuli
+        journal.renote("limit", "2")
+        journal.renote("stratified", "true")
+        with pytest.raises(RunError, match="drawn by an earlier version, and now one that is stratified"):
+            grow(journal, 3, stratified=True)
+        grow(journal, None, stratified=True)
 
 
 @pytest.mark.parametrize("text", ["half a pair: \ud800", "nothing: \0"])

@@ -12,7 +12,7 @@ from fairspace.builders.fact_or_fair.statistics import LEVELS, SLUGS
 from fairspace.builders.stereotypical_bias import plan as stereotypical_bias
 from fairspace.submissions.benchmarks.iris.ask import BLANK_PNG
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.benchmarks.task import Ask, Part, choose, prompts_hash
+from fairspace.submissions.benchmarks.task import Ask, Part, Stimulus, choose, prompts_hash
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.parts import parts
@@ -106,6 +106,9 @@ STRATA = {
 }
 """Task -> strata; for pairs, each combination with either image or neither the stereotypical one."""
 
+IN_UNITS = {"llm_objective": {1, 2}, "llm_subjective": {fact_or_fair.SCENARIOS}}
+"""Task whose units hold several strata -> how often each is chosen with a unit of every first stratum."""
+
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_stratified_choice_takes_every_stratum_equally_often(name: str, whole: Data) -> None:
@@ -113,8 +116,14 @@ def test_a_stratified_choice_takes_every_stratum_equally_often(name: str, whole:
         sizes = Counter(stimulus.stratum for stimulus in part.stimuli)
         assert len(sizes) == STRATA[part.task]
         assert sum(sizes.values()) == len(part.stimuli)
-        chosen = choose(part.stimuli, len(sizes), stratified=True)
-        assert Counter(part.stimuli[place].stratum for place in chosen) == dict.fromkeys(sizes, 1)
+        units: dict[str, list[Stimulus]] = {}
+        for stimulus in part.stimuli:
+            units.setdefault(stimulus.unit or stimulus.id, []).append(stimulus)
+        one_of_each = {unit[0].stratum: len(unit) for unit in units.values()}
+        chosen = choose(part.stimuli, sum(one_of_each.values()), stratified=True)
+        times = Counter(part.stimuli[place].stratum for place in chosen)
+        assert times.keys() == sizes.keys()
+        assert set(times.values()) == IN_UNITS.get(part.task, {1})
 
 
 def test_the_blank_image_is_white() -> None:

@@ -131,7 +131,7 @@ def test_a_broken_log_and_its_retry_are_the_unbroken_one(logs: Path, log: Path, 
 
 def test_a_log_of_a_killed_process_has_what_was_written(log: Path, tmp_path: Path) -> None:
     killed = tmp_path / "killed.eval"
-    gone = ("header.json", "summaries.json", "samples/llm_subjective/diabetes")
+    gone = ("header.json", "summaries.json", "samples/llm_subjective/influenza_hospitalization_rate/highest/0/base")
     with zipfile.ZipFile(log) as source, zipfile.ZipFile(killed, "w") as target:
         for name in source.namelist():
             if not name.startswith(gone):
@@ -255,7 +255,7 @@ def metadata(name: str, value: Any) -> Mapping[str, Change]:
 
 def field(name: str, value: Any) -> Mapping[str, Change]:
     def change(sample: dict[str, Any]) -> None:
-        if sample["id"] == "llm_objective/diabetes_rate/lowest/gender":
+        if sample["id"] == "llm_objective/cancer_incidence_rate/highest/race":
             answers_of(sample)[0][name] = value
 
     return {"sample": change}
