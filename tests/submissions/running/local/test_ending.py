@@ -4,7 +4,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from fairspace.submissions.running.local.ending import LOOP_TIMES, LOOP_TOKENS, Choice, Ending, Marks, loop_period
+from fairspace.submissions.running.local.ending import (
+    LOOP_TIMES,
+    LOOP_TOKENS,
+    STOPS,
+    Choice,
+    Ending,
+    Marks,
+    completion,
+    loop_period,
+)
 
 END, THINK, THOUGHT = 0, 1, 2
 MARKS = Marks(frozenset({END}), (THINK, THOUGHT))
@@ -79,3 +88,14 @@ def test_loops_are_told_and_stopped_only_where_that_is_asked_for() -> None:
     assert (told.said().reason, len(told.tokens)) == ("loop", 600)
     assert (stopped.said().reason, len(stopped.tokens)) == ("loop", LOOP_TOKENS)
     assert told.said().text.startswith(stopped.said().text)
+
+
+def test_a_base_models_answer_ends_where_the_prompts_form_begins_anew() -> None:
+    turns = [{"role": role, "content": "x"} for role in ("user", "assistant", "user")]
+    frame = "\n" + completion(turns)
+    assert frame == "\nQuestion: x\nAnswer: x\nQuestion: x\nAnswer:"
+    assert sorted({line.rstrip(" x") for line in frame.strip().splitlines()}) == sorted(s.strip() for s in STOPS)
+    text = " A. Kendall\nAnswer: B. Kendall\nAnswer: C."
+    ending = Ending(Choice(99, stop=STOPS), Marks(frozenset()), lambda said: "".join(text[n] for n in said), 99)
+    ending.take(range(len(text)))
+    assert (ending.said().text, ending.said().reason) == (" A. Kendall", "stop")

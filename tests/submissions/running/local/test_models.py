@@ -233,7 +233,7 @@ def test_a_base_model_completes_the_question(chat: str, tmp_path: Path) -> None:
     turns = [{"role": "user", "content": [{"type": "text", "text": "Who is it?"}]}]
     assert behind.tokenizer.decode(behind.prepare(turns).tensors["input_ids"][0]) == "Question: Who is it?\nAnswer:"
     facts = local_facts(model)
-    assert (facts["local.prompt"], facts["local.stop"]) == ("completion", repr("\nQuestion:"))
+    assert (facts["local.prompt"], facts["local.stop"]) == ("completion", r"'\nQuestion:' '\nAnswer:'")
     (answer,) = said(model, ["Who is it?"], temperature=0, max_tokens=4)
     assert answer.usage is not None
     assert answer.usage.output_tokens == 4
@@ -317,7 +317,8 @@ def test_llama_cpp_answers_as_transformers_does(chat: str, gguf: str) -> None:
     ]
     facts = local_facts(model)
     assert str(facts["local.engine"]).startswith("llama.cpp (xllamacpp 20")
-    assert (facts["local.prompt"], facts["local.stop_loops"]) == ("chat template", False)
+    assert (facts["local.prompt"], facts["local.stop_loops"]) == ("chat template", True)
+    assert local_facts(local(chat))["local.stop_loops"] is False
     assert found_revision(ModelSettings(f"local/{gguf}")).startswith("sha256 ")
     drawn = {"temperature": 1.0, "max_tokens": 12, "seed": 3}
     assert texts(said(model, QUESTIONS, **drawn)) == texts(said(model, QUESTIONS, **drawn))
@@ -342,6 +343,20 @@ def test_llama_cpp_answers_alike_on_one_thread_and_on_several_and_computes_a_tex
     assert len(prompts) == 3
     drawn = {"temperature": 1.0, "max_tokens": 40, "seed": 3}
     assert texts(said(together, QUESTIONS, **drawn)) == texts(said(alone, QUESTIONS, **drawn))
+
+
+def test_the_own_temperature_of_a_gguf_file_is_the_files_else_llama_cpps(gguf: str, chat: str, tmp_path: Path) -> None:
+    plain = opened(f"local/{gguf}", context=256)
+    stating = write_gguf(Path(chat), tmp_path / "stating.gguf", {"general.sampling.temp": 0.0})
+    greedy = opened(f"local/{stating}", context=256)
+    assert (local_facts(plain)["local.default_temperature"], local_facts(greedy)["local.default_temperature"]) == (
+        0.8,
+        0,
+    )
+    drawn, again = (texts(said(plain, QUESTIONS, max_tokens=12, seed=seed)) for seed in (1, 2))
+    assert drawn != again
+    likeliest = texts(said(plain, QUESTIONS, max_tokens=12, temperature=0))
+    assert texts(said(greedy, QUESTIONS, max_tokens=12, seed=1)) == likeliest
 
 
 def test_llama_cpp_keeps_to_a_schema(gguf: str) -> None:
