@@ -109,8 +109,7 @@ def evaluate(
     name = re.sub(r"[^\w.-]+", "-", public_name(asked.name).rpartition("/")[2])
     for each in opened:
         with watched() as tell:
-            into = out or Path(f"{name}-eval")
-            done = evaluated(each.chosen, asked, into, judge=judging, tell=tell, about=stated)
+            done = evaluated(each.chosen, asked, out or Path(f"{name}-eval"), judge=judging, tell=tell, about=stated)
         tell_stages(done.stages)
         typer.echo()
         show_result(done.result)
@@ -273,10 +272,8 @@ def _show_lines(lines: Sequence[Line]) -> None:
 
     for line in lines:
         found = None if line.task in ("judgements", "labels") else smallest_difference(line.stimuli)
-        what = "images" if line.made else "requests"
-        text = (
-            f"{line.task} by {public_name(line.model) or 'a model'}: {line.requests:,} of {line.of_requests:,} {what}"
-        )
+        by, what = public_name(line.model) or "a model", "images" if line.made else "requests"
+        text = f"{line.task} by {by}: {line.requests:,} of {line.of_requests:,} {what}"
         if not line.made:
             text += f"; {line.input:,.0f} tokens in, {line.output:,.0f} to {line.output_most:,.0f} out"
         if line.cost is not None:

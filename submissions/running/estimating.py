@@ -42,11 +42,8 @@ CONNECTIONS = {"answers": 16, "images": 8}
 IMAGE_TOKENS = {"janus": 576, "emu3": 8_190}
 """Tokens of an image that a unified model draws one after another: 24 x 24, and 90 x 91."""
 PYTHON, COPY = 1.2e9, 1.5
-"""Bytes that Python takes with llama.cpp; memory of a thread, in sizes of the GGUF file.
-
-Fitted to two threads (28 November 2026): SmolLM2 135M, Gemma 3 270M, Qwen2.5-Coder 0.5B and 1.5B took 1.7, 2.0, 3.3 and
-4.4 GB, and their files have 0.1, 0.25, 0.5 and 1.1 GB.
-"""
+"""Bytes of Python with llama.cpp, and of a thread in sizes of the GGUF file, fitted to four models on two threads (28
+November 2026): files of 0.1, 0.25, 0.5 and 1.1 GB took 1.7, 2.0, 3.3 and 4.4 GB."""
 DENOISERS = ("transformer", "unet", "prior", "decoder")
 _HERE = ("local/", "vllm/", "sglang/", "hf/", "diffusers:", "transformers:")
 _OWN = ("python/", "python:", "torchumm/", "torchumm:")
@@ -80,7 +77,7 @@ def size_of(named: str) -> Size | None:
         else:
             config = json.loads(weights.find(what, "config.json").marker.read_text(encoding="utf-8"))
             files = _files(source.where, source.revision)
-    except (BuildError, RunError):
+    except (BuildError, RunError, ValueError, KeyError):
         return None
     width = 4 if "32" in str(config.get("dtype", config.get("torch_dtype", ""))) else 2
     plain = {name: count for name, count in files.items() if name.endswith(".safetensors") and name.count(".") == 1}

@@ -88,25 +88,17 @@ def test_a_model_is_named_as_people_name_it(named: str, name: str, address: str)
     assert (settings.name, settings.base_url) == (name, address)
 
 
-def test_a_plan_asks_nothing_and_names_no_private_folder(run: Run, here: Path) -> None:
-    (here / "own.py").write_text("def answer(prompt):\n    raise SystemExit\n")
-    code, out, err = run(*FACTS, "--dry-run", "--model", here / "own.py:answer")
-    assert code == 0, err
-    assert "llm_objective by python/own.py:answer: 6 of 198 requests; " in out
-    assert "too few stimuli to show a difference" in out
-    assert "judgements" not in out
-    assert str(here) not in out
-    assert [path.name for path in here.iterdir()] == ["own.py"]
-
-
-def test_a_function_of_a_prompt_alone_is_planned_without_pictures(run: Run, here: Path) -> None:
-    (here / "own.py").write_text("def blind(prompt, seed): ...\ndef seeing(prompt, images): ...\n")
+def test_a_plan_asks_nothing_names_no_private_folder_and_knows_who_sees(run: Run, here: Path) -> None:
+    (here / "own.py").write_text("def blind(prompt, seed):\n    raise SystemExit\ndef seeing(prompt, images): ...\n")
     plan = ("eval", "--dry-run", "--core", "--limit", 14, "--data", "built", "--model")
-    code, out, err = run(*plan, "own.py:blind")
+    code, out, err = run(*plan, here / "own.py:blind")
     assert code == 0, err
     assert "python/own.py:blind takes no pictures" in " ".join(out.split())
+    assert "llm_objective by python/own.py:blind: 42 of 198 requests; " in out
     asked = [line.partition(" by ")[0] for line in out.splitlines() if " by " in line]
     assert asked == ["llm_objective", "llm_subjective", "language_gender", "language_race", "narrative"]
+    assert str(here) not in out
+    assert [path.name for path in here.iterdir()] == ["own.py"]
     assert "takes no pictures" not in run(*plan, "own.py:seeing")[1]
 
 

@@ -4,16 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from fairspace.submissions.running.local.ending import (
-    LOOP_TIMES,
-    LOOP_TOKENS,
-    STOPS,
-    Choice,
-    Ending,
-    Marks,
-    completion,
-    loop_period,
-)
+from fairspace.submissions.running.local import ending as rules
+from fairspace.submissions.running.local.ending import LOOP_TIMES, LOOP_TOKENS, Choice, Ending, Marks, loop_period
 
 END, THINK, THOUGHT = 0, 1, 2
 MARKS = Marks(frozenset({END}), (THINK, THOUGHT))
@@ -92,10 +84,11 @@ def test_loops_are_told_and_stopped_only_where_that_is_asked_for() -> None:
 
 def test_a_base_models_answer_ends_where_the_prompts_form_begins_anew() -> None:
     turns = [{"role": role, "content": "x"} for role in ("user", "assistant", "user")]
-    frame = "\n" + completion(turns)
-    assert frame == "\nQuestion: x\nAnswer: x\nQuestion: x\nAnswer:"
-    assert sorted({line.rstrip(" x") for line in frame.strip().splitlines()}) == sorted(s.strip() for s in STOPS)
+    frame = rules.completion(turns)
+    assert frame == "Question: x\nAnswer: x\nQuestion: x\nAnswer:"
+    assert {"\n" + line.removesuffix(" x") for line in frame.splitlines()} == {*rules.STOPS}
     text = " A. Kendall\nAnswer: B. Kendall\nAnswer: C."
-    ending = Ending(Choice(99, stop=STOPS), Marks(frozenset()), lambda said: "".join(text[n] for n in said), 99)
+    choice = Choice(99, stop=rules.STOPS)
+    ending = Ending(choice, Marks(frozenset()), lambda said: "".join(text[place] for place in said), 99)
     ending.take(range(len(text)))
     assert (ending.said().text, ending.said().reason) == (" A. Kendall", "stop")

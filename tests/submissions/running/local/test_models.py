@@ -346,15 +346,11 @@ def test_llama_cpp_answers_alike_on_one_thread_and_on_several_and_computes_a_tex
 
 
 def test_the_own_temperature_of_a_gguf_file_is_the_files_else_llama_cpps(gguf: str, chat: str, tmp_path: Path) -> None:
-    plain = opened(f"local/{gguf}", context=256)
     stating = write_gguf(Path(chat), tmp_path / "stating.gguf", {"general.sampling.temp": 0.0})
-    greedy = opened(f"local/{stating}", context=256)
-    assert (local_facts(plain)["local.default_temperature"], local_facts(greedy)["local.default_temperature"]) == (
-        0.8,
-        0,
-    )
-    drawn, again = (texts(said(plain, QUESTIONS, max_tokens=12, seed=seed)) for seed in (1, 2))
-    assert drawn != again
+    plain, greedy = (opened(f"local/{file}", context=256) for file in (gguf, stating))
+    assert [local_facts(model)["local.default_temperature"] for model in (plain, greedy)] == [0.8, 0]
+    one, two = (texts(said(plain, QUESTIONS, max_tokens=12, seed=seed)) for seed in (1, 2))
+    assert one != two
     likeliest = texts(said(plain, QUESTIONS, max_tokens=12, temperature=0))
     assert texts(said(greedy, QUESTIONS, max_tokens=12, seed=1)) == likeliest
 
