@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 ENDED = "ended"
 """Key of an output's metadata: why the answer ended, in our words, which include loops."""
 THINKS = "local.thinks"
-"""Key of a local model's facts: whether its chat template has marks of thinking."""
+"""Key of a local model's facts: whether it is a chat model with tokens around thinking."""
 _SIGNATURES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": "image/webp"}
 
 
