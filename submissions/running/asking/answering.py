@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from fairspace.submissions.benchmarks.benchmark import SCHEMA
+from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.format.manifest import Scalar, Stage, git, hardware, now, software, version
 from fairspace.submissions.running.asking.asking import SCHEMAS, THINKS, Asking, of_disk, prompt_hash, unwritten
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Opened, build_task
@@ -27,6 +28,7 @@ from fairspace.submissions.running.asking.models import (
     local_facts,
     local_shape,
     open_model,
+    story_sampling,
 )
 from fairspace.submissions.running.asking.prices import Spending
 from fairspace.submissions.running.errors import RunError
@@ -95,6 +97,9 @@ def answer(
     about["shape"] = local_shape(facts)
     if facts.get(THINKS) and "max_tokens" not in generation:
         generation = {**generation, "max_tokens": THINKING_TOKENS}
+    stories = opened.table == "responses" and benchmark(opened.chosen.benchmark).asking.judge is not None
+    if stories and "temperature" not in generation:
+        generation = {**generation, **story_sampling(who)}
     with writing(work / JOURNAL), Journal(work / JOURNAL, about) as journal:
         grow(journal, limit, stratified)
         if opened.table == "judgements":

@@ -224,13 +224,18 @@ def sees(settings: ModelSettings) -> bool:
     return provider != "local" or not find(what).file
 
 
-def local_facts(model: Model) -> dict[str, str | float | bool]:
+def local_facts(model: Model) -> dict[str, str | int | bool]:
     """Settings that decide the answers of a model on this machine, for a manifest; {} for all others."""
     facts = getattr(model.api, "facts", None)
     return {} if facts is None else facts()
 
 
-def local_shape(facts: Mapping[str, str | float | bool]) -> dict[str, str]:
+def story_sampling(model: Model) -> dict[str, float]:
+    """Sampling of a GGUF file's stories, for which no paper states one: drawn greedily they loop; {} for all others."""
+    return {**getattr(getattr(model.api, "chat", None), "own", {})}
+
+
+def local_shape(facts: Mapping[str, str | int | bool]) -> dict[str, str]:
     """Those facts that change rounding, and so an answer now and then: a run goes on with the same."""
     return {name: str(facts[name]) for name in _SHAPE if name in facts}
 

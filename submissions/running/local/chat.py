@@ -211,8 +211,6 @@ class LocalChat:
     turns = 1
     """Batches at a time."""
     schemas = ends_loops = False
-    own: Mapping[str, float] = {}
-    """Sampling of the model itself, where a manifest states it."""
 
     def __init__(
         self, source: found.Found, named: str, *, device: str = "", dtype: str = "", batch: int = 0, context: int = 0

@@ -137,7 +137,7 @@ class LlamaCpp:
 
     def is_greedy(self, choice: Choice) -> bool:
         """Whether the likeliest token is always chosen."""
-        return not self._sampling(choice)["temperature"]
+        return not choice.temperature
 
     def alike(self, prepared: Prompt) -> tuple[Any, ...]:
         """A key that prompts of one batch share; always ()."""
@@ -146,19 +146,13 @@ class LlamaCpp:
     def answer(self, prompts: Sequence[Prompt], seeds: Sequence[int], choice: Choice) -> list[Said]:
         """An answer to each prompt; at most `turns` threads may call it at the same time.
 
-        Seeds are not used in greedy decoding.
+        Seeds are not used in greedy decoding. A temperature of None is 0; stories are asked with `own`.
         """
         client = self._free.get()
         try:
             return [self._answer(client, prompt, seed, choice) for prompt, seed in zip(prompts, seeds, strict=True)]
         finally:
             self._free.put(client)
-
-    def _sampling(self, choice: Choice) -> dict[str, float]:
-        """Value of each of `_SAMPLERS`; the model's own if no temperature is given."""
-        rest = self.own if choice.temperature is None else {"top_k": 0, "top_p": 1.0}
-        given = {name: getattr(choice, name) for name in _SAMPLERS}
-        return {name: rest[name] if value is None else value for name, value in given.items()}
 
     def _answer(self, client: httpx.Client, prompt: Prompt, seed: int, choice: Choice) -> Said:
         begun = begins_thinking(prompt.ids, self._marks)
@@ -177,7 +171,9 @@ class LlamaCpp:
             "cache_prompt": bool(said),
             "return_tokens": True,
             "samplers": [*_SAMPLERS],
-            **self._sampling(choice),
+            "temperature": choice.temperature or 0.0,
+            "top_p": 1.0 if choice.top_p is None else choice.top_p,
+            "top_k": choice.top_k or 0,
             "seed": (seed + len(said)) % 2**32,
         }
         if choice.schema:

@@ -171,15 +171,14 @@ class LocalAPI(ModelAPI):
         self._answered: dict[Hashable, Said] = {}
         """Answers by greedy decoding: equal requests have equal answers."""
 
-    def facts(self) -> dict[str, str | float | bool]:
+    def facts(self) -> dict[str, str | int | bool]:
         """Settings that decide the answers beside those of generation, for a manifest."""
-        about: dict[str, str | float | bool] = {
+        about: dict[str, str | int | bool] = {
             "local.engine": self.chat.engine,
             "local.batch": self.chat.batch,
             "local.dtype": self.chat.dtype,
             "local.context": self.chat.context,
             "local.prompt": "chat template" if self.chat.template else "completion",
-            **{f"local.default_{name}": value for name, value in self.chat.own.items()},
             **({THINKS: True} if self.chat.thinks else {}),
         }
         stop = {"local.stop": " ".join(map(repr, self._stop))} if self._stop else {}

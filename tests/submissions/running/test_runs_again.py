@@ -140,6 +140,13 @@ def test_a_model_that_thinks_has_room_unless_the_user_bounds_it(mine: Mine, monk
     assert mine.run(model=bounded).stages[0].settings["max_tokens"] == 300
 
 
+def test_stories_are_asked_with_the_files_own_sampling(mine: Mine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "story_sampling", lambda model: {"temperature": 0.8})
+    assert mine.run("genres").stages[0].settings["temperature"] == 0.8
+    mine.out = mine.out.with_name("facts")
+    assert mine.run().stages[0].settings["temperature"] == 0
+
+
 def test_an_answer_to_another_prompt_is_not_taken(mine: Mine) -> None:
     mine.run()
     file = mine.out.with_name("out.run") / "journal.sqlite"

@@ -28,6 +28,7 @@ from fairspace.submissions.running.asking.models import (
     found_revision,
     local_facts,
     open_model,
+    story_sampling,
 )
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local.ending import LOOP_TOKENS
@@ -345,14 +346,14 @@ def test_llama_cpp_answers_alike_on_one_thread_and_on_several_and_computes_a_tex
     assert texts(said(together, QUESTIONS, **drawn)) == texts(said(alone, QUESTIONS, **drawn))
 
 
-def test_the_own_temperature_of_a_gguf_file_is_the_files_else_llama_cpps(gguf: str, chat: str, tmp_path: Path) -> None:
-    stating = write_gguf(Path(chat), tmp_path / "stating.gguf", {"general.sampling.temp": 0.0})
-    plain, greedy = (opened(f"local/{file}", context=256) for file in (gguf, stating))
-    assert [local_facts(model)["local.default_temperature"] for model in (plain, greedy)] == [0.8, 0]
-    one, two = (texts(said(plain, QUESTIONS, max_tokens=12, seed=seed)) for seed in (1, 2))
-    assert one != two
-    likeliest = texts(said(plain, QUESTIONS, max_tokens=12, temperature=0))
-    assert texts(said(greedy, QUESTIONS, max_tokens=12, seed=1)) == likeliest
+def test_stories_of_a_gguf_file_have_the_files_temperature_else_llama_cpps(
+    gguf: str, chat: str, tmp_path: Path
+) -> None:
+    stating = write_gguf(Path(chat), tmp_path / "stating.gguf", {"general.sampling.temp": 0.5})
+    plain, own = (opened(f"local/{file}", context=256) for file in (gguf, stating))
+    assert story_sampling(plain) == {"top_k": 40, "top_p": 0.95, "temperature": 0.8}
+    assert story_sampling(own)["temperature"] == 0.5
+    assert story_sampling(local(chat)) == {}
 
 
 def test_llama_cpp_keeps_to_a_schema(gguf: str) -> None:
