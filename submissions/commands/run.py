@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,11 +20,14 @@ from fairspace.submissions.commands.shared.run_options import (
     AsAuthorsOption,
     CostLimitOption,
     DataOption,
+    DryRunOption,
     FacesOption,
     ImagesOption,
+    LimitOption,
     MeasurementOption,
     ModelOption,
     PricesOption,
+    SeedOption,
     SettingOption,
     TokenLimitOption,
     about_model,
@@ -42,6 +46,7 @@ from fairspace.submissions.running.errors import RunError
 if TYPE_CHECKING:
     from fairspace.submissions.running.asking.inspect_task import Chosen
     from fairspace.submissions.running.asking.models import ModelSettings
+    from fairspace.submissions.running.planning import Line
 
 FILE = "probe.json"
 SMALLEST = (
@@ -61,14 +66,15 @@ def evaluate(
         ),
     ] = None,
     core: Annotated[bool, typer.Option("--core", help="Ask the core alone, a small part, ranked apart.")] = False,
-    limit: Annotated[
-        int | None, typer.Option(help="At most so many stimuli of a task, spread evenly: a sample estimate.", min=1)
-    ] = None,
+    limit: LimitOption = None,
+    seed: SeedOption = None,
     judge: Annotated[str, typer.Option(help="Judge of GENRES' stories, named as --model is.")] = "",
     data: DataOption = "",
     out: Annotated[Path | None, typer.Option(help="Gets a folder for each benchmark; NAME-eval if left out.")] = None,
     setting: SettingOption = None,
+    about: AboutOption = None,
     as_authors: AsAuthorsOption = False,
+    dry_run: DryRunOption = False,
 ) -> None:
     """Evaluate a model: ask, judge, check, score and report; the same command continues after a stop.
 
@@ -78,22 +84,32 @@ def evaluate(
     from fairspace.submissions.commands.show.results import show_result
     from fairspace.submissions.commands.show.tables import notes, show_wrapped
     from fairspace.submissions.progress import watched
-    from fairspace.submissions.running.asking.models import found_revision
+    from fairspace.submissions.running.asking.models import found_revision, sees
     from fairspace.submissions.running.evaluating import evaluate as evaluated
     from fairspace.submissions.running.evaluating import open_all, told_plan
     from fairspace.submissions.running.folders import public_name
+    from fairspace.submissions.running.planning import plan
 
     began = time.monotonic()
     asked = model_settings(model, setting)
     judging = model_settings(judge, None) if judge else None
     for named in filter(None, (asked, judging)):
         found_revision(named)  # a model that is not there is said before anything else
-    opened = open_all(benchmark or (), core=core, limit=limit, data=data, as_authors=as_authors)
+    stated = about_model(about)
+    if data and not as_authors and not sees(asked):
+        show_wrapped(f"{public_name(asked.name)} takes no pictures: what is asked with a picture is left out.")
+        data = ""
+    opened = open_all(benchmark or (), core=core, limit=limit, data=data, as_authors=as_authors, seed=seed)
     show_wrapped(told_plan(opened, asked, judging))
+    if dry_run:
+        most = asked.max_tokens or asked.max_completion_tokens
+        lines = [line for each in opened for line in plan(each, asked.name, max_tokens=most)]
+        _show_lines([line for line in lines if line.model or judging])
+        return
     name = re.sub(r"[^\w.-]+", "-", public_name(asked.name).rpartition("/")[2])
     for each in opened:
         with watched() as tell:
-            done = evaluated(each.chosen, asked, out or Path(f"{name}-eval"), judge=judging, tell=tell)
+            done = evaluated(each.chosen, asked, out or Path(f"{name}-eval"), judge=judging, tell=tell, about=stated)
         tell_stages(done.stages)
         typer.echo()
         show_result(done.result)
@@ -130,13 +146,9 @@ def run(
             help="Tasks of the submission, with commas; all that the model can do, optional ones aside, if left out."
         ),
     ] = "",
-    limit: Annotated[
-        int | None, typer.Option(help="At most so many stimuli of each task: a smaller run, marked as limited.", min=1)
-    ] = None,
+    limit: LimitOption = None,
     stratified: Annotated[bool, typer.Option("--stratified", help="Spread --limit evenly over the strata.")] = False,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of the run; each request and image has a seed of its own from it.")
-    ] = None,
+    seed: SeedOption = None,
     prefix: Annotated[
         str, typer.Option(help="stereotypical_bias: prefix of every prompt, or mode of modscan.")
     ] = "plain",
@@ -153,12 +165,7 @@ def run(
     about: AboutOption = None,
     as_authors: AsAuthorsOption = False,
     again: AgainOption = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="Do not run; say what the run will take, and the smallest difference it can show."
-        ),
-    ] = False,
+    dry_run: DryRunOption = False,
 ) -> None:
     """Run a benchmark against a model and write the submission; a stopped run continues with the same command."""
     need_run()
@@ -234,7 +241,7 @@ def _show_plan(chosen: Chosen, model: ModelSettings, images: str, labeller: str,
     from fairspace.submissions.running.asking.inspect_task import Opened, open_benchmark
     from fairspace.submissions.running.asking.prices import read_prices
     from fairspace.submissions.running.estimating import estimate
-    from fairspace.submissions.running.planning import made_parts, plan, smallest_difference
+    from fairspace.submissions.running.planning import made_parts, plan
     from fairspace.submissions.running.run import check_tasks, limit_note, text_tasks
 
     check_tasks(chosen)
@@ -249,13 +256,24 @@ def _show_plan(chosen: Chosen, model: ModelSettings, images: str, labeller: str,
         max_tokens=model.max_tokens or model.max_completion_tokens,
         labeller=labeller,
     )
-    note = limit_note(opened)
-    differences = [
-        None if line.task in ("judgements", "labels") else smallest_difference(line.stimuli) for line in lines
-    ]
-    for line, found in zip(lines, differences, strict=True):
-        what = "images" if line.made else "requests"
-        text = f"{line.task} by {line.model or 'a model'}: {line.requests:,} of {line.of_requests:,} {what}"
+    _show_lines(lines)
+    for named in filter(None, dict.fromkeys(line.model for line in lines)):
+        of_it = [line for line in lines if line.model == named]
+        typer.echo(plain(estimate(named, of_it, None if of_it[0].made else model.connections)))
+    if note := limit_note(opened):
+        typer.echo(note)
+
+
+def _show_lines(lines: Sequence[Line]) -> None:
+    """Print requests, tokens, cost and the smallest difference of each line of a plan."""
+    from fairspace.submissions.commands.show.tables import show_wrapped
+    from fairspace.submissions.running.folders import public_name
+    from fairspace.submissions.running.planning import smallest_difference
+
+    for line in lines:
+        found = None if line.task in ("judgements", "labels") else smallest_difference(line.stimuli)
+        by, what = public_name(line.model) or "a model", "images" if line.made else "requests"
+        text = f"{line.task} by {by}: {line.requests:,} of {line.of_requests:,} {what}"
         if not line.made:
             text += f"; {line.input:,.0f} tokens in, {line.output:,.0f} to {line.output_most:,.0f} out"
         if line.cost is not None:
@@ -263,12 +281,7 @@ def _show_plan(chosen: Chosen, model: ModelSettings, images: str, labeller: str,
         if found is not None:
             text += f"; difference {found:.2g}" if found < 1 else "; too few stimuli to show a difference"
         typer.echo(plain(text))
-    typer.echo(SMALLEST)
-    for named in filter(None, dict.fromkeys(line.model for line in lines)):
-        of_it = [line for line in lines if line.model == named]
-        typer.echo(plain(estimate(named, of_it, None if of_it[0].made else model.connections)))
-    if note:
-        typer.echo(note)
+    show_wrapped(SMALLEST)
 
 
 @app.command(epilog="Example: fairspace probe models/Janus-Pro-1B --recipe janus --out probed", rich_help_panel=RUN)

@@ -1,9 +1,10 @@
 """Time and memory of a planned run, roughly (`fairspace run --dry-run`).
 
-On one's own machine a token takes two operations per parameter, and each step that draws tokens reads all weights once;
-a denoiser sees an image as one token per 16 x 16 pixels in each step. Labels, quality, repetitions and hidden reasoning
-are not foreseen. Rates are what models reach in use: 40 % of an A100's operations and 70 % of its memory's rate
-(NVIDIA's data sheet: 312e12 and 2.0e12 a second); of 8 cores, four times what SmolLM2 reached on two.
+On one's own machine a token takes two operations per parameter, and each step that draws tokens reads all weights once:
+a batch's rows share a step, llama.cpp's threads, each with a copy of the weights, do not. A denoiser sees an image as
+one token per 16 x 16 pixels in each step. Labels, quality, repetitions and hidden reasoning are not foreseen. Rates are
+what models reach in use: 40 % of an A100's operations and 70 % of its memory's rate (NVIDIA's data sheet: 312e12 and
+2.0e12 a second); of 8 cores, four times what SmolLM2 reached on two.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import NamedTuple
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
 from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.folders import public_name
 from fairspace.submissions.running.local.found import find
 from fairspace.submissions.running.planning import Line
 
@@ -39,18 +41,22 @@ CONNECTIONS = {"answers": 16, "images": 8}
 """Requests to a hosted model at a time, without a setting."""
 IMAGE_TOKENS = {"janus": 576, "emu3": 8_190}
 """Tokens of an image that a unified model draws one after another: 24 x 24, and 90 x 91."""
+PYTHON, COPY = 1.2e9, 1.5
+"""Bytes of Python with llama.cpp, and of a thread in sizes of the GGUF file, fitted to four models on two threads (28
+November 2026): files of 0.1, 0.25, 0.5 and 1.1 GB took 1.7, 2.0, 3.3 and 4.4 GB."""
 DENOISERS = ("transformer", "unet", "prior", "decoder")
 _HERE = ("local/", "vllm/", "sglang/", "hf/", "diffusers:", "transformers:")
 _OWN = ("python/", "python:", "torchumm/", "torchumm:")
 
 
 class Size(NamedTuple):
-    """Parameters of a model, those that each step uses, and bytes of its files."""
+    """Parameters of a model, those that each step uses, bytes of its files; llama.cpp's default threads here."""
 
     parameters: float
     used: float
     bytes: float
     kind: str = ""
+    threads: int = 0
 
 
 def size_of(named: str) -> Size | None:
@@ -63,13 +69,15 @@ def size_of(named: str) -> Size | None:
         elif (source := find(what)).file:
             from gguf import GGUFReader
 
+            from fairspace.submissions.running.local.llama_cpp import about_file
+
             file = Path(source.where) / source.file
             parameters = float(sum(int(tensor.n_elements) for tensor in GGUFReader(file).tensors))
-            return Size(parameters, parameters, float(file.stat().st_size), "gguf")
+            return Size(parameters, parameters, float(file.stat().st_size), "gguf", about_file(file).threads())
         else:
             config = json.loads(weights.find(what, "config.json").marker.read_text(encoding="utf-8"))
             files = _files(source.where, source.revision)
-    except (BuildError, RunError):
+    except (BuildError, RunError, ValueError, KeyError):
         return None
     width = 4 if "32" in str(config.get("dtype", config.get("torch_dtype", ""))) else 2
     plain = {name: count for name, count in files.items() if name.endswith(".safetensors") and name.count(".") == 1}
@@ -94,29 +102,34 @@ def _scheme(named: str) -> str:
     return next((scheme for scheme in _HERE if named.startswith(scheme)), "")
 
 
-def estimate(named: str, lines: Sequence[Line], connections: int | None = None, cores: int = 0) -> str:
+def estimate(
+    named: str, lines: Sequence[Line], connections: int | None = None, cores: int = 0, threads: int = 0
+) -> str:
     """A sentence on time and memory of all `lines` by the model that a user calls `named`.
 
-    `cores`: those of this machine, if that is meant; 0 compares a GPU and 8 cores.
+    `cores`: those of this machine, if that is meant; 0 compares a GPU and 8 cores. `threads`: those asked of llama.cpp.
     """
+    name = public_name(named)
     if named.startswith(_OWN):
-        return f"{named}: time and memory are your own code's."
+        return f"{name}: time and memory are your own code's."
     if not _scheme(named):
         seconds = sum(hosted(line, connections) for line in lines)
-        return f"{named}: about {_time(seconds)}, by requests at the same time; no memory here."
+        return f"{name}: about {_time(seconds)}, by requests at the same time; no memory here."
     size = size_of(named)
     if size is None:
-        return f"{named}: time and memory are not known before its files are here (`hf download`)."
-    machines = [CORES] if size.kind == "gguf" else [GPU] if lines[0].made else [GPU, CORES]
+        return f"{name}: time and memory are not known before its files are here (`hf download`)."
+    of_file = size.kind == "gguf"
+    machines = [CORES] if of_file else [GPU] if lines[0].made else [GPU, CORES]
     if cores and named.startswith("local/"):
-        share, on_gpu = cores / 8, size.kind != "gguf" and weights.best_device("") == "cuda"
-        here = CORES._replace(name=f"{cores} cores", operations=CORES.operations * share, read=CORES.read * share)
-        machines = [GPU if on_gpu else here]
+        running = threads or size.threads if of_file else cores
+        share, what = min(running, cores) / 8, f"{running} {'thread' if of_file else 'core'}{'s' * (running > 1)}"
+        here = Machine(what, CORES.operations * share, CORES.read * share, 0.0, running if of_file else 8, 4)
+        machines = [GPU if not of_file and weights.best_device("") == "cuda" else here]
     took = [(sum(local(line, size, machine, named) for line in lines), machine.name) for machine in machines]
     times = " or ".join(f"{_time(each)} on {machine}" for each, machine in took)
-    use = 1.2 * (size.bytes if size.kind == "gguf" else size.parameters * machines[0].width)
+    use = PYTHON + COPY * machines[0].rows * size.bytes if of_file else 1.2 * size.parameters * machines[0].width
     what = f"{size.parameters / 1e9:.2g} billion parameters, {use / 1e9:.2g} GB of memory"
-    return f"{named}: {what}; about {times}."
+    return f"{name}: {what}; about {times}."
 
 
 def hosted(line: Line, connections: int | None = None) -> float:
@@ -134,7 +147,7 @@ def local(line: Line, size: Size, machine: Machine, named: str = "") -> float:
         return 2 * size.used * tokens * 2 * float(chosen.get("steps") or 40) * line.requests / machine.operations
     drawn = IMAGE_TOKENS[size.kind] * line.requests if line.made else line.output
     weights_read = size.bytes if size.kind == "gguf" else size.parameters * machine.width
-    steps = drawn / machine.rows
+    steps = drawn if size.kind == "gguf" else drawn / machine.rows
     return 2 * size.used * (line.input + drawn) / machine.operations + steps * max(
         machine.step, weights_read / machine.read
     )

@@ -7,7 +7,6 @@ OUT/BENCHMARK/report.html
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,7 +26,8 @@ from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.estimating import estimate
 from fairspace.submissions.running.judging.judging import as_the_authors
 from fairspace.submissions.running.judging.judging import judge as judged
-from fairspace.submissions.running.planning import plan
+from fairspace.submissions.running.local.ending import usable_cores
+from fairspace.submissions.running.planning import Line, plan
 from fairspace.submissions.running.run import run, text_tasks, too_few
 from fairspace.submissions.running.settings import RunSettings, Tell
 
@@ -51,7 +51,7 @@ def open_all(
     core: bool = False,
     limit: int | None = None,
     data: str = "",
-    as_authors: bool = False,
+    **more: Any,
 ) -> list[Opened]:
     """The benchmarks that a model is asked, with their questions.
 
@@ -61,7 +61,7 @@ def open_all(
         limit: greatest number of stimuli of a task, spread evenly over the strata; None for all.
         data: source of pictures; '' leaves them out: of stereotypical bias the language tasks are left, of GENRES the
             stories without a picture, of IRIS nothing.
-        as_authors: whether they are asked with the authors' settings.
+        more: further fields of `Chosen`, such as the seed.
 
     Errors: UsageError for an unknown benchmark; RunError DATA_MISSING, DATA_INVALID.
     """
@@ -70,8 +70,7 @@ def open_all(
         bench = benchmark(name)
         revision = next(known for known in bench.revisions if known.endswith(CORE)) if core else ""
         alone = not data and "text_only" in bench.asking.options
-        chosen = Chosen(name, data, (), limit, limit is not None, text_only=alone, dataset_revision=revision)
-        chosen = replace(chosen, as_authors=as_authors)
+        chosen = Chosen(name, data, (), limit, limit is not None, text_only=alone, dataset_revision=revision, **more)
         try:
             opened.append(open_benchmark(replace(chosen, tasks=text_tasks(chosen))))
         except RunError as error:
@@ -88,11 +87,13 @@ def told_plan(opened: Sequence[Opened], model: ModelSettings, judge: ModelSettin
         share = f"{each.asks:,} of {of:,}" if each.asks < of else f"{of:,}"
         asked.append(f"{each.chosen.benchmark} {each.chosen.revision}: {share} requests")
         lines += plan(each, model.name, max_tokens=model.max_tokens or model.max_completion_tokens)
-    cores = os.cpu_count() or 1
-    by_model = [line for line in lines if line.model]
-    sentences = [f"{'; '.join(asked)}.", estimate(model.name, by_model, model.connections, cores)]
+
+    def takes(by: ModelSettings, lines: Sequence[Line]) -> str:
+        return estimate(by.name, lines, by.connections, usable_cores(), by.arguments.get("threads") or 0)
+
+    sentences = [f"{'; '.join(asked)}.", takes(model, [line for line in lines if line.model])]
     if judge is not None and (judging := [line for line in lines if not line.model]):
-        sentences.append(f"Judge {estimate(judge.name, judging, judge.connections, cores)}")
+        sentences.append(f"Judge {takes(judge, judging)}")
     if any(CORE in each.chosen.revision for each in opened):
         sentences.append("A core is a fixed part of a benchmark; its results are ranked in a group of their own.")
     limited = [each for each in opened if each.chosen.limit is not None]

@@ -83,6 +83,16 @@ CostLimitOption = Annotated[
 PricesOption = Annotated[
     Path | None, typer.Option(help="JSON: model -> prices in a million tokens; see submissions/RUNNING.md.")
 ]
+LimitOption = Annotated[
+    int | None, typer.Option(help="At most so many stimuli of each task: a sample estimate, never ranked.", min=1)
+]
+SeedOption = Annotated[
+    int | None, typer.Option(help="Seed of the run; each request and image has a seed of its own from it.")
+]
+DryRunOption = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Do not run; say what the run will take, and the smallest difference it can show."),
+]
 AgainOption = Annotated[bool, typer.Option("--again", help="Ask again what failed in an earlier start.")]
 
 

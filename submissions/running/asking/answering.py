@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from fairspace.submissions.benchmarks.benchmark import SCHEMA
+from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.format.manifest import Scalar, Stage, git, hardware, now, software, version
-from fairspace.submissions.running.asking.asking import SCHEMAS, Asking, of_disk, prompt_hash, unwritten
+from fairspace.submissions.running.asking.asking import SCHEMAS, THINKS, Asking, of_disk, prompt_hash, unwritten
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Opened, build_task
 from fairspace.submissions.running.asking.journal import JOURNAL, TOO_LONG, Answer, Journal, Key, table_of
 from fairspace.submissions.running.asking.models import (
@@ -27,6 +28,7 @@ from fairspace.submissions.running.asking.models import (
     local_facts,
     local_shape,
     open_model,
+    story_sampling,
 )
 from fairspace.submissions.running.asking.prices import Spending
 from fairspace.submissions.running.errors import RunError
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 LOGS = "logs"
 _SECONDS, _ENDED = "seconds", "ended"
 """Note of a journal: seconds of asking in all starts."""
+THINKING_TOKENS = 8192
+"""Default greatest length of an answer by a local model that thinks, thinking included."""
 Tell = Callable[[str, int, int], None]
 
 
@@ -83,13 +87,19 @@ def answer(
     about.pop("prompts", None)  # of a judge: more narratives are more prompts; each request is compared by itself
     weights = found_revision(model) if revision == NOT_STATED else revision
     about |= {"model": model.name, "revision": weights, "generation": generation}
+    about["arguments"] = model.compared_arguments()
     if (work / JOURNAL).is_file():  # another run is told before weights are loaded
         with writing(work / JOURNAL), Journal(work / JOURNAL, about) as journal:
             check_growth(journal, limit, stratified)
     who = open_model(model, work / LOGS)
     facts = local_facts(who)
     connections = who.config.max_connections or model.connections
-    about["arguments"] = model.compared_arguments() | local_shape(facts)
+    about["shape"] = local_shape(facts)
+    if facts.get(THINKS) and "max_tokens" not in generation:
+        generation = {**generation, "max_tokens": THINKING_TOKENS}
+    stories = opened.table == "responses" and benchmark(opened.chosen.benchmark).asking.judge is not None
+    if stories and "temperature" not in generation:
+        generation = {**generation, **story_sampling(who)}
     with writing(work / JOURNAL), Journal(work / JOURNAL, about) as journal:
         grow(journal, limit, stratified)
         if opened.table == "judgements":

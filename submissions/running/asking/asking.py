@@ -28,11 +28,13 @@ from fairspace.submissions.running.asking.journal import TOO_LONG, Answer, Fate,
 from fairspace.submissions.running.errors import RunError
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ResponseSchema
+    from inspect_ai.model import ChatMessage, Model, ModelOutput, ResponseSchema
     from inspect_ai.solver import Solver
 
 ENDED = "ended"
 """Key of an output's metadata: why the answer ended, in our words, which include loops."""
+THINKS = "local.thinks"
+"""Key of a local model's facts: whether it is a chat model with tokens around thinking."""
 _SIGNATURES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": "image/webp"}
 
 
@@ -157,6 +159,12 @@ SCHEMAS = "schemas"
 """Note of a journal, and key of a log sample's metadata: `Asking.schemas`."""
 _GREETING, _WORD = "Say hello.", "marigold"
 Repair = Callable[[Ask, str], str]
+_NOTES = {
+    TOO_LONG: "of {}. It is unusable; others like it too.",
+    "max_tokens": "was cut off at its greatest length. A model that thinks needs thousands of tokens: if more are cut, "
+    "stop, and begin anew in another --out with -M max_tokens=8192.",
+}
+"""End of an answer -> the words on the first one."""
 _FEW = 3
 """Failures in a row, with no other request under way, after which a model must show that it still answers."""
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
@@ -203,8 +211,8 @@ class Asking:
     _closing: Any = field(default=None, init=False)
     """Task that closes the model's connections."""
     _probing: bool = field(default=False, init=False)
-    _told: bool = field(default=False, init=False)
-    """Whether the user knows of answers that are too long."""
+    _told: set[str] = field(default_factory=set, init=False)
+    """Ends of answers that the user knows of (`_NOTES`)."""
     _finding: Any = field(default=None, init=False)
     """Lock of the one that finds `schemas`."""
 
@@ -377,10 +385,10 @@ class Asking:
         for again in range(self.repairs + 1):
             output = await self._send(model, ask, messages, part, spent, anew)
             answer = answer_of(ask, output, spent)
-            if answer.stop == TOO_LONG and not self._told:
-                self._told = True
-                note = f"Note: {ask.task}, {ask.id}: an answer of {answer.reason}. It is unusable; others like it too."
-                typer.echo(plain(note), err=True)
+            if answer.stop in _NOTES and answer.stop not in self._told:
+                self._told.add(answer.stop)
+                note = _NOTES[answer.stop].format(answer.reason)
+                typer.echo(plain(f"Note: {ask.task}, {ask.id}: an answer {note}"), err=True)
             if self.repair is None or answer.response is None or again == self.repairs:
                 break
             repeated = self.repair(ask, answer.response)
@@ -453,33 +461,18 @@ async def keeps_schemas(model: Model) -> bool:
 
     for shape in (schema_of([_WORD]), None, schema_of([_WORD])):
         try:
-            output = await _greeted(model, GenerateConfig(response_schema=shape))
+            output = await model.generate(_GREETING, config=GenerateConfig(response_schema=shape))
             if shape is not None:
                 return bool(json.loads(output.completion) == {"answer": _WORD})
+        except RunError:
+            raise
         except ValueError:  # no JSON, or a model on this machine that heeds no schema
             return False
         except Exception as error:
-            if shape is None or _is_refused(error):
+            if shape is None:
                 mend = "see that the model can be reached, then run the same command again"
                 raise RunError("MODEL_SILENT", str(model), reason_of(error), "an answer to a greeting", mend) from error
     return False
-
-
-async def _greeted(model: Model, config: GenerateConfig) -> ModelOutput:
-    """The answer to a greeting; the engine retries it, unless nothing listens at the server's address."""
-    from tenacity import RetryError
-
-    try:
-        return await model.generate(_GREETING, config=config.model_copy(update={"max_retries": 0}))
-    except RetryError as error:
-        if _is_refused(error):
-            raise
-    return await model.generate(_GREETING, config=config)
-
-
-def _is_refused(error: BaseException) -> bool:
-    """Whether a connection was refused."""
-    return "ConnectionRefused" in (reason := reason_of(error)) or "Connection refused" in reason
 
 
 async def _close_at_end(model: Model) -> None:

@@ -169,7 +169,11 @@ class Journal:
             (stored,) = self._db.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
             if stored != text:
                 self.close()
-                raise _other(self.file, f"{name} {stored}, and now {text}")
+                what = f"{name} {stored}, and now {text}"
+                if name == "arguments":  # whose values are hashes
+                    changed = {argument for argument, _ in json.loads(stored).items() ^ value.items()}
+                    what = f"another -M {', '.join(sorted(changed))}"
+                raise _other(self.file, what)
 
 
 def _other(file: Path, what: str) -> RunError:

@@ -105,7 +105,7 @@ class ModelSettings:
         return {
             name: _hash(json.dumps(value, sort_keys=True, default=lambda other: type(other).__qualname__))
             for name, value in self._of_provider()
-            if not _SECRET.search(name)
+            if not _SECRET.search(name) and name != "threads"  # which change no answer
         }
 
     def _of_provider(self) -> list[tuple[str, Any]]:
@@ -214,10 +214,25 @@ def found_revision(settings: ModelSettings) -> str:
     return find_weights(what).identity if provider == "local" else "not stated"
 
 
+def sees(settings: ModelSettings) -> bool:
+    """Whether a model can be shown pictures: no GGUF file, no function of a prompt alone. RunError MODEL_UNKNOWN."""
+    from fairspace.submissions.running.local.found import FORM, find, find_function, shows_images
+
+    provider, _, what = settings.name.partition("/")
+    if provider == "python":
+        return shows_images(find_function(what, where=settings.name, form=FORM).function)
+    return provider != "local" or not find(what).file
+
+
 def local_facts(model: Model) -> dict[str, str | int | bool]:
     """Settings that decide the answers of a model on this machine, for a manifest; {} for all others."""
     facts = getattr(model.api, "facts", None)
     return {} if facts is None else facts()
+
+
+def story_sampling(model: Model) -> dict[str, float]:
+    """Sampling of a GGUF file's stories, for which no paper states one: drawn greedily they loop; {} for all others."""
+    return {**getattr(getattr(model.api, "chat", None), "own", {})}
 
 
 def local_shape(facts: Mapping[str, str | int | bool]) -> dict[str, str]:
@@ -255,24 +270,37 @@ def _wait_without_spinning() -> None:
 
 
 def _heed_retry_after(model: Model, logs: Path | None) -> None:
-    """Wait as long as the server says before a retry; the engine reads `Retry-After` but does not wait for it."""
+    """Wait as long as the server says before a retry; the engine reads `Retry-After` but does not wait for it.
+
+    An address at which nothing has answered yet, and nothing listens, is not asked again: RunError MODEL_SILENT.
+    """
     from tenacity import RetryCallState, wait_exponential_jitter
     from tenacity.wait import wait_base
 
     usual = wait_exponential_jitter(initial=1, max=_LONGEST_WAIT, jitter=1)
-    api, reasons = model.api, set[str]()
+    api, reasons, answered = model.api, set[str](), set[bool]()
+    generate = api.generate
+
+    async def noting(*asked: Any, **more: Any) -> Any:
+        output = await generate(*asked, **more)
+        answered.add(True)
+        return output
 
     class Heeding(wait_base):
         def __call__(self, retry_state: RetryCallState) -> float:
             error = retry_state.outcome.exception() if retry_state.outcome else None
             reason = reason_of(error) if isinstance(error, Exception) else ""
+            where = f"{model} at {api.base_url}" if api.base_url else str(model)
+            if not answered and re.search("Connection ?[Rr]efused", reason):
+                mend = "see that the model can be reached, then run the same command again"
+                raise RunError("MODEL_SILENT", where, reason, "a server that listens there", mend)
             if reason and not reasons:  # a server that is not there would be silence for minutes
                 reasons.add(reason)
-                where = f" at {api.base_url}" if api.base_url else ""
                 log = f"; log: {logs}" if logs else ""
-                typer.echo(plain(f"Note: no answer from {model}{where}: {reason}; asking again{log}"), err=True)
+                typer.echo(plain(f"Note: no answer from {where}: {reason}; asking again{log}"), err=True)
             decision = api.should_retry(error) if isinstance(error, Exception) else None
             named = getattr(decision, "retry_after", None)
             return usual(retry_state) if named is None else min(float(named), _LONGEST_WAIT)
 
     api.retry_wait = lambda: Heeding()  # type: ignore[method-assign]
+    api.generate = noting  # type: ignore[method-assign]

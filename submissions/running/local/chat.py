@@ -210,7 +210,7 @@ class LocalChat:
     engine = f"transformers {version('transformers')}"
     turns = 1
     """Batches at a time."""
-    schemas = False
+    schemas = ends_loops = False
 
     def __init__(
         self, source: found.Found, named: str, *, device: str = "", dtype: str = "", batch: int = 0, context: int = 0
@@ -230,6 +230,7 @@ class LocalChat:
         self._template = template if isinstance(template, str) else str(template or "")
         self.template = bool(template)
         """Whether prompts go through a chat template; else they are texts to be completed."""
+        self.thinks = self.template and self._marks.think is not None
         self._one = Lock()  # fast tokenizers cannot be used by several threads at once
 
     def prepare(self, turns: Turns) -> Prepared:

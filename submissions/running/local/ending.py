@@ -2,11 +2,12 @@
 
 An answer ends at a token or text that says so, at its greatest length, at the end of the model's context, or, if
 asked for, in a loop (`LOOP_TIMES`). Every answer that loops is marked, stopped or not. A model with a chat template is
-asked through it; a base model completes `Question: ...`, `Answer:`, and ends where it begins a question of its own.
+asked through it; a base model completes `Question: ...`, `Answer:`, and ends where it begins either anew.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -139,9 +140,10 @@ def loop_period(tokens: Sequence[int]) -> int:
     return 0
 
 
-STOPS = ("\nQuestion:",)
-"""Texts at which the answer of a base model ends."""
-_ROLES = {"user": "Question: ", "assistant": "Answer: ", "system": ""}
+_ROLES = {"user": "Question:", "assistant": "Answer:"}
+"""Role of a turn -> words before its text in the prompt of a base model."""
+STOPS = tuple(f"\n{words}" for words in _ROLES.values())
+"""Texts at which the answer of a base model ends: the next turn of the prompt's own form."""
 _THINK = ("<think>", "</think>")
 _TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|endofturn|>", "<turn|>")
 """Ends of a turn in the usual families; files of weights often name the end of a whole text alone."""
@@ -154,8 +156,8 @@ def texts_of(turns: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
 
 def completion(turns: Sequence[Mapping[str, str]]) -> str:
     """A chat as a text that a base model completes with the answer."""
-    lines = [f"{_ROLES.get(turn['role'], '')}{turn['content'].strip()}" for turn in turns]
-    return "\n".join([*lines, "Answer:"])
+    lines = [f"{_ROLES.get(turn['role'], '')} {turn['content'].strip()}".lstrip() for turn in turns]
+    return "\n".join([*lines, _ROLES["assistant"]])
 
 
 def marks_of(token_of: Callable[[str], int | None], template: str, ends: Iterable[int]) -> Marks:
@@ -178,6 +180,11 @@ def begins_thinking(prompt: Iterable[int], marks: Marks) -> bool:
 
 
 _MOST = 8
+
+
+def usable_cores() -> int:
+    """Cores that this process may use; in a container fewer than its host has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def rows_that_fit(row: float, free: float) -> int:

@@ -6,7 +6,6 @@ Nothing is kept between prompts, so an answer depends on its own request alone.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,13 +27,15 @@ from fairspace.submissions.running.local.ending import (
     marks_of,
     rows_that_fit,
     texts_of,
+    usable_cores,
 )
 from fairspace.submissions.running.local.found import CONVERT, Found
 
 PACKAGE = "xllamacpp"
 _LONGEST = 8192
 """Default bound on tokens of context: memory for all of them is taken at once."""
-_SAMPLERS = ("top_k", "top_p", "temperature")
+_SAMPLERS = {"top_k": ("top_k", 40), "top_p": ("top_p", 0.95), "temperature": ("temp", 0.8)}
+"""Setting -> its name in a file, and llama.cpp's default where the file states none; in the order of use."""
 _PATIENCE = 3600.0
 """Seconds for a block, and for the prompt before it."""
 _BLOCK = 16
@@ -54,19 +55,38 @@ class Prompt:
 
 
 @dataclass(frozen=True)
-class _About:
-    """Context length (`_LONGEST` if not stated), chat template, and bytes of keys and values of one token (`row`)."""
+class About:
+    """Facts that a file states.
+
+    Args:
+        context: context length in tokens; `_LONGEST` if not stated.
+        row: bytes of keys and values of one token.
+        size: bytes of the file.
+        own: `_SAMPLERS` -> the model's default.
+    """
 
     context: int
     template: str
     row: int
+    size: int
+    own: Mapping[str, float]
+
+    def threads(self, context: int = 0) -> int:
+        """Default number of threads: usable cores, 8 at most, or fewer as memory has room; 1 on a GPU."""
+        import xllamacpp
+
+        cpu = xllamacpp.ggml_backend_dev_type.GGML_BACKEND_DEVICE_TYPE_CPU
+        if any(device["type"] != cpu for device in xllamacpp.get_device_info()):
+            return 1
+        each = self.row * (context or min(self.context, _LONGEST)) + self.size
+        return min(usable_cores(), rows_that_fit(each, psutil.virtual_memory().available))
 
 
 class LlamaCpp:
     """A language model in a GGUF file.
 
     Args:
-        threads: threads, each with a prompt; 0 is one for each core, or fewer where memory is short; on a GPU one.
+        threads: threads, each with a prompt and a copy of the model; 0 is `About.threads`.
         context: tokens of prompt and answer together; 0 is the model's own, at most 8 192.
 
     Errors: RunError MODEL_UNKNOWN if llama.cpp cannot open it.
@@ -75,15 +95,15 @@ class LlamaCpp:
     engine = f"llama.cpp ({PACKAGE} {version(PACKAGE)})"
     dtype = "of the file"
     batch = 1
-    schemas = True
+    schemas = ends_loops = True
 
     def __init__(self, source: Found, named: str, *, threads: int = 0, context: int = 0) -> None:
         self.named, self.source = named, source
         path = Path(source.where) / source.file
         try:
-            about = _about(path)
+            about = about_file(path)
             self.context = context or min(about.context, _LONGEST)
-            self.turns = threads or _most_threads(about.row * self.context + path.stat().st_size)
+            self.turns = threads or about.threads(self.context)
             """Prompts at a time."""
             self._servers = [_start(path, self.context) for _ in range(self.turns)]
         except (ValueError, KeyError, OSError, RuntimeError) as error:
@@ -100,9 +120,11 @@ class LlamaCpp:
             self._free.put(client)
         self.template = bool(about.template)
         """Whether prompts go through a chat template; else they are texts to be completed."""
+        self.own = about.own
         ends = self._tokens(self._clients[0].get("/props").raise_for_status().json()["eos_token"])
         self._end = ends[0] if ends else -1
         self._marks = marks_of(self._token_of, about.template, {self._end})
+        self.thinks = self.template and self._marks.think is not None
 
     def prepare(self, turns: Sequence[Any]) -> Prompt:
         """The prompt of a chat. ValueError if it has images."""
@@ -124,7 +146,7 @@ class LlamaCpp:
     def answer(self, prompts: Sequence[Prompt], seeds: Sequence[int], choice: Choice) -> list[Said]:
         """An answer to each prompt; at most `turns` threads may call it at the same time.
 
-        Seeds are not used in greedy decoding. A temperature of None is 0: the file states none.
+        Seeds are not used in greedy decoding. A temperature of None is 0; stories are asked with `own`.
         """
         client = self._free.get()
         try:
@@ -148,7 +170,7 @@ class LlamaCpp:
             "n_predict": min(most, self.context - prompt.tokens - len(said)),
             "cache_prompt": bool(said),
             "return_tokens": True,
-            "samplers": _SAMPLERS,
+            "samplers": [*_SAMPLERS],
             "temperature": choice.temperature or 0.0,
             "top_p": 1.0 if choice.top_p is None else choice.top_p,
             "top_k": choice.top_k or 0,
@@ -176,7 +198,7 @@ class LlamaCpp:
         return text
 
 
-def _about(path: Path) -> _About:
+def about_file(path: Path) -> About:
     """The statements of a file; ValueError or KeyError if it says too little."""
     from gguf import GGUFReader
 
@@ -193,16 +215,9 @@ def _about(path: Path) -> _About:
     width = stated(f"{kind}.attention.key_length") or stated(f"{kind}.embedding_length") // heads
     halves = 2 * stated(f"{kind}.block_count") * most * width
     template = stated("tokenizer.chat_template", "")
-    return _About(stated(f"{kind}.context_length", _LONGEST), template, 2 * halves)
-
-
-def _most_threads(bytes_of_each: int) -> int:
-    import xllamacpp
-
-    cpu = xllamacpp.ggml_backend_dev_type.GGML_BACKEND_DEVICE_TYPE_CPU
-    if any(device["type"] != cpu for device in xllamacpp.get_device_info()):
-        return 1
-    return min(os.cpu_count() or 1, rows_that_fit(bytes_of_each, psutil.virtual_memory().available))
+    own = {name: stated(f"general.sampling.{theirs}", value) for name, (theirs, value) in _SAMPLERS.items()}
+    context = stated(f"{kind}.context_length", _LONGEST)
+    return About(context, template, 2 * halves, path.stat().st_size, own)
 
 
 def _start(path: Path, context: int) -> Any:

@@ -53,7 +53,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from fairspace.submissions.errors import need_packages
 from fairspace.submissions.format.collector import show
-from fairspace.submissions.running.asking.asking import ENDED, reason_of
+from fairspace.submissions.running.asking.asking import ENDED, THINKS, reason_of
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local.ending import STOPS, Choice
 from fairspace.submissions.running.local.found import FORM, find, find_function, shows_images, takes
@@ -144,7 +144,7 @@ class LocalAPI(ModelAPI):
     Args:
         model_name: folder, GGUF file, package or ID[@REVISION].
         stop: a text that ends answers, or several.
-        stop_loops: whether an answer ends as soon as it loops (`ending.loop_period`).
+        stop_loops: whether an answer ends as soon as it loops (`ending.loop_period`); None: of GGUF files alone.
         arguments: further arguments of `LocalChat` or `LlamaCpp`.
     """
 
@@ -155,7 +155,7 @@ class LocalAPI(ModelAPI):
         api_key: str | None = None,
         config: GenerateConfig = GenerateConfig(),  # noqa: B008 - as Inspect calls it
         stop: str | Sequence[str] = (),
-        stop_loops: bool = False,
+        stop_loops: bool | None = None,
         **arguments: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
@@ -163,7 +163,7 @@ class LocalAPI(ModelAPI):
         set_model_info(f"local/{model_name}", ModelInfo(model=model_name))
         self.chat = _open_chat(model_name, **arguments)
         self._stop = ((stop,) if isinstance(stop, str) else tuple(stop)) + (() if self.chat.template else STOPS)
-        self._stop_loops = stop_loops
+        self._stop_loops = self.chat.ends_loops if stop_loops is None else stop_loops
         self._waiting: list[_Waiting] = []
         self._preparing = 0
         self._turns = anyio.Semaphore(self.chat.turns)
@@ -179,6 +179,7 @@ class LocalAPI(ModelAPI):
             "local.dtype": self.chat.dtype,
             "local.context": self.chat.context,
             "local.prompt": "chat template" if self.chat.template else "completion",
+            **({THINKS: True} if self.chat.thinks else {}),
         }
         stop = {"local.stop": " ".join(map(repr, self._stop))} if self._stop else {}
         return about | {"local.stop_loops": self._stop_loops} | stop

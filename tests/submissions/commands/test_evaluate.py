@@ -59,8 +59,11 @@ def test_a_folder_and_a_function_are_evaluated_and_a_judge_is_not_needed(run: Ru
     assert code == 0, err
     assert "my-model-eval/fact_or_fair-v2-core/report.html" in out
     (here / "own.py").write_text("def answer(prompt):\n    return 'A'\n")
-    code, out, err = run("eval", "--benchmark", "genres", "--limit", 1, "--model", "own.py:answer")
+    told = ("--seed", 5, "--about", "model=Mine", "--about", "licence=MIT")
+    code, out, err = run("eval", "--benchmark", "genres", "--limit", 1, "--model", "own.py:answer", *told)
     assert code == 0, err
+    meta = json.loads((here / "own.py-answer-eval" / "genres" / "submission" / "submission.json").read_text())
+    assert (meta["model"], meta["licence"], meta["generation"]["seed"]) == ("Mine", "MIT", 5)
     assert "name one with --judge MODEL" in " ".join(out.split())
     assert (here / "own.py-answer-eval" / "genres" / "result.json").exists()
 
@@ -83,6 +86,20 @@ def test_a_model_is_named_as_people_name_it(named: str, name: str, address: str)
     assert read_name(named) == (name, address)
     settings = ModelSettings(named)
     assert (settings.name, settings.base_url) == (name, address)
+
+
+def test_a_plan_asks_nothing_names_no_private_folder_and_knows_who_sees(run: Run, here: Path) -> None:
+    (here / "own.py").write_text("def blind(prompt, seed):\n    raise SystemExit\ndef seeing(prompt, images): ...\n")
+    plan = ("eval", "--dry-run", "--core", "--limit", 14, "--data", "built", "--model")
+    code, out, err = run(*plan, here / "own.py:blind")
+    assert code == 0, err
+    assert "python/own.py:blind takes no pictures" in " ".join(out.split())
+    assert "llm_objective by python/own.py:blind: 42 of 198 requests; " in out
+    asked = [line.partition(" by ")[0] for line in out.splitlines() if " by " in line]
+    assert asked == ["llm_objective", "llm_subjective", "language_gender", "language_race", "narrative"]
+    assert str(here) not in out
+    assert [path.name for path in here.iterdir()] == ["own.py"]
+    assert "takes no pictures" not in run(*plan, "own.py:seeing")[1]
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_times_by_hand() -> None:
     steps = 8_000 / 8 * max(0.03, 14e9 / 1.4e12)
     assert local(ANSWERS, SEVEN, GPU) == pytest.approx(2 * 7e9 * 108_000 / 124.8e12 + steps)
     three = Size(3e9, 3e9, 1.9e9, "gguf")
-    assert local(ANSWERS, three, CORES) == pytest.approx(2 * 3e9 * 108_000 / 0.4e12 + 1_000 * 1.9e9 / 40e9)
+    assert local(ANSWERS, three, CORES) == pytest.approx(2 * 3e9 * 108_000 / 0.4e12 + 8_000 * 1.9e9 / 40e9)
     drawn = local(IMAGES, Size(7e9, 7e9, 14e9, "janus"), GPU)
     assert drawn == pytest.approx(2 * 7e9 * 57_600 / 124.8e12 + 57_600 / 8 * 0.03)
     denoised = local(IMAGES, SEVEN, GPU, "diffusers:x?steps=28&size=512")
@@ -60,7 +60,7 @@ def test_times_by_hand() -> None:
         ("python/x:f", None, ANSWERS, "time and memory are your own code's"),
         ("local/x/y", None, ANSWERS, "not known before its files are here"),
         ("local/x/y", SEVEN, ANSWERS, "17 GB of memory; about a minute on an 80 GB GPU or 75 minutes on 8 cores"),
-        ("local/x.gguf", Size(3e9, 3e9, 1.9e9, "gguf"), ANSWERS, "2.3 GB of memory; about 28 minutes on 8 cores."),
+        ("local/x.gguf", Size(3e9, 3e9, 1.9e9, "gguf"), ANSWERS, "24 GB of memory; about 33 minutes on 8 cores."),
     ],
 )  # fmt: skip
 def test_an_estimate_in_words(
@@ -68,3 +68,13 @@ def test_an_estimate_in_words(
 ) -> None:
     monkeypatch.setattr(estimating, "size_of", lambda name: size)
     assert said in estimate(named, [line])
+
+
+@pytest.mark.parametrize(("file", "measured"), [(0.093, 1.69), (0.25, 1.97), (0.49, 3.3), (1.08, 4.44)])
+def test_memory_counts_the_copy_of_each_thread(file: float, measured: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GB on two threads on 28 November 2026: SmolLM2, Gemma 3 270M, Qwen2.5-Coder 0.5B and 1.5B."""
+    monkeypatch.setattr(estimating, "size_of", lambda name: Size(1e9, 1e9, file * 1e9, "gguf", 2))
+    said = estimate("local//home/me/x.gguf", [ANSWERS], cores=2)
+    assert said.startswith("local/x.gguf: ")
+    assert said.endswith(" on 2 threads.")
+    assert float(said.split(" GB of memory")[0].rpartition(" ")[2]) == pytest.approx(measured, rel=0.2)

@@ -13,6 +13,7 @@ from fairspace.submissions.benchmarks.task import Ask
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.manifest import Scalar, Stage, now
+from fairspace.submissions.running.asking import answering
 from fairspace.submissions.running.asking.answering import Answered
 from fairspace.submissions.running.asking.asking import Spent, answer_of, reason_of
 from fairspace.submissions.running.asking.inspect_task import Chosen
@@ -116,6 +117,34 @@ def test_other_weights_do_not_go_on(mine: Mine) -> None:
     mine.says("B")
     with pytest.raises(RunError, match=r"RUN_OTHER.*revision"):
         mine.run(limit=2)
+
+
+def test_a_shorter_run_and_other_settings_are_refused_before_the_model_is_opened(
+    mine: Mine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine.run(limit=2)
+    monkeypatch.setattr(answering, "open_model", lambda *_: pytest.fail("weights were loaded"))
+    with pytest.raises(RunError, match=r"RUN_OTHER.*a run of 2 stimuli a task, and now 1"):
+        mine.run(limit=1)
+    other = ModelSettings(f"python/{mine.file}:answer", arguments={"on_error": "raise"})
+    with pytest.raises(RunError, match=r"RUN_OTHER.*another -M on_error\. Expected"):
+        mine.run(limit=2, model=other)
+    assert ModelSettings("local/x", arguments={"threads": 1}).compared_arguments() == {}
+
+
+def test_a_model_that_thinks_has_room_unless_the_user_bounds_it(mine: Mine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "local_facts", lambda model: {"local.thinks": True})
+    assert mine.run().stages[0].settings["max_tokens"] == 8192
+    mine.out = mine.out.with_name("bounded")
+    bounded = ModelSettings(f"python/{mine.file}:answer", max_tokens=300)
+    assert mine.run(model=bounded).stages[0].settings["max_tokens"] == 300
+
+
+def test_stories_are_asked_with_the_files_own_sampling(mine: Mine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "story_sampling", lambda model: {"temperature": 0.8})
+    assert mine.run("genres").stages[0].settings["temperature"] == 0.8
+    mine.out = mine.out.with_name("facts")
+    assert mine.run().stages[0].settings["temperature"] == 0
 
 
 def test_an_answer_to_another_prompt_is_not_taken(mine: Mine) -> None:

@@ -12,7 +12,6 @@ from fairspace.submissions.report.headline import numbers_of
 from fairspace.submissions.results.three_numbers import BIASED
 from fairspace.submissions.uncertainty.bootstrap import clopper_pearson
 
-
 SHARES = re.compile("^share_|^invalid_|refusal_rate|_na_rate$")
 
 

@@ -76,3 +76,16 @@ def test_the_run_says_how_often_and_v1_is_asked_once() -> None:
     assert old.readable(Ask("llm_objective", "any", 0, "?"), "Well.")
     only = open_benchmark(Chosen("fact_or_fair", tasks=("llm_subjective",)))
     assert "unreadable_again" not in only.marks | only.describe()
+
+
+def test_the_first_answer_that_is_cut_says_what_gives_room(capsys: pytest.CaptureFixture[str]) -> None:
+    class Cut(Scripted):
+        async def generate(self, messages: Any, config: GenerateConfig) -> ModelOutput:
+            return ModelOutput.from_content("scripted", self.answers.pop(0) or "", stop_reason="max_tokens")
+
+    model: Any = Cut(["A"] * 2)
+    asking = Asking({"llm_objective": PART}, attempts=1)
+    for _ in range(2):
+        anyio.run(asking.ask, model, ASK, (), PART)
+    said = capsys.readouterr().err
+    assert said.count("was cut off at its greatest length") == said.count("-M max_tokens=8192") == 1

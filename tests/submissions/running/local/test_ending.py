@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from fairspace.submissions.running.local import ending as rules
 from fairspace.submissions.running.local.ending import LOOP_TIMES, LOOP_TOKENS, Choice, Ending, Marks, loop_period
 
 END, THINK, THOUGHT = 0, 1, 2
@@ -79,3 +80,15 @@ def test_loops_are_told_and_stopped_only_where_that_is_asked_for() -> None:
     assert (told.said().reason, len(told.tokens)) == ("loop", 600)
     assert (stopped.said().reason, len(stopped.tokens)) == ("loop", LOOP_TOKENS)
     assert told.said().text.startswith(stopped.said().text)
+
+
+def test_a_base_models_answer_ends_where_the_prompts_form_begins_anew() -> None:
+    turns = [{"role": role, "content": "x"} for role in ("user", "assistant", "user")]
+    frame = rules.completion(turns)
+    assert frame == "Question: x\nAnswer: x\nQuestion: x\nAnswer:"
+    assert {"\n" + line.removesuffix(" x") for line in frame.splitlines()} == {*rules.STOPS}
+    text = " A. Kendall\nAnswer: B. Kendall\nAnswer: C."
+    choice = Choice(99, stop=rules.STOPS)
+    ending = Ending(choice, Marks(frozenset()), lambda said: "".join(text[place] for place in said), 99)
+    ending.take(range(len(text)))
+    assert (ending.said().text, ending.said().reason) == (" A. Kendall", "stop")

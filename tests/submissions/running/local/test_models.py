@@ -28,6 +28,7 @@ from fairspace.submissions.running.asking.models import (
     found_revision,
     local_facts,
     open_model,
+    story_sampling,
 )
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local.ending import LOOP_TOKENS
@@ -233,7 +234,7 @@ def test_a_base_model_completes_the_question(chat: str, tmp_path: Path) -> None:
     turns = [{"role": "user", "content": [{"type": "text", "text": "Who is it?"}]}]
     assert behind.tokenizer.decode(behind.prepare(turns).tensors["input_ids"][0]) == "Question: Who is it?\nAnswer:"
     facts = local_facts(model)
-    assert (facts["local.prompt"], facts["local.stop"]) == ("completion", repr("\nQuestion:"))
+    assert (facts["local.prompt"], facts["local.stop"]) == ("completion", r"'\nQuestion:' '\nAnswer:'")
     (answer,) = said(model, ["Who is it?"], temperature=0, max_tokens=4)
     assert answer.usage is not None
     assert answer.usage.output_tokens == 4
@@ -317,7 +318,8 @@ def test_llama_cpp_answers_as_transformers_does(chat: str, gguf: str) -> None:
     ]
     facts = local_facts(model)
     assert str(facts["local.engine"]).startswith("llama.cpp (xllamacpp 20")
-    assert (facts["local.prompt"], facts["local.stop_loops"]) == ("chat template", False)
+    assert (facts["local.prompt"], facts["local.stop_loops"]) == ("chat template", True)
+    assert local_facts(local(chat))["local.stop_loops"] is False
     assert found_revision(ModelSettings(f"local/{gguf}")).startswith("sha256 ")
     drawn = {"temperature": 1.0, "max_tokens": 12, "seed": 3}
     assert texts(said(model, QUESTIONS, **drawn)) == texts(said(model, QUESTIONS, **drawn))
@@ -342,6 +344,16 @@ def test_llama_cpp_answers_alike_on_one_thread_and_on_several_and_computes_a_tex
     assert len(prompts) == 3
     drawn = {"temperature": 1.0, "max_tokens": 40, "seed": 3}
     assert texts(said(together, QUESTIONS, **drawn)) == texts(said(alone, QUESTIONS, **drawn))
+
+
+def test_stories_of_a_gguf_file_have_the_files_temperature_else_llama_cpps(
+    gguf: str, chat: str, tmp_path: Path
+) -> None:
+    stating = write_gguf(Path(chat), tmp_path / "stating.gguf", {"general.sampling.temp": 0.5})
+    plain, own = (opened(f"local/{file}", context=256) for file in (gguf, stating))
+    assert story_sampling(plain) == {"top_k": 40, "top_p": 0.95, "temperature": 0.8}
+    assert story_sampling(own)["temperature"] == 0.5
+    assert story_sampling(local(chat)) == {}
 
 
 def test_llama_cpp_keeps_to_a_schema(gguf: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ _NAMES = {
 }
 
 
-def write_gguf(folder: Path, file: Path) -> Path:
+def write_gguf(folder: Path, file: Path, more: Mapping[str, float] = {}) -> Path:
     import gguf
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -49,6 +50,8 @@ def write_gguf(folder: Path, file: Path) -> Path:
     writer.add_eos_token_id(words.eos_token_id)
     writer.add_pad_token_id(words.pad_token_id)
     writer.add_chat_template(words.chat_template)
+    for key, value in more.items():
+        writer.add_float32(key, value)
     for name, tensor in model.state_dict().items():
         array = tensor.numpy().astype(np.float32)
         if name.endswith(("q_proj.weight", "k_proj.weight")):
