@@ -70,7 +70,7 @@ def test_one_letter_and_text_that_cannot_be_read_are_said_first_and_show_no_know
         (unread, "21 of 30 answers could not be read"),
     ):
         values = {each.name: each for each in (value, share)}
-        lines = bench.reporting.sentences(values, scored, bench.default)
+        lines = [*bench.reporting.sentences(values, scored, bench.default)]
         assert lines[0] == same
         assert lines[1].startswith(f"Facts: {said}")
         assert not any("right" in line or "a man" in line for line in lines)
