@@ -241,7 +241,7 @@ def compare(
     margin: Annotated[float, typer.Option(help="Larger distance from the ideal that --fail-if-worse lets pass.")] = 0.0,
     as_json: Json = False,
 ) -> None:
-    """Compare results: who is more even, then each value against the first model's, with corrected significance.
+    """Compare results: the sure differences, biggest first, then every value, with corrected significance.
 
     Of submissions to stereotypical_bias: ensemble, similarity, and the difference that a prompt prefix makes.
     """

@@ -65,7 +65,12 @@ def opening(result: Result) -> list[str]:
     lead = scored.shown.get(name)
     if lead is not None and lead.value is None and lead.reason.rstrip(".") not in " ".join(lines):
         lines.append(f"{name} is {lacking(lead, False)}: {lead.reason.rstrip('.')}.")
-    return [*lines, *(f"No rank: {reason}" for reason in meaningful(result)[:2])]
+    return [*lines, *no_rank(result)]
+
+
+def no_rank(result: Result) -> list[str]:
+    """Sentences with all reasons of `meaningful`, as every output of a result prints them."""
+    return [f"No rank: {reason.rstrip('.')}." for reason in meaningful(result)]
 
 
 def meaningful(result: Result) -> list[str]:
@@ -356,9 +361,16 @@ def results_latex(results: Sequence[Result], names: Collection[str] = ()) -> str
     shown = [named(result, names) if names else first_values(result) for result in results]
     run = {name for values in shown for name, value in values.items() if value.state != "not_run"}
     lacking = list(dict.fromkeys(name for values in shown for name in values if name not in run))
-    not_run = f"Not run: {', '.join(lacking)}." if lacking else ""
+    notes = [f"Not run: {', '.join(lacking)}."] if lacking else []
+    notes += named_lines(results, no_rank)
     known = [{name: value for name, value in values.items() if name in run} for values in shown]
-    return value_table(results[0].benchmark, caption(results), results, known, note=not_run).to_latex()
+    return value_table(results[0].benchmark, caption(results), results, known, note=" ".join(notes)).to_latex()
+
+
+def named_lines(results: Sequence[Result], lines: Callable[[Result], Sequence[str]]) -> list[str]:
+    """The lines of each result; of several results each line begins with its model."""
+    named = zip(model_names(results), results, strict=True)
+    return [f"{name}: {line}" if len(results) > 1 else line for name, result in named for line in lines(result)]
 
 
 def caption(results: Sequence[Result]) -> str:

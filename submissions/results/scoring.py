@@ -88,16 +88,16 @@ def _scored(
     scored = bench.score(values, standard, adjustment)
     if draws is not None:
         scored = with_uncertainty(bench, scored, values, draws, standard, adjustment)
-    marks = marks_of(meta, run)
+    marks, chosen = marks_of(meta, run), list[str]()
     if marks:
         scored = replace(scored, sample=_sample(bench, scored, values, standard, draws, adjustment))
         marks = _marked(marks, scored)
     if not scores_revision(standard, bench.base_revision(revision)):
-        marks += (f"answers to the items of dataset revision {revision}, which {standard.name} does not rank",)
+        chosen += [f"answers to the items of dataset revision {revision}, which {standard.name} does not rank"]
     if reading:
-        marks += (f"read as the {reading} read answers; boards rank rows that are read by their rules",)
-    if marks or scored.ranked is None:
-        scored = replace(scored, ranked=None, unranked=(*_unread(readings), *scored.unranked, *marks))
+        chosen += [f"read as the {reading} read answers; boards rank rows that are read by their rules"]
+    if chosen or marks or scored.ranked is None:  # first what another choice mends
+        scored = replace(scored, ranked=None, unranked=(*chosen, *_unread(readings), *scored.unranked, *marks))
     return scored
 
 

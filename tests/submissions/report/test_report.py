@@ -132,7 +132,7 @@ def test_results_are_compared_in_the_terminal_with_corrected_significance(run: R
         files[-1].write_text(scored(f"m{number}", level, number).dumps(), encoding="utf-8")
     code, out, _ = run("compare", *files)
     assert code == 0
-    assert out.startswith("m3 is more even than m4 in 6 of 6; 6 of these differences are sure.\n")
+    assert out.startswith("m4 against m3: sure differences, the biggest first:\n")
     assert "uneven choices: gender, occupations" in out
     assert " ".join(out.split()).count("+0.1000 95 %:") == out.count("0.1277; significant, p < 0.001") == 7
     assert max(map(len, out.splitlines())) <= 80
@@ -159,11 +159,11 @@ def test_a_comparison_says_which_answers_it_compares(run: Run, tmp_path: Path) -
     out = " ".join(run("compare", first, same)[1].split())
     assert "a: limited to 2 stimuli a task. b: limited to 2 stimuli a task." in out
     assert "a and b answered the same 16 of 24 questions." in out
-    assert "a is more even than b in 6 of 6" in out
+    assert "b against a: sure differences, the biggest first: " in out
     assert out.count("; significant, p < 0.001") == 7
     out = " ".join(run("compare", first, others)[1].split())
     assert "a and c did not answer the same questions (16 and 16 of 24)" in out
-    assert out.startswith("6 of 6 count for neither: numbers or answers are missing.")
+    assert out.startswith("c against a: no difference is sure. 7 of 7 values are open: numbers or answers are missing.")
     assert out.count("; not significant, p 1.000") == 7
     empty = _without_draws(partial("d", 0.2, "1"))
     data = json.loads(empty.read_text(encoding="utf-8"))
