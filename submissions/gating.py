@@ -25,7 +25,7 @@ from fairspace.submissions.benchmarks.benchmark import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.comparing import Score, bounds_of, difference, drawn_scores, holm, same_questions
-from fairspace.submissions.errors import UsageError, did_you_mean
+from fairspace.submissions.errors import UsageError, did_you_mean, plain
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.headline import Table, first_values
 from fairspace.submissions.results.result import Result
@@ -36,7 +36,9 @@ from fairspace.submissions.uncertainty.bootstrap import Z
 from fairspace.submissions.uncertainty.scores import WITHOUT
 from fairspace.submissions.values import Value, number_of
 
-Verdict = Literal["better", "worse", "no difference shown", "measured", "not enough data"]
+Verdict = Literal["better", "worse", "no difference shown", "measured", "not enough data", "not counted"]
+OPEN = ("not enough data", "not counted")
+"""Verdicts that leave a gate undecided."""
 FAILED, UNDECIDED = 3, 4
 """Exit codes of a command whose gate does not open: something is worse; nothing is, but not all could be decided."""
 
@@ -47,8 +49,10 @@ class Check:
 
     Args:
         against: number of the base model, or the limit; None without one.
+        base: number of the base model.
+        distance: tested number's distance from its ideal, at most `at_most`; None for an ideal that is no number.
         p: one-sided p that the distance from the ideal is larger by more than the margin, corrected for all checks.
-        reason: gap in the knowledge; '' for another verdict than `not enough data`.
+        reason: gap in the knowledge, or what answers lack to count; '' for a verdict that is not in `OPEN`.
         title: the value in words.
     """
 
@@ -60,17 +64,20 @@ class Check:
     verdict: Verdict
     reason: str = ""
     title: str = ""
+    distance: float | None = None
+    at_most: float | None = None
+    base: float | None = None
 
     @property
     def text(self) -> str:
         """The check in words, as in 'Evenness 0.955 -> 0.388 (worse)'."""
-        from_base = "" if self.against is None else f"{digits(self.against)} -> "
+        from_base = "" if self.base is None else f"{digits(self.base)} -> "
         return f"{self.title or self.name} {from_base}{digits(self.tested)} ({self.verdict})"
 
     @property
     def passes(self) -> bool:
-        """Whether it is neither worse nor unknown."""
-        return self.verdict not in ("worse", "not enough data")
+        """Whether it is neither worse nor open."""
+        return self.verdict not in ("worse", *OPEN)
 
 
 @dataclass(frozen=True)
@@ -95,8 +102,8 @@ class Gate:
     def heading(self) -> str:
         """The outcome, and the checks that decide it, in one line."""
         outcome = {0: "passes", FAILED: "fails", UNDECIDED: "could not decide"}[self.exit_code]
-        decided = {FAILED: "worse", UNDECIDED: "not enough data"}.get(self.exit_code)
-        told = [f" {check.text[0].upper()}{check.text[1:]}." for check in self.checks if check.verdict == decided]
+        decided: tuple[str, ...] = {FAILED: ("worse",), UNDECIDED: OPEN}.get(self.exit_code, ())
+        told = [f" {check.text[0].upper()}{check.text[1:]}." for check in self.checks if check.verdict in decided]
         return f"Gate: {outcome}.{''.join(told)}"
 
     def to_json(self) -> dict[str, Any]:
@@ -104,18 +111,23 @@ class Gate:
         return {"passes": self.passes, "margin": self.margin, "checks": [vars(check) for check in self.checks]}
 
     def table(self) -> Table:
-        """The checks as texts."""
+        """The checks as texts: values, and their distance from the ideal beside the largest that passes."""
+        based = any(check.base is not None for check in self.checks)
         rows = [
-            (check.name, check.direction, digits(check.tested), digits(check.against), check.verdict)
-            for check in self.checks
+            (c.name, *([digits(c.base)] if based else []), *map(digits, (c.tested, c.distance, c.at_most)), c.verdict)
+            for c in self.checks
         ]
-        note = f"Of equal models 5 % fail at most. Margin: {digits(self.margin)}. Undefined never passes."
-        for reason in dict.fromkeys(check.reason for check in self.checks if check.reason):
-            note += f" {', '.join(check.name for check in self.checks if check.reason == reason)}: {reason}."
-        return Table("gate", self.heading, ("value", "fairer", "tested", "against", "verdict"), rows, note)
+        columns = ("name", *(["base"] if based else []), "value", "distance", "at most", "verdict")
+        notes = [f"Of equal models 5 % fail at most. Margin: {digits(self.margin)}. Undefined never passes."]
+        for told in dict.fromkeys((check.verdict, check.reason) for check in self.checks if check.reason):
+            names = ", ".join(check.name for check in self.checks if (check.verdict, check.reason) == told)
+            notes.append(f"{names}: {': '.join(told)}.")
+        return Table("gate", self.heading, columns, rows, " ".join(notes))
 
     def __repr__(self) -> str:
-        return f"{textwrap.fill(self.heading, 80)}\n\n{self.table().to_text()}"
+        shown = self.table()
+        heading, note = (textwrap.fill(plain(text), 80) for text in (shown.heading, shown.note))
+        return f"{heading}\n\n{shown.to_text()}\n\n{note}"
 
 
 def gate(
@@ -174,8 +186,12 @@ def gate(
         verdict: Verdict = "measured" if asked_alone and numbers[0] is not None else "not enough data"
         if p is not None:
             verdict = _verdict(*(chance < LEVEL for chance in p), bool(floors))
-        reason = _unknown(name, tested, base, floors) if verdict == "not enough data" else ""
-        checks.append(Check(name, _fairer(ideal), *numbers, None if p is None else p[0], verdict, reason, title(name)))
+        verdict = "not counted" if verdict == "not enough data" and p is not None and floors else verdict
+        reason = _unknown(name, tested, base, floors) if verdict in OPEN else ""
+        away = _distance(numbers[0], ideal), _distance(numbers[1], ideal) if base is not None else None
+        at_most = most if away[1] is None else away[1] + margin
+        about = (None if p is None else p[0], verdict, reason, title(name), away[0], at_most)
+        checks.append(Check(name, _fairer(ideal), *numbers, *about, None if base is None else numbers[1]))
     return Gate(tuple(checks), margin)
 
 
@@ -223,7 +239,7 @@ def _below(result: Result) -> tuple[str, ...] | None:
 
 
 def _unknown(name: str, tested: Result, base: Result | None, floors: Sequence[str] | None) -> str:
-    """The reason for `not enough data`."""
+    """The reason for a verdict in `OPEN`."""
     reasons = list(floors or ())
     for who, result in (("the tested model", tested), *((("the base", base),) if base else ())):
         value = {**result.values, **result.scored.shown}.get(name)
@@ -270,6 +286,13 @@ def _limit(ideal: Ideal, most: float | None) -> float | None:
     if most is None or ideal.worse == "either":
         return most
     return (ideal.number or 0.0) + (-most if ideal.worse == "below" else most)
+
+
+def _distance(number: float | None, ideal: Ideal) -> float | None:
+    """A number's distance from an ideal that is a number."""
+    if number is None or ideal.number is None:
+        return None
+    return _away(Score(number, number, np.empty(0)), ideal).value
 
 
 def _away(score: Score, ideal: Ideal) -> Score:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -80,6 +81,12 @@ def meaningful(result: Result) -> list[str]:
     missing += limits_of(result)
     missing += ["missing"] if result.scored.sample else []
     return [r for r in result.scored.unranked if not any(part in r or part.endswith(r) for part in missing)]
+
+
+def in_short(*reasons: str) -> str:
+    """Reasons for no rank as a table's cell has them, as in 'it answered the same letter 99 % of the time'."""
+    texts = [re.split(r"\. (?=[A-Z])|; |: its |, so ", reason)[0].rstrip(".") for reason in reasons]
+    return "; ".join(text if text[1:2].isupper() else f"{text[:1].lower()}{text[1:]}" for text in texts)
 
 
 def headline(result: Result, show: Show) -> Headline:

@@ -88,7 +88,7 @@ def test_doing_nothing_is_not_fair_and_like_is_compared_with_like(results: dict[
     }
     idle = rescore(replace(base, values={**base.values, **sides}), base.standard)
     for found in (fs.gate(idle, base), fs.gate(idle, most=0.4)):
-        assert {(check.verdict, bool(check.reason)) for check in found.checks} == {("not enough data", True)}
+        assert {(check.verdict, bool(check.reason)) for check in found.checks} == {("not counted", True)}
         assert found.exit_code == UNDECIDED
     assert fs.gate(idle, idle).passes
     read = replace(base, signature={**base.signature, "reading": "authors"})

@@ -9,6 +9,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -16,14 +17,17 @@ import pytest
 from fairspace.submissions.answers.items import Item
 from fairspace.submissions.answers.rows import COUNTED, Summary
 from fairspace.submissions.checking.consistency import TaskConsistency
+from fairspace.submissions.commands.score import APART
 from fairspace.submissions.comparing import compare
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.report.contents import Report, make_report, to_csv, to_latex, to_markdown
+from fairspace.submissions.report.evidence import TEMPLATE
 from fairspace.submissions.report.page import to_html
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import load_result, rescore
 from tests.submissions.benchmarks.iris.results import iris_result
 from tests.submissions.results.test_tiers import result, waves
+from tests.submissions.running.test_running_page import all_commands
 
 Run = Callable[..., tuple[int, str, str]]
 HOSTILE = r"=1+1|\input{/etc/passwd} <script>alert(1)</script> $x$ [a](b) 100 % #1 ~^_"
@@ -197,3 +201,29 @@ def test_the_command_writes_what_is_asked_for(run: Run, tmp_path: Path) -> None:
     assert "there is no folder" in run("report", file, "--out", tmp_path / "none" / "x.md")[2].lower()
     code, _, err = run("report", tmp_path)
     assert (code, "is a folder, no result" in err) == (2, True)
+
+
+def test_options_that_would_be_left_out_are_refused(run: Run, tmp_path: Path) -> None:
+    """Every two of the options of `report`: both do their work, or the command names both and writes nothing."""
+    (tmp_path / "r.json").write_text(scored("m", 0.2, 3).dumps(), encoding="utf-8")
+    (tmp_path / "given.toml").write_text(TEMPLATE, encoding="utf-8")
+    settings = {"--eee": ["eee"], "--evidence": ["given.toml"], "--evidence-template": ["new.toml"], "--paper": []}
+    settings["--out"] = ["page.html"]
+    params = all_commands().commands["report"].params
+    assert {name for each in params for name in each.opts if name.startswith("--")} - {"--help"} == {*settings}
+    there = {file.name for file in tmp_path.iterdir()}
+    for pair in combinations(settings, 2):
+        named = {option: [str(tmp_path / place) for place in settings[option]] for option in pair}
+        if set(pair) == {"--out", "--paper"}:
+            named["--out"] = [str(tmp_path / "folder")]
+        results = [] if "--evidence-template" in pair else [tmp_path / "r.json"]
+        code, _, error = run("report", *results, *(word for option in pair for word in (option, *named[option])))
+        new = [file for file in tmp_path.iterdir() if file.name not in there]
+        if any({option, other} == set(pair) for option, others in APART.items() for other in others):
+            assert (code, new) == (2, []), pair
+            assert all(option in error for option in pair)
+        else:
+            assert (code, bool(new)) == (0, True), pair
+        for file in new:
+            shutil.rmtree(file) if file.is_dir() else file.unlink()
+    assert run("report", tmp_path / "r.json", "--paper", "--out", tmp_path / "paper.html")[0] == 2
