@@ -185,6 +185,4 @@ def test_the_command_stays_small() -> None:
 
     counted = [len([each for each in leaf.params if each.name != "help"]) for leaf in leaves(all_commands())]
     assert len(counted) <= 27  # 25, `ares import`, and `eval`, which is all that most people need
-    assert (
-        sum(counted) <= 188
-    )  # 8 of `eval`, 3 `--as-authors`, 5 of a table, `items --data`, `--evidence-template`
+    assert sum(counted) <= 188  # 8 of `eval`, 3 `--as-authors`, 5 of a table, `items --data`, `--evidence-template`
