@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from fairspace.builders.writing import write_text
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.format.writing import write_text
 from fairspace.submissions.results.board import entry
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard

@@ -146,7 +146,7 @@ def score(
         labelled = _labelled(submission, checked, ares, measurement, faces)
         result = score_submission(labelled, standard, resamples, reading, more)
     if out is not None:
-        from fairspace.submissions.format.writing import write_text
+        from fairspace.builders.writing import write_text
 
         write_text(out, result.dumps())
     if store is not None:
@@ -408,7 +408,7 @@ def report(
     given = {"--out": files, "--paper": paper, "--eee": eee, "--evidence": evidence}
     given |= {"--evidence-template": evidence_template}
     refuse_together(given, APART)
-    from fairspace.submissions.format.writing import write_text
+    from fairspace.builders.writing import write_text
 
     if evidence_template is not None:
         from fairspace.submissions.report.evidence import TEMPLATE

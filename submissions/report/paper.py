@@ -7,7 +7,7 @@ has, and how the measurement differs from the paper's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -17,6 +17,7 @@ import pandas as pd
 from jinja2 import Environment
 from markupsafe import Markup
 
+from fairspace.builders.writing import beside
 from fairspace.submissions.benchmarks.benchmark import Scored, Scoring
 from fairspace.submissions.benchmarks.paper import Model, Paper, PaperTable
 from fairspace.submissions.benchmarks.published import PAPER_PRINTS, PRINTED, published
@@ -24,7 +25,6 @@ from fairspace.submissions.benchmarks.published import models as printed_cells
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.errors import UsageError, harmless, need_packages, plain
-from fairspace.submissions.format.writing import beside
 from fairspace.submissions.plotting import number
 from fairspace.submissions.report.contents import one_kind
 from fairspace.submissions.report.headline import Table, caption, model_names, no_rank
@@ -73,9 +73,9 @@ def write_paper(results: Sequence[Result], folder: Path) -> list[Path]:
     template = Environment(autoescape=True).from_string(_PAGE.read_text(encoding="utf-8"))
     files["paper.html"] = template.render(title=bench.title, shown=shown, note=paper.note).encode()
     folder.mkdir(parents=True, exist_ok=True)
-    for name, data in files.items():
-        with beside(folder / name) as place:
-            place.write_bytes(data)
+    with ExitStack() as places:  # all files of the earlier folder, or none, are replaced
+        for name, data in files.items():
+            places.enter_context(beside(folder / name)).write_bytes(data)
     return [folder / name for name in files]
 
 
