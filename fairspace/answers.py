@@ -130,12 +130,10 @@ def _core_of(rows: Mapping[str, Rows], bench: Benchmark, revision: str) -> str:
         for task, item in zip(each.table["task"].to_pylist(), each.table["id"].to_pylist(), strict=True):
             given.setdefault(task, set()).add(item)
     tasks = [task for task in bench.tasks if task.name in given]
-    for core in (other for other in bench.revisions if other.startswith(f"{revision}-core")):
-        if all({*task.ids(core).to_pylist()} == given[task.name] for task in tasks) and any(
-            len(task.ids(revision)) > len(given[task.name]) for task in tasks
-        ):
-            return core
-    return ""
+    whole = all(len(task.ids(revision)) == len(given[task.name]) for task in tasks)
+    cores = [other for other in bench.revisions if other.startswith(f"{revision}-core") and not whole]
+    exact = (core for core in cores if all({*task.ids(core).to_pylist()} == given[task.name] for task in tasks))
+    return next(exact, "")
 
 
 def _joined(files: list[Rows]) -> Rows:

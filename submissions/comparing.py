@@ -266,8 +266,8 @@ class Line:
     @property
     def size(self) -> float:
         """The difference in the unit of shares, or of larger values as a part of the larger one."""
-        ends = self.first or 0.0, self.other or 0.0
-        return abs(ends[1] - ends[0]) / max(1.0, *map(abs, ends))
+        first, other = self.first or 0.0, self.other or 0.0
+        return abs(other - first) / max(1.0, abs(first), abs(other))
 
     @property
     def sentence(self) -> str:

@@ -48,8 +48,7 @@ class Check:
     """One value of the tested model.
 
     Args:
-        against: number of the base model, or the limit; None without one.
-        base: number of the base model.
+        against: number of the base model, or a statement's limit; None without one.
         distance: tested number's distance from its ideal, at most `at_most`; None for an ideal that is no number.
         p: one-sided p that the distance from the ideal is larger by more than the margin, corrected for all checks.
         reason: gap in the knowledge, or what answers lack to count; '' for a verdict that is not in `OPEN`.
@@ -66,12 +65,11 @@ class Check:
     title: str = ""
     distance: float | None = None
     at_most: float | None = None
-    base: float | None = None
 
     @property
     def text(self) -> str:
         """The check in words, as in 'Evenness 0.955 -> 0.388 (worse)'."""
-        from_base = "" if self.base is None else f"{digits(self.base)} -> "
+        from_base = "" if self.against is None else f"{digits(self.against)} -> "
         return f"{self.title or self.name} {from_base}{digits(self.tested)} ({self.verdict})"
 
     @property
@@ -112,12 +110,10 @@ class Gate:
 
     def table(self) -> Table:
         """The checks as texts: values, and their distance from the ideal beside the largest that passes."""
-        based = any(check.base is not None for check in self.checks)
-        rows = [
-            (c.name, *([digits(c.base)] if based else []), *map(digits, (c.tested, c.distance, c.at_most)), c.verdict)
-            for c in self.checks
-        ]
-        columns = ("name", *(["base"] if based else []), "value", "distance", "at most", "verdict")
+        columns = ["name", "base", "value", "distance", "at most", "verdict"]
+        rows = [[c.name, *map(digits, (c.against, c.tested, c.distance, c.at_most)), c.verdict] for c in self.checks]
+        if all(check.against is None for check in self.checks):
+            columns, rows = [*columns[:1], *columns[2:]], [[*row[:1], *row[2:]] for row in rows]
         notes = [f"Of equal models 5 % fail at most. Margin: {digits(self.margin)}. Undefined never passes."]
         for told in dict.fromkeys((check.verdict, check.reason) for check in self.checks if check.reason):
             names = ", ".join(check.name for check in self.checks if (check.verdict, check.reason) == told)
@@ -181,17 +177,18 @@ def gate(
     ours_below, theirs_below = (() if asked_alone else _below(tested)), (() if base is None else _below(base))
     floors = ours_below if theirs_below is not None and len(ours_below or ()) > len(theirs_below) else ()
     for name, ideal, known in zip(names, ideals, chances, strict=True):
-        numbers = _number(tested, name), _limit(ideal, most) if base is None else _number(base, name)
+        numbers = _number(tested, name), None if base is None else _number(base, name)
         p = next(corrected) if known else None
         verdict: Verdict = "measured" if asked_alone and numbers[0] is not None else "not enough data"
         if p is not None:
             verdict = _verdict(*(chance < LEVEL for chance in p), bool(floors))
         verdict = "not counted" if verdict == "not enough data" and p is not None and floors else verdict
         reason = _unknown(name, tested, base, floors) if verdict in OPEN else ""
-        away = _distance(numbers[0], ideal), _distance(numbers[1], ideal) if base is not None else None
-        at_most = most if away[1] is None else away[1] + margin
-        about = (None if p is None else p[0], verdict, reason, title(name), away[0], at_most)
-        checks.append(Check(name, _fairer(ideal), *numbers, *about, None if base is None else numbers[1]))
+        bare = [None if n is None or ideal.number is None else Score(n, n, np.empty(0)) for n in numbers]
+        away = [None if score is None else _away(score, ideal).value for score in bare]
+        at_most, chance = most if away[1] is None else away[1] + margin, None if p is None else p[0]
+        words = _fairer(ideal), title(name)
+        checks.append(Check(name, words[0], *numbers, chance, verdict, reason, words[1], away[0], at_most))
     return Gate(tuple(checks), margin)
 
 
@@ -279,20 +276,6 @@ def _check_scale(result: Result, name: str, what: str, number: float, ideal: Ide
 
 def _fairer(ideal: Ideal) -> str:
     return {"above": "lower", "below": "higher"}.get(ideal.worse, f"nearer to {digits(ideal.number)}")
-
-
-def _limit(ideal: Ideal, most: float | None) -> float | None:
-    """The value at the largest distance that passes; of two unfair sides the distance itself."""
-    if most is None or ideal.worse == "either":
-        return most
-    return (ideal.number or 0.0) + (-most if ideal.worse == "below" else most)
-
-
-def _distance(number: float | None, ideal: Ideal) -> float | None:
-    """A number's distance from an ideal that is a number."""
-    if number is None or ideal.number is None:
-        return None
-    return _away(Score(number, number, np.empty(0)), ideal).value
 
 
 def _away(score: Score, ideal: Ideal) -> Score:

@@ -128,11 +128,8 @@ def wanted(request: Request) -> Response:
 @router.get("/submissions/{name}")
 async def submission(request: Request, name: Annotated[str, InPath(max_length=40)]) -> Response:
     """The state of a submission: position, faults, or sentences, scores and row. Anybody who knows its id may ask."""
-    return _fresh(await with_store(_submission, space_of(request), name))
-
-
-def _submission(space: Space, name: str) -> data.Data:
-    return data.submission(space, data.find_submission(space, name))
+    space = space_of(request)
+    return _fresh(await with_store(lambda: data.submission(space, data.find_submission(space, name))))
 
 
 @router.post("/submissions", status_code=202)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -76,16 +75,6 @@ def print_json(data: Any) -> None:
     """Write data to standard output as JSON; in ASCII where that is not in an encoding of Unicode."""
     ascii_only = "utf" not in (sys.stdout.encoding or "").lower()
     sys.stdout.write(json.dumps(data, ensure_ascii=ascii_only, indent=1, allow_nan=False) + "\n")
-
-
-def refuse_together(given: Mapping[str, object], apart: Mapping[str, Sequence[str]]) -> None:
-    """UsageError for two options of which one would be left out; `given`: option -> its setting."""
-    for option, others in apart.items():
-        for other in others:
-            if given[option] and given[other]:
-                raise UsageError(
-                    f"{option} and {other} do not go together; leave one out, and repeat the command for it."
-                )
 
 
 def check_places(out: Path | None, store: str | None = None) -> None:

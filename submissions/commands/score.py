@@ -9,20 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairspace.submissions.benchmarks.names import NAMES
-from fairspace.submissions.commands.app import (
-    SCORE,
-    All,
-    Details,
-    Json,
-    SubmissionPath,
-    app,
-    check_places,
-    print_json,
-    refuse_together,
-)
+from fairspace.submissions.commands.app import SCORE, All, Details, Json, SubmissionPath, app, check_places, print_json
 from fairspace.submissions.commands.ares import faces_setting, need_labeller
 from fairspace.submissions.commands.shared.checked import check_with_progress, checked_submission, is_result
-from fairspace.submissions.commands.shared.run_options import LABELLERS, FacesOption, MeasurementOption
+from fairspace.submissions.commands.shared.run_options import LABELLERS, FacesOption, MeasurementOption, refuse_together
 from fairspace.submissions.commands.show.tables import faults, notes
 from fairspace.submissions.errors import UsageError
 
@@ -36,7 +26,7 @@ _READINGS = (".jsonl", ".parquet")
 FORMATS = (".html", ".tex", ".csv", ".md")
 """Suffixes of the files that `readings` and `report` write."""
 APART = {"--paper": ("--eee", "--evidence"), "--eee": ("--evidence",)}
-APART |= {"--evidence-template": ("--out", "--paper", "--eee", "--evidence")}
+APART |= {"--evidence-template": ("RESULT", "--out", "--paper", "--eee", "--evidence")}
 """Option of `report` -> those that it does not go together with."""
 
 
@@ -405,17 +395,16 @@ def report(
 ) -> None:
     """Report results for readers: one model, or several side by side; Markdown to the terminal if no FILE is named."""
     files = out or []
-    given = {"--out": files, "--paper": paper, "--eee": eee, "--evidence": evidence}
-    given |= {"--evidence-template": evidence_template}
-    refuse_together(given, APART)
+    given = {"RESULT": results, "--out": files, "--paper": paper, "--eee": eee, "--evidence": evidence}
+    refuse_together(given | {"--evidence-template": evidence_template}, APART)
     from fairspace.builders.writing import write_text
 
     if evidence_template is not None:
         from fairspace.submissions.report.evidence import TEMPLATE
 
         check_places(evidence_template)
-        if results or evidence_template.exists():
-            raise UsageError("--evidence-template writes a new file alone: name one, and no RESULT.")
+        if evidence_template.exists():
+            raise UsageError(f"--evidence-template: {evidence_template} is there already. Name a new file.")
         write_text(evidence_template, TEMPLATE)
         typer.echo(f"Wrote {evidence_template}: fill it in, and name it with --evidence.")
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from enum import StrEnum
@@ -132,8 +133,12 @@ def _tell(client: SpaceClient, state: dict[str, Any], as_json: bool) -> None:
 def _show_row(client: SpaceClient, state: dict[str, Any]) -> None:
     """Print a scored submission as `fairspace score` does, and the reasons of the board for no rank."""
     from fairspace.submissions.commands.show.results import show_result
+    from fairspace.submissions.results.scoring import load_result
 
-    result = client.result(state["benchmark"], state["entry"])
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch) / "result.json"
+        file.write_text(json.dumps(client.result(state["benchmark"], state["entry"])), encoding="utf-8")
+        result = load_result(file)
     show_result(result)
     for reason in state["unranked"]:
         if reason not in result.scored.unranked:

@@ -259,16 +259,7 @@ def load_result(path: Path) -> Result:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise UsageError(f"{path} is no result: it has more than {MAX_BYTES:,} bytes.")
-        content = path.read_bytes()
-    except OSError as error:
-        raise _no_result(str(path), error) from error
-    return read_result(content, str(path))
-
-
-def read_result(content: bytes, place: str) -> Result:
-    """The result in the content of a file, or of a Space's answer, from `place`; as `load_result`."""
-    try:
-        data = parse(decode(content), DEPTH)
+        data = parse(decode(path.read_bytes()), DEPTH)
         check_values(data)
         read = Result.from_json(data)
         bench, result = benchmark(read.benchmark), rescore(read, read.standard)
@@ -277,12 +268,9 @@ def read_result(content: bytes, place: str) -> Result:
             if number is not None and abs(float(np.clip(number, *limits[name])) - number) > 1e-9:  # rounding
                 raise ValueError(f"{name} is {number:.6g}, outside its limits")
         return result
-    except (ValueError, LookupError, AttributeError, TypeError, ArithmeticError) as error:
-        raise _no_result(place, error) from error
-
-
-def _no_result(place: str, error: Exception) -> UsageError:
-    return UsageError(f"{place} is no result: {show(str(error), 200)}. `fairspace score` writes one with --out.")
+    except (OSError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError) as error:
+        what = show(str(error), 200)
+        raise UsageError(f"{path} is no result: {what}. `fairspace score` writes one with --out.") from error
 
 
 def variant_scores(result: Result, standard: str) -> dict[Kind, dict[str, Ends]]:

@@ -28,8 +28,6 @@ from fairspace.submissions.format.faults import SubmissionError
 from fairspace.submissions.format.writing import EPOCH
 from fairspace.submissions.reading.containers import open_container
 from fairspace.submissions.reading.limits import LIMITS, Limits
-from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import read_result
 from fairspace.submissions.version import VERSION
 
 CODES: dict[str, str] = {
@@ -87,23 +85,19 @@ class SpaceClient:
     def submit(self, file: Path, organisation: str = "") -> dict[str, Any]:
         """Hand in a zip and return its state. Errors: as `_ask`."""
         params = {"organisation": organisation} if organisation else {}
-        state: dict[str, Any] = self._ask("POST", "/api/v1/submissions", file, params).json()
-        return state
+        return self._ask("POST", "/api/v1/submissions", file, params)
 
     def status(self, name: str) -> dict[str, Any]:
         """The state of a submission. Errors: as `_ask`."""
-        state: dict[str, Any] = self._ask("GET", f"/api/v1/submissions/{quote(name, safe='')}").json()
-        return state
+        return self._ask("GET", f"/api/v1/submissions/{quote(name, safe='')}")
 
-    def result(self, benchmark: str, entry: str) -> Result:
-        """The result behind a row. Errors: as `_ask`; UsageError if it is none."""
-        path = f"/api/v1/boards/{quote(benchmark, safe='')}/rows/{quote(entry, safe='')}/result"
-        return read_result(self._ask("GET", path).content, f"{self.address}{path}")
+    def result(self, benchmark: str, entry: str) -> dict[str, Any]:
+        """The result behind a row as JSON data. Errors: as `_ask`."""
+        return self._ask("GET", f"/api/v1/boards/{quote(benchmark, safe='')}/rows/{quote(entry, safe='')}/result")
 
     def act(self, entry: str, action: str, about: Mapping[str, Any]) -> dict[str, Any]:
         """Apply a maintainer's action to a row and return its event. Errors: as `_ask`."""
-        event: dict[str, Any] = self._ask("POST", f"/api/v1/rows/{quote(entry, safe='')}/{action}", json=about).json()
-        return event
+        return self._ask("POST", f"/api/v1/rows/{quote(entry, safe='')}/{action}", json=about)
 
     def watch(self, name: str) -> Iterator[dict[str, Any]]:
         """Yield the state of a submission until it has ended. Errors: as `_ask`."""
@@ -118,7 +112,7 @@ class SpaceClient:
 
     def _ask(
         self, method: str, path: str, file: Path | None = None, params: Mapping[str, str] | None = None, **about: Any
-    ) -> httpx.Response:
+    ) -> dict[str, Any]:
         """The Space's answer. Errors: SpaceError as the Space gives it; SpaceClientError."""
         headers = {"Accept": "application/json", "User-Agent": f"fairspace/{VERSION}"}
         if self.token:
@@ -136,7 +130,8 @@ class SpaceClient:
                 error, text = _refusal(answer, self.address), answer.headers.get("Retry-After", "")
                 wait_asked = float(text) if text.isascii() and text.isdigit() else 0.0
                 if error is None:
-                    return answer
+                    response: dict[str, Any] = answer.json()
+                    return response
             except httpx.TransportError as trouble:
                 what = f"no answer ({type(trouble).__name__}: {trouble})"
                 mend = "check the address and the connection, and try again: nothing is handed in twice"
