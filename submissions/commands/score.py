@@ -105,8 +105,8 @@ def score(
     check_places(out, store)
     if most is not None and not require:
         raise UsageError("--max is the limit of --require; name the value with it, or leave it out.")
-    answered = {"--dataset-revision": dataset_revision, "--model": model, "--labeller": ares, "--reading": reading}
-    answered |= {"--second": second, "--measurement": measurement, "--faces": faces}
+    answered: dict[str, object] = {"--dataset-revision": dataset_revision, "--model": model, "--reading": reading}
+    answered |= {"--labeller": ares, "--second": second, "--measurement": measurement, "--faces": faces}
     what_if = {"--weight": weight, "--tau": tau is not None}
     kept = {"--benchmark": benchmark, "--require": require, "--details": details, "--all": everything}
     refuse_together(answered | what_if | kept, dict.fromkeys(what_if, (*answered, *kept)))

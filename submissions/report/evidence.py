@@ -67,10 +67,9 @@ def read_statement(path: Path) -> Statement:
             what = f"unknown key{did_you_mean(place[-1], known)}. Known: {', '.join(known)}"
         raise UsageError(f"{path.name}: {'.'.join(place)}: {what}.") from error
     except (OSError, ValueError) as error:
-        what = error.strerror if isinstance(error, OSError) else error
-        raise UsageError(
-            f"{path.name}: {what}. Expected TOML; --evidence-template FILE.toml writes an empty one."
-        ) from error
+        fault = error.strerror if isinstance(error, OSError) else error
+        mend = "--evidence-template FILE.toml writes an empty one"
+        raise UsageError(f"{path.name}: {fault}. Expected TOML; {mend}.") from error
     for name in statement.thresholds.keys() - set(NAMES):
         raise UsageError(f"{path.name}: thresholds.{name}: unknown benchmark{did_you_mean(name, NAMES)}.")
     return statement
