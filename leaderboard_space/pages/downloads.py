@@ -64,7 +64,7 @@ def as_csv(rows: Sequence[Row], state: State) -> bytes:
 def _cells_of(value: Value) -> tuple[Any, ...]:
     share, sure = value.coverage, value.uncertainty
     state = state_of(value).replace("_", " ")
-    errors = (None,) * 4 if sure is None else (sure.shown_error, sure.low, sure.high, sure.debiased)
+    errors = (None,) * 4 if sure is None else (sure.error, sure.low, sure.high, sure.debiased)
     return value.value, state, value.low, value.high, share, *errors
 
 
