@@ -82,7 +82,7 @@ def check_answers(
             raise UsageError(f"{place} is no file of answers. Expected: {kinds}.")
     if not benchmark:
         raise UsageError('Name the benchmark of these answers: fs.score(answers, "genres"), or --benchmark genres.')
-    bench = find_benchmark(benchmark)
+    bench, named = find_benchmark(benchmark), revision
     revision = bench.revision(revision)
     faults = Collector(LIMITS.faults)
     try:
@@ -92,6 +92,9 @@ def check_answers(
     rows = {name: _joined([typed(name, part, faults) for part in parts]) for name, parts in tables.items()}
     if faults.all():
         return CheckReport(None, faults.all())
+    if not named and (core := _core_of(rows, bench, revision)):
+        mend = f"Name what was answered: revision={core!r} (--dataset-revision {core})"
+        raise UsageError(f"These are the ids of {core}, a part of {revision}. {mend}, or {revision} for the whole.")
     tools = {"judgements": ("judge", judge), "annotations": ("labels", labels)}
     meta = _meta(bench, revision, model, dict(named for table, named in tools.items() if table in rows))
     checked = {name: check_table(name, read, meta, bench, LIMITS, faults) for name, read in rows.items()}
@@ -118,6 +121,19 @@ def _tables(
         name: [part._replace(columns=_with_keys(name, part.columns, bench, revision)) for part in parts]
         for name, parts in tables.items()
     }
+
+
+def _core_of(rows: Mapping[str, Rows], bench: Benchmark, revision: str) -> str:
+    """The core of a revision whose ids are exactly those of the answers, which are not all of it; '' for none."""
+    given: dict[str, set[str]] = {}
+    for each in rows.values():
+        for task, item in zip(each.table["task"].to_pylist(), each.table["id"].to_pylist(), strict=True):
+            given.setdefault(task, set()).add(item)
+    tasks = [task for task in bench.tasks if task.name in given]
+    whole = all(len(task.ids(revision)) == len(given[task.name]) for task in tasks)
+    cores = [other for other in bench.revisions if other.startswith(f"{revision}-core") and not whole]
+    exact = (core for core in cores if all({*task.ids(core).to_pylist()} == given[task.name] for task in tasks))
+    return next(exact, "")
 
 
 def _joined(files: list[Rows]) -> Rows:

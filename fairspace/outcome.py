@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairspace.builders.writing import write_text
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, web
-from fairspace.submissions.format.writing import write_text
 from fairspace.submissions.report.headline import (
     Table,
     first_values,

@@ -25,9 +25,8 @@ from fairspace.submissions.errors import plain
 from fairspace.submissions.results.board import keep_out, logged_row, published_rows, ranked
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import UNRANKED, Row, row_with
-from fairspace.submissions.results.row_errors import keep_errors, with_errors
+from fairspace.submissions.results.row_errors import keep_errors
 from fairspace.submissions.results.tiers import tiered
-from fairspace.submissions.values import Value
 
 
 class State:
@@ -162,14 +161,6 @@ class State:
         if entry not in self.board(benchmark, standard).by_entry:
             self.snapshots.renew(benchmark)  # look again whatever it says: another thread may just have made it
         return self.board(benchmark, standard).by_entry.get(entry)
-
-    def scores(self, entry: str) -> Mapping[str, Value]:
-        """The scores of a row, with errors, under its board's default standard; none if it is withdrawn."""
-        logged = self.entry(entry)
-        if logged is None or logged.withdrawn:
-            return {}
-        standard = find_benchmark(logged.benchmark).default
-        return with_errors([self._row(logged, standard)], standard)[0].scores
 
     def find_row(self, benchmark: str, standard: str, entry: str) -> Row:
         """A row as `row` gives it. SpaceError UNKNOWN_ENTRY for an unknown or withdrawn row, with the reason."""

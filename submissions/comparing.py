@@ -11,7 +11,6 @@ import math
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.errors import UsageError, harmless, plain, web
 from fairspace.submissions.plotting import digits
-from fairspace.submissions.report.headline import Table, caption, first_values, model_names
+from fairspace.submissions.report.headline import Table, caption, first_values, model_names, named_lines, no_rank
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard, limits_of, rescore
 from fairspace.submissions.results.three_numbers import NOTHING, could_be
@@ -45,6 +44,8 @@ SIGNIFICANT = 0.05
 LARGEST = 1e9
 """Finite stand-in for infinitely many standard errors, which JSON has no number for."""
 
+_HOW = "Paired on common items; p is corrected for all lines by Holm's method."
+_UNDRAWN = "nobody knows whether these differences are real, as there are no answers to resample."
 _UNKNOWN = (math.nan, math.nan)
 _ENDLESS = 20.0
 """Stand-in for the logarithm of an infinite ratio: missing answers could make a score 0."""
@@ -120,7 +121,7 @@ def same_questions(first: Result, other: Result) -> bool:
 
 def remarks(results: Sequence[Result], names: Sequence[str]) -> list[str]:
     """Sentences on the compared answers, where a result is of a part of the benchmark, or lacks answers."""
-    sentences = [f"{name}: {mark}." for result, name in zip(results, names, strict=True) for mark in limits_of(result)]
+    sentences = named_lines(results, lambda result: [*(f"{mark}." for mark in limits_of(result)), *no_rank(result)])
     counts = [
         (sum(held.answers for held in proof), sum(held.expected for held in proof))
         for proof in ([*result.consistency.values()] for result in results)
@@ -262,6 +263,22 @@ class Line:
             return "not known"
         return "not significant" if self.p >= SIGNIFICANT else self.difference.verdict
 
+    @property
+    def size(self) -> float:
+        """The difference in the unit of shares, or of larger values as a part of the larger one."""
+        first, other = self.first or 0.0, self.other or 0.0
+        return abs(other - first) / max(1.0, abs(first), abs(other))
+
+    @property
+    def sentence(self) -> str:
+        """The line in words, as in 'Evenness: 0.388 against 0.955, less even (difference -0.567, ...)'."""
+        _, first, other, change, interval, *_ = self.texts()
+        change = change if self.difference and self.difference.ratio else f"difference {change}"
+        fairer = self.quality and self.better and self.is_clear
+        words = f", {'less' if self.better > 0 else 'more'} {self.quality}" if fairer else ""
+        title = f"{self.title[:1].upper()}{self.title[1:]}"
+        return f"{title}: {other} against {first}{words} ({change}, 95 %: {interval})."
+
     def to_json(self) -> dict[str, Any]:
         """JSON data of a line with a difference; infinitely many standard errors are `LARGEST`."""
         between = {} if self.difference is None else vars(self.difference)
@@ -318,24 +335,20 @@ class Comparison:
 
     @property
     def sentences(self) -> list[str]:
-        """The answer: who is more even and more right in how many values, and in how many of them surely.
+        """The answer: the sure differences of each model to the first one, by name and number, biggest first.
 
-        A value that missing answers could turn, or without a number, counts for no model.
+        Missing answers or numbers that leave a difference open are counted.
         """
         sentences, first = [], self.model_names[0]
-        for model, quality in product(self.model_names[1:], ("even", "right")):
-            lines = [line for line in self.lines if (line.model, line.quality) == (model, quality)]
-            sides = ((first, model, 1), (model, first, -1))
-            won = [(a, b, [line for line in lines if line.better == sign]) for a, b, sign in sides]
-            for a, b, ahead in sorted(won, key=lambda side: -len(side[2])):
-                sure = sum(line.is_clear and line.verdict == "significant" for line in ahead)
-                words = f"{sure or 'none'} of these differences {'is' if sure == 1 else 'are'} sure"
-                if not any(line.difference for line in lines):
-                    words = "nobody knows whether these differences are real, as there are no answers to resample"
-                if ahead:
-                    sentences.append(f"{a} is more {quality} than {b} in {len(ahead)} of {len(lines)}; {words}.")
-            if lacking := sum(not x.better and (bool(x.missing) or None in (x.first, x.other)) for x in lines):
-                sentences.append(f"{lacking} of {len(lines)} count for neither: numbers or answers are missing.")
+        for model in self.model_names[1:]:
+            lines = [line for line in self.lines if line.model == model]
+            sure = sorted((line for line in lines if line.verdict == "significant"), key=lambda line: -line.size)
+            told = "no difference is sure." if any(line.difference for line in lines) else _UNDRAWN
+            if sure or any(None not in (line.first, line.other) for line in lines):
+                sentences.append(f"{model} against {first}: {'sure differences, the biggest first:' if sure else told}")
+            sentences += [line.sentence for line in sure]
+            if lacking := sum(x not in sure and (bool(x.missing) or None in (x.first, x.other)) for x in lines):
+                sentences.append(f"{lacking} of {len(lines)} values are open: numbers or answers are missing.")
         return sentences
 
     @property
@@ -375,14 +388,14 @@ class Comparison:
         first, *others = self.model_names
         columns = ("value", first, "other" if several else others[0], "difference", "95 % interval", "p, corrected")
         rows = [(line.model, *line.texts()) if several else line.texts() for line in self.lines]
-        note = " ".join(["Paired on common items; p is corrected for all lines by Holm's method.", *self.remarks])
+        note = " ".join([_HOW, *self.remarks])
         heading = f"{'Differences' if several else others[0]} against {first}"
         return Table("differences", heading, (*(("model",) if several else ()), *columns, "verdict"), rows, note)
 
     def to_latex(self) -> str:
         r"""The comparison as a LaTeX table (booktabs), for `\input`."""
         text = f"{caption(self.results)} Differences to {self.model_names[0]}; p corrected by Holm's procedure."
-        note = " ".join(f"{remark}." for remark in self._missing())
+        note = " ".join([*(f"{remark}." for remark in self._missing()), *self.remarks])
         name = f"{self.results[0].benchmark}-differences"
         return replace(self.table(), name=name, heading=text, note=note).to_latex()
 
@@ -404,7 +417,7 @@ class Comparison:
         return [f"{self._named(line)}: {line.missing}" for line in self.lines if line.missing]
 
     def __repr__(self) -> str:
-        """The answer, the lines and the remarks in 80 columns."""
+        """The answer, the remarks and the lines in 80 columns."""
         rows = []
         for line in self.lines:
             _, *numbers, interval, p, _ = line.texts()
@@ -413,8 +426,11 @@ class Comparison:
         names = (self.model_names[0], "other" if len(self.results) > 2 else self.model_names[1])
         columns = ("value", *(f"{name:.24}" for name in names), "difference", "note")
         shown = Table("", "", columns, rows).to_text()
-        below = (textwrap.fill(plain(text), 80) for text in (*self._missing(), self.table().note))
-        return "\n".join([*(textwrap.fill(plain(text), 80) for text in self.sentences), "", shown, "", *below])
+        above, below = (
+            [textwrap.fill(plain(text), 80) for text in texts]
+            for texts in ((*self.sentences, *self.remarks), (*self._missing(), _HOW))
+        )
+        return "\n".join([*above, "", shown, "", *below])
 
     def _repr_html_(self) -> str:
         remarks = "".join(f"<li>{web(text)}</li>" for text in (*self._missing(), *self.remarks))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import html
 import os
 import re
@@ -95,16 +96,17 @@ _FOLDERS = {"HF_HOME": "~/.cache/huggingface", "XDG_CACHE_HOME": "~/.cache", "XD
 
 
 def of_system(error: OSError) -> str:
-    """An error of a file or disk as a sentence, with the variables to set where the home cannot be written."""
+    """An error of a file or disk as a sentence with the system's code, such as ENOSPC, and what to set for the home."""
+    code = errno.errorcode.get(error.errno or 0, "")
     if error.filename is None:
-        return f"{error.strerror or error}."
+        return f"{code}{': ' if code else ''}{error.strerror or error}."
     file, lacking = Path(str(error.filename)), []
     for name, usual in _FOLDERS.items():
         folder = Path(os.path.expanduser(os.environ.get(name) or usual))  # noqa: PTH111 - no error without a home
         if file == folder or file in folder.parents or folder in file.parents:
             lacking.append(name)
     mend = f" Set {', '.join(lacking)} to a folder that can be written." if lacking else ""
-    return f"{error.filename}: {error.strerror}.{mend}"
+    return f"{code}{' at ' if code else ''}{error.filename}: {error.strerror}.{mend}"
 
 
 def need_packages(extra: str, *modules: str) -> None:

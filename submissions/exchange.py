@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from fairspace.builders.writing import write_text
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.format.writing import write_text
 from fairspace.submissions.results.board import entry
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard
@@ -151,7 +151,7 @@ def _generation_config(result: Result) -> dict[str, Any]:
 
 
 def _score(value: Value) -> dict[str, Any]:
-    """The number with its standard error; its bounds over missing samples, coverage and debiased value as details."""
+    """The number with its interval and that one's standard error; bounds, coverage and debiased value as details."""
     about = value.uncertainty
     bounds = {"worst_case_low": value.low, "worst_case_high": value.high, "coverage": value.coverage}
     if about is not None:
@@ -161,8 +161,9 @@ def _score(value: Value) -> dict[str, Any]:
     if about is None:
         return {"score": value.value, "details": details}
     interval = {"lower": about.low, "upper": about.high, "confidence_level": LEVEL, "method": about.method}
+    error = about.shown_error
     uncertainty = {
-        "standard_error": {"value": about.error, "method": "bootstrap"},
+        **({} if error is None else {"standard_error": {"value": error, "method": "bootstrap"}}),
         "confidence_interval": interval,
         "num_samples": value.valid,
         "num_bootstrap_samples": about.resamples,

@@ -25,7 +25,7 @@ from fairspace.submissions.benchmarks.benchmark import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.comparing import Score, bounds_of, difference, drawn_scores, holm, same_questions
-from fairspace.submissions.errors import UsageError, did_you_mean
+from fairspace.submissions.errors import UsageError, did_you_mean, plain
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.headline import Table, first_values
 from fairspace.submissions.results.result import Result
@@ -36,7 +36,9 @@ from fairspace.submissions.uncertainty.bootstrap import Z
 from fairspace.submissions.uncertainty.scores import WITHOUT
 from fairspace.submissions.values import Value, number_of
 
-Verdict = Literal["better", "worse", "no difference shown", "measured", "not enough data"]
+Verdict = Literal["better", "worse", "no difference shown", "measured", "not enough data", "not counted"]
+OPEN = ("not enough data", "not counted")
+"""Verdicts that leave a gate undecided."""
 FAILED, UNDECIDED = 3, 4
 """Exit codes of a command whose gate does not open: something is worse; nothing is, but not all could be decided."""
 
@@ -46,9 +48,10 @@ class Check:
     """One value of the tested model.
 
     Args:
-        against: number of the base model, or the limit; None without one.
+        against: number of the base model, or a statement's limit; None without one.
+        distance: tested number's distance from its ideal, at most `at_most`; None for an ideal that is no number.
         p: one-sided p that the distance from the ideal is larger by more than the margin, corrected for all checks.
-        reason: gap in the knowledge; '' for another verdict than `not enough data`.
+        reason: gap in the knowledge, or what answers lack to count; '' for a verdict that is not in `OPEN`.
         title: the value in words.
     """
 
@@ -60,6 +63,8 @@ class Check:
     verdict: Verdict
     reason: str = ""
     title: str = ""
+    distance: float | None = None
+    at_most: float | None = None
 
     @property
     def text(self) -> str:
@@ -69,8 +74,8 @@ class Check:
 
     @property
     def passes(self) -> bool:
-        """Whether it is neither worse nor unknown."""
-        return self.verdict not in ("worse", "not enough data")
+        """Whether it is neither worse nor open."""
+        return self.verdict not in ("worse", *OPEN)
 
 
 @dataclass(frozen=True)
@@ -95,8 +100,8 @@ class Gate:
     def heading(self) -> str:
         """The outcome, and the checks that decide it, in one line."""
         outcome = {0: "passes", FAILED: "fails", UNDECIDED: "could not decide"}[self.exit_code]
-        decided = {FAILED: "worse", UNDECIDED: "not enough data"}.get(self.exit_code)
-        told = [f" {check.text[0].upper()}{check.text[1:]}." for check in self.checks if check.verdict == decided]
+        decided: tuple[str, ...] = {FAILED: ("worse",), UNDECIDED: OPEN}.get(self.exit_code, ())
+        told = [f" {check.text[0].upper()}{check.text[1:]}." for check in self.checks if check.verdict in decided]
         return f"Gate: {outcome}.{''.join(told)}"
 
     def to_json(self) -> dict[str, Any]:
@@ -104,18 +109,21 @@ class Gate:
         return {"passes": self.passes, "margin": self.margin, "checks": [vars(check) for check in self.checks]}
 
     def table(self) -> Table:
-        """The checks as texts."""
-        rows = [
-            (check.name, check.direction, digits(check.tested), digits(check.against), check.verdict)
-            for check in self.checks
-        ]
-        note = f"Of equal models 5 % fail at most. Margin: {digits(self.margin)}. Undefined never passes."
-        for reason in dict.fromkeys(check.reason for check in self.checks if check.reason):
-            note += f" {', '.join(check.name for check in self.checks if check.reason == reason)}: {reason}."
-        return Table("gate", self.heading, ("value", "fairer", "tested", "against", "verdict"), rows, note)
+        """The checks as texts: values, and their distance from the ideal beside the largest that passes."""
+        columns = ["name", "base", "value", "distance", "at most", "verdict"]
+        rows = [[c.name, *map(digits, (c.against, c.tested, c.distance, c.at_most)), c.verdict] for c in self.checks]
+        if all(check.against is None for check in self.checks):
+            columns, rows = [*columns[:1], *columns[2:]], [[*row[:1], *row[2:]] for row in rows]
+        notes = [f"Of equal models 5 % fail at most. Margin: {digits(self.margin)}. Undefined never passes."]
+        for told in dict.fromkeys((check.verdict, check.reason) for check in self.checks if check.reason):
+            names = ", ".join(check.name for check in self.checks if (check.verdict, check.reason) == told)
+            notes.append(f"{names}: {': '.join(told)}.")
+        return Table("gate", self.heading, columns, rows, " ".join(notes))
 
     def __repr__(self) -> str:
-        return f"{textwrap.fill(self.heading, 80)}\n\n{self.table().to_text()}"
+        shown = self.table()
+        heading, note = (textwrap.fill(plain(text), 80) for text in (shown.heading, shown.note))
+        return f"{heading}\n\n{shown.to_text()}\n\n{note}"
 
 
 def gate(
@@ -169,13 +177,18 @@ def gate(
     ours_below, theirs_below = (() if asked_alone else _below(tested)), (() if base is None else _below(base))
     floors = ours_below if theirs_below is not None and len(ours_below or ()) > len(theirs_below) else ()
     for name, ideal, known in zip(names, ideals, chances, strict=True):
-        numbers = _number(tested, name), _limit(ideal, most) if base is None else _number(base, name)
+        numbers = _number(tested, name), None if base is None else _number(base, name)
         p = next(corrected) if known else None
         verdict: Verdict = "measured" if asked_alone and numbers[0] is not None else "not enough data"
         if p is not None:
             verdict = _verdict(*(chance < LEVEL for chance in p), bool(floors))
-        reason = _unknown(name, tested, base, floors) if verdict == "not enough data" else ""
-        checks.append(Check(name, _fairer(ideal), *numbers, None if p is None else p[0], verdict, reason, title(name)))
+        verdict = "not counted" if verdict == "not enough data" and p is not None and floors else verdict
+        reason = _unknown(name, tested, base, floors) if verdict in OPEN else ""
+        bare = [None if n is None or ideal.number is None else Score(n, n, np.empty(0)) for n in numbers]
+        away = [None if score is None else _away(score, ideal).value for score in bare]
+        at_most, chance = most if away[1] is None else away[1] + margin, None if p is None else p[0]
+        words = _fairer(ideal), title(name)
+        checks.append(Check(name, words[0], *numbers, chance, verdict, reason, words[1], away[0], at_most))
     return Gate(tuple(checks), margin)
 
 
@@ -223,7 +236,7 @@ def _below(result: Result) -> tuple[str, ...] | None:
 
 
 def _unknown(name: str, tested: Result, base: Result | None, floors: Sequence[str] | None) -> str:
-    """The reason for `not enough data`."""
+    """The reason for a verdict in `OPEN`."""
     reasons = list(floors or ())
     for who, result in (("the tested model", tested), *((("the base", base),) if base else ())):
         value = {**result.values, **result.scored.shown}.get(name)
@@ -263,13 +276,6 @@ def _check_scale(result: Result, name: str, what: str, number: float, ideal: Ide
 
 def _fairer(ideal: Ideal) -> str:
     return {"above": "lower", "below": "higher"}.get(ideal.worse, f"nearer to {digits(ideal.number)}")
-
-
-def _limit(ideal: Ideal, most: float | None) -> float | None:
-    """The value at the largest distance that passes; of two unfair sides the distance itself."""
-    if most is None or ideal.worse == "either":
-        return most
-    return (ideal.number or 0.0) + (-most if ideal.worse == "below" else most)
 
 
 def _away(score: Score, ideal: Ideal) -> Score:

@@ -34,6 +34,7 @@ from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Job, Manifest
 from fairspace.builders.engine.making import forget_made
 from fairspace.builders.engine.tools import Tools
 from fairspace.builders.errors import BuildError
+from fairspace.builders.writing import write_text
 
 MANIFEST = "manifest.json"
 _BATCH = 100
@@ -141,11 +142,9 @@ def file_hash(file: Path) -> str:
 
 
 def write_atomically(file: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all."""
+    """Write a file, and its folder, so that it is there whole or not at all."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_name(f"{file.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(file)
+    write_text(file, text)
 
 
 def _finished(out: Path, request: Mapping[str, Any]) -> Manifest | None:

@@ -25,6 +25,7 @@ from fairspace.builders.engine.dataset import Job
 from fairspace.builders.engine.reviews import REASON, Reviews
 from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.errors import BuildError
+from fairspace.builders.writing import beside
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -214,9 +215,8 @@ def forget_made(work: Path) -> None:
 
 def _write(file: Path, data: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_name(f"{file.name}.part")
-    part.write_bytes(data)
-    part.replace(file)
+    with beside(file) as place:
+        place.write_bytes(data)
 
 
 # Candidates of a cell are ordered by sha256(seed, key), so the choice does not depend on the calls that added them.

@@ -19,6 +19,7 @@ from fairspace.leaderboard_space.space import Space
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import digits
+from fairspace.submissions.report.headline import opening
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import could_be
@@ -146,9 +147,9 @@ def find_submission(space: Space, name: str) -> Submission:
 
 
 def submission(space: Space, stored: Submission) -> Data:
-    """The state of a submission, with its faults or its scores."""
-    progress = space.jobs.progress(stored)
-    scores = space.state.scores(stored.entry) if stored.entry else {}
+    """The state of a submission, with its faults, or its scores and the sentences that `fairspace score` prints."""
+    progress, row = space.jobs.progress(stored), submitted_row(space, stored)
+    full = None if row is None else space.state.full(stored.entry)
     return {
         **{name: getattr(stored, name) for name in STATED},
         "stage": progress.stage,
@@ -156,10 +157,19 @@ def submission(space: Space, stored: Submission) -> Data:
         "tries": progress.tries if stored.outcome == "waiting" else stored.tries or None,
         "since": progress.since,
         "faults": [fault.to_json() for fault in stored.faults],
-        "scores": _values(scores),
-        "row": f"/model/{stored.benchmark}/{stored.entry}" if scores else "",
+        "sentences": [] if full is None else opening(full),
+        "unranked": [] if row is None else list(row.unranked),
+        "scores": {} if row is None else _values(row.scores),
+        "row": "" if row is None else f"/model/{stored.benchmark}/{stored.entry}",
         "address": f"/submission/{stored.id}",
     }
+
+
+def submitted_row(space: Space, stored: Submission) -> Row | None:
+    """The row of a scored submission under its board's default standard; None without one, or once withdrawn."""
+    standard = benchmark(stored.benchmark).default if stored.entry else ""
+    row = space.state.row(stored.benchmark, standard, stored.entry) if stored.entry else None
+    return None if row is None else with_errors([row], standard)[0]
 
 
 def queue(space: Space, user: User | None) -> Data:

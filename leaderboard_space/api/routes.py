@@ -126,9 +126,10 @@ def wanted(request: Request) -> Response:
 
 
 @router.get("/submissions/{name}")
-def submission(request: Request, name: Annotated[str, InPath(max_length=40)]) -> Response:
-    """The state of a submission: position, faults, or scores and row. Anybody who knows its id may ask."""
-    return _fresh(data.submission(space_of(request), data.find_submission(space_of(request), name)))
+async def submission(request: Request, name: Annotated[str, InPath(max_length=40)]) -> Response:
+    """The state of a submission: position, faults, or sentences, scores and row. Anybody who knows its id may ask."""
+    space = space_of(request)
+    return _fresh(await with_store(lambda: data.submission(space, data.find_submission(space, name))))
 
 
 @router.post("/submissions", status_code=202)
@@ -141,7 +142,7 @@ async def submit(request: Request) -> Response:
     user, space = required_user(request), space_of(request)
     async with received(request) as (file, organisation):
         accepted: Submission = await with_store(space.intake.accept, file, user, organisation)
-    answer = _fresh(await run_in_threadpool(data.submission, space, accepted))
+    answer = _fresh(await with_store(data.submission, space, accepted))
     answer.status_code = 202 if accepted.outcome == "waiting" else 200
     answer.headers["Location"] = f"/api/v1/submissions/{accepted.id}"
     return answer

@@ -17,8 +17,7 @@ from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.identity import current_user, required_user, space_of, with_store
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.results.row import CLASSES, Row
-from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.results.row import CLASSES
 
 router = APIRouter(include_in_schema=False)
 RELOAD_SECONDS = 5
@@ -63,7 +62,7 @@ def submission_page(request: Request, name: str) -> Response:
     """The page of a submission; anybody who knows its id may open it, and it shows no contact."""
     space = space_of(request)
     stored = data.find_submission(space, name)
-    row = _row(space, stored)
+    row = data.submitted_row(space, stored)
     logged = space.state.entry(stored.entry) if stored.entry else None
     return page(
         request,
@@ -76,14 +75,6 @@ def submission_page(request: Request, name: str) -> Response:
         withdrawn=logged.withdrawn if logged is not None else None,
         reload=RELOAD_SECONDS if stored.outcome == "waiting" else 0,
     )
-
-
-def _row(space: Space, stored: Submission) -> Row | None:
-    if not stored.entry:
-        return None
-    standard = find_benchmark(stored.benchmark).default
-    row = space.state.row(stored.benchmark, standard, stored.entry)
-    return None if row is None else with_errors([row], standard)[0]
 
 
 @router.get("/queue")

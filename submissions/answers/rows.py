@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from fairspace.builders.writing import beside
 from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Reading, Readings
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.format.schema import LABELS, Submission
-from fairspace.submissions.format.writing import beside
 
 COUNTED = (*OUTCOMES, "not_handed_in")
 LONGEST = 160

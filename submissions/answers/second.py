@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from fairspace.builders.writing import write_text
 from fairspace.submissions.answers.misreading import choice_text, choice_texts
 from fairspace.submissions.answers.reading import Misread
 from fairspace.submissions.answers.rows import ReadRows
@@ -51,7 +52,7 @@ class SecondReadings:
         head = {"reader": self.reader, "revision": self.revision, "submission": self.submission}
         rows = ([*key, read] for key, read in self.read.items())
         lines = (json.dumps(line, ensure_ascii=False) for line in (head, *rows))
-        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+        write_text(file, "".join(f"{line}\n" for line in lines))
 
 
 def load_second(file: Path, submission: Submission) -> SecondReadings:

@@ -183,6 +183,7 @@ def items(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from fairspace.builders.writing import beside
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 
     bench = find_benchmark(benchmark)
@@ -211,5 +212,6 @@ def items(
         samples = bench.task(task).samples_of(asked)
         table = table.append_column("task", pa.repeat(pa.scalar(task), table.num_rows))
         table = table.append_column("samples", pa.repeat(pa.scalar(samples, pa.int32()), table.num_rows))
-        pq.write_table(table, out / f"{task}.parquet")
+        with beside(out / f"{task}.parquet") as place:
+            pq.write_table(table, place)
         typer.echo(f"{out / task}.parquet: {table.num_rows} items")

@@ -301,7 +301,7 @@ def probe(
 ) -> None:
     """Probe a model's representations: association, similarity, consistency, distortion, steps and complexity."""
     need_packages("run", "torch", "transformers", "diffusers")
-    from fairspace.submissions.format.writing import write_text
+    from fairspace.builders.writing import write_text
     from fairspace.submissions.probing.extraction import open_model
     from fairspace.submissions.probing.measuring import ProbeSettings, dumps
     from fairspace.submissions.probing.measuring import probe as probed

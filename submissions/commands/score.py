@@ -12,7 +12,7 @@ from fairspace.submissions.benchmarks.names import NAMES
 from fairspace.submissions.commands.app import SCORE, All, Details, Json, SubmissionPath, app, check_places, print_json
 from fairspace.submissions.commands.ares import faces_setting, need_labeller
 from fairspace.submissions.commands.shared.checked import check_with_progress, checked_submission, is_result
-from fairspace.submissions.commands.shared.run_options import LABELLERS, FacesOption, MeasurementOption
+from fairspace.submissions.commands.shared.run_options import LABELLERS, FacesOption, MeasurementOption, refuse_together
 from fairspace.submissions.commands.show.tables import faults, notes
 from fairspace.submissions.errors import UsageError
 
@@ -25,6 +25,9 @@ RevisionOfTable = Annotated[str, typer.Option("--dataset-revision", help="Of a t
 _READINGS = (".jsonl", ".parquet")
 FORMATS = (".html", ".tex", ".csv", ".md")
 """Suffixes of the files that `readings` and `report` write."""
+APART = {"--paper": ("--eee", "--evidence"), "--eee": ("--evidence",)}
+APART |= {"--evidence-template": ("RESULT", "--out", "--paper", "--eee", "--evidence")}
+"""Option of `report` -> those that it does not go together with."""
 
 
 @app.command(epilog="Example: fairspace check my-submission.zip", rich_help_panel=SCORE)
@@ -102,6 +105,11 @@ def score(
     check_places(out, store)
     if most is not None and not require:
         raise UsageError("--max is the limit of --require; name the value with it, or leave it out.")
+    answered: dict[str, object] = {"--dataset-revision": dataset_revision, "--model": model, "--reading": reading}
+    answered |= {"--labeller": ares, "--second": second, "--measurement": measurement, "--faces": faces}
+    what_if = {"--weight": weight, "--tau": tau is not None}
+    kept = {"--benchmark": benchmark, "--require": require, "--details": details, "--all": everything}
+    refuse_together(answered | what_if | kept, dict.fromkeys(what_if, (*answered, *kept)))
     if weight or tau is not None:
         if not is_result(submission) or out is not None or store is not None:
             raise UsageError(
@@ -110,11 +118,9 @@ def score(
         _what_if(submission, standard, weight or (), tau, as_json)
         return
     if not benchmark and is_result(submission):
-        if ares is not None:
-            raise UsageError(f"{submission} is a result, which holds no images; leave out --labeller.")
-        if reading or second:
-            option = "--reading" if reading else "--second"
-            raise UsageError(f"{submission} is a result, which holds no answers; name the submission with {option}.")
+        if option := next((name for name, setting in answered.items() if setting), ""):
+            what = f"{submission} is a result, which holds no answers and no images"
+            raise UsageError(f"{what}; name the submission with {option}, or leave it out.")
         result = _rescored(submission, standard)
     else:
         if resamples is not None:
@@ -130,7 +136,7 @@ def score(
         labelled = _labelled(submission, checked, ares, measurement, faces)
         result = score_submission(labelled, standard, resamples, reading, more)
     if out is not None:
-        from fairspace.submissions.format.writing import write_text
+        from fairspace.builders.writing import write_text
 
         write_text(out, result.dumps())
     if store is not None:
@@ -241,7 +247,7 @@ def compare(
     margin: Annotated[float, typer.Option(help="Larger distance from the ideal that --fail-if-worse lets pass.")] = 0.0,
     as_json: Json = False,
 ) -> None:
-    """Compare results: who is more even, then each value against the first model's, with corrected significance.
+    """Compare results: the sure differences, biggest first, then every value, with corrected significance.
 
     Of submissions to stereotypical_bias: ensemble, similarity, and the difference that a prompt prefix makes.
     """
@@ -286,17 +292,13 @@ def _pass_gate(
     tested: Result, base: Result | None, names: Sequence[str], margin: float, most: float | None, as_json: bool
 ) -> None:
     """Print a gate; exit code 3 if it fails, 4 if it could not decide."""
-    from fairspace.submissions.commands.show.tables import show_wrapped, table
     from fairspace.submissions.gating import gate
 
     gated = gate(tested, base, scores=names, margin=margin, most=most)
     if as_json:
         print_json(gated.to_json())
     else:
-        shown = gated.table()
-        show_wrapped(shown.heading)
-        table("", shown.columns, shown.rows)
-        show_wrapped(shown.note)
+        typer.echo(repr(gated))
     if not gated.passes:
         raise typer.Exit(gated.exit_code)
 
@@ -367,8 +369,9 @@ def readings(
 )
 def report(
     results: Annotated[
-        list[Path], typer.Argument(help="What `fairspace score --out` wrote, a file for each model.", metavar="RESULT")
-    ],
+        list[Path] | None,
+        typer.Argument(help="What `fairspace score --out` wrote, a file for each model.", metavar="RESULT"),
+    ] = None,
     out: Annotated[
         list[Path] | None,
         typer.Option(
@@ -384,19 +387,35 @@ def report(
     eee: Annotated[
         Path | None, typer.Option("--eee", help="Folder for the layout of Every Eval Ever 0.3, data/fairspace/...")
     ] = None,
-    evidence: Annotated[
-        Path | None, typer.Option(help="Your statements and thresholds; a new FILE.toml is a template.", metavar="FILE")
+    evidence: Annotated[Path | None, typer.Option(help="Your statements and thresholds.", metavar="FILE.toml")] = None,
+    evidence_template: Annotated[
+        Path | None,
+        typer.Option(help="Write an empty FILE.toml for --evidence, and nothing else.", metavar="FILE.toml"),
     ] = None,
 ) -> None:
     """Report results for readers: one model, or several side by side; Markdown to the terminal if no FILE is named."""
     files = out or []
-    if paper and (len(files) != 1 or files[0].is_file()):
+    given = {"RESULT": results, "--out": files, "--paper": paper, "--eee": eee, "--evidence": evidence}
+    refuse_together(given | {"--evidence-template": evidence_template}, APART)
+    from fairspace.builders.writing import write_text
+
+    if evidence_template is not None:
+        from fairspace.submissions.report.evidence import TEMPLATE
+
+        check_places(evidence_template)
+        if evidence_template.exists():
+            raise UsageError(f"--evidence-template: {evidence_template} is there already. Name a new file.")
+        write_text(evidence_template, TEMPLATE)
+        typer.echo(f"Wrote {evidence_template}: fill it in, and name it with --evidence.")
+        return
+    if not results:
+        raise UsageError("Name a RESULT, or several; `fairspace score` writes one with --out.")
+    if paper and (len(files) != 1 or files[0].is_file() or files[0].suffix in FORMATS):
         raise UsageError("--paper: expected one folder for the tables and figures. Name it with --out FOLDER.")
     for file in () if paper else files:
         check_places(file)
         if file.suffix not in FORMATS:
             raise UsageError(f"--out {file.name}: expected a name that ends in one of {', '.join(FORMATS)}.")
-    from fairspace.submissions.format.writing import write_text
     from fairspace.submissions.report.contents import make_report, to_csv, to_latex, to_markdown
     from fairspace.submissions.results.scoring import load_result
 
@@ -418,11 +437,8 @@ def report(
             return
     contents = make_report(loaded)
     if evidence is not None:
-        from fairspace.submissions.report.evidence import TEMPLATE, evidence_page, read_statement
+        from fairspace.submissions.report.evidence import evidence_page, read_statement
 
-        if not evidence.exists():
-            write_text(evidence, TEMPLATE)
-            typer.echo(f"Wrote {evidence}, an empty template: fill it in and repeat the command.")
         contents = evidence_page(contents, read_statement(evidence))
     for file in files:
         if file.suffix == ".html":

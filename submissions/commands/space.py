@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from enum import StrEnum
@@ -15,7 +16,6 @@ from fairspace.submissions.commands.shared.checked import checked_submission
 from fairspace.submissions.commands.show import tables as show
 from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.format.faults import Fault
-from fairspace.submissions.values import Value
 
 if TYPE_CHECKING:
     from fairspace.submissions.commands.shared.space_client import SpaceClient
@@ -130,6 +130,21 @@ def _tell(client: SpaceClient, state: dict[str, Any], as_json: bool) -> None:
         raise typer.Exit(1)
 
 
+def _show_row(client: SpaceClient, state: dict[str, Any]) -> None:
+    """Print a scored submission as `fairspace score` does, and the reasons of the board for no rank."""
+    from fairspace.submissions.commands.show.results import show_result
+    from fairspace.submissions.results.scoring import load_result
+
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch) / "result.json"
+        file.write_text(json.dumps(client.result(state["benchmark"], state["entry"])), encoding="utf-8")
+        result = load_result(file)
+    show_result(result)
+    for reason in state["unranked"]:
+        if reason not in result.scored.unranked:
+            show.show_wrapped(f"No rank on the board: {reason.rstrip('.')}.", hanging=2)
+
+
 def _print(client: SpaceClient, state: dict[str, Any]) -> None:
     outcome, name = state["outcome"], plain(str(state["id"]))
     if outcome == "waiting":
@@ -138,12 +153,8 @@ def _print(client: SpaceClient, state: dict[str, Any]) -> None:
     elif outcome == "scored":
         again = ", which was there before" if state["same"] else ""
         typer.echo(f"Submission {name} is scored{again}.")
-        from fairspace.submissions.benchmarks.registry import benchmark
-        from fairspace.submissions.commands.show.values import show_values
-
-        bench = benchmark(state["benchmark"])
-        scores = [Value.from_json(value) for value in state["scores"].values()]
-        show_values("Scores", scores, lambda name: bench.ideal(name, bench.default))
+        if state["row"]:
+            _show_row(client, state)
         typer.echo(f"Its row: {client.address}{plain(state['row'])}" if state["row"] else "Its row was withdrawn.")
     elif outcome == "refused":
         typer.echo(f"Submission {name} was refused.")

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from fairspace.builders.writing import beside
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.manifest import FILE, Manifest
 from fairspace.submissions.format.schema import SCHEMAS, SubmissionMeta
@@ -61,33 +60,6 @@ def write_submission(
         for name, data in files.items():
             (place / name).write_bytes(data)
     return path
-
-
-@contextmanager
-def beside(path: Path) -> Iterator[Path]:
-    """A place beside `path` to write to, which takes its place at the end, or goes if the block fails.
-
-    A folder or device that is there already is written to itself. OSError names `path`.
-    """
-    path = path.resolve()
-    place = path if path.exists() and not path.is_file() else path.with_name(f".{path.name}.part")
-    try:
-        yield place
-        if place != path:
-            place.replace(path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
-    finally:
-        if place != path and place.is_dir():
-            shutil.rmtree(place)
-        elif place != path:
-            place.unlink(missing_ok=True)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text in UTF-8: whole or not at all."""
-    with beside(path) as place:
-        place.write_text(text, encoding="utf-8")
 
 
 def check_new(path: Path) -> None:

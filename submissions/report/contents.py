@@ -21,6 +21,7 @@ from fairspace.submissions.report.headline import (
     first_values,
     headline,
     model_names,
+    no_rank,
     opening,
     results_latex,
     value_row,
@@ -106,7 +107,7 @@ def citations(benchmark_name: str) -> str:
 class Report:
     """The contents of a report on one model, or on several with different names side by side.
 
-    `openings`: first lines on each result; `comparison`: who is more even; `tables`: those with rows; `items`: answers
+    `openings`: first lines on each result; `comparison`: sure differences; `tables`: those with rows; `items`: answers
     by model and value, worst first.
     """
 
@@ -217,13 +218,13 @@ def to_markdown(report: Report) -> str:
 
 
 def to_csv(report: Report) -> str:
-    """Every score and raw value of every model, a line each with the columns of `Result.to_frame`, unrounded."""
+    """Every score and raw value of every model, unrounded, with the columns of `Result.to_frame` and `no_rank`."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []
     for result, name in zip(report.results, report.names, strict=True):
         about = {"model": name, "benchmark": result.benchmark, "standard": result.standard}
-        about["revision"] = str(result.meta.get("revision", ""))
+        about |= {"revision": str(result.meta.get("revision", "")), "no_rank": " ".join(no_rank(result))}
         for kind, values in (("score", result.scored.shown), ("raw value", result.values)):
             rows += [about | value_row(result, value.name, value) | {"kind": kind} for value in values.values()]
     texts = [{key: harmless(cell) if isinstance(cell, str) else cell for key, cell in row.items()} for row in rows]

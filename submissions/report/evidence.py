@@ -19,7 +19,7 @@ from fairspace.submissions.format.schema import LABELS, VOCABULARY
 from fairspace.submissions.gating import Check, hold_against
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.contents import Report
-from fairspace.submissions.report.headline import Table, first_values, named, numbers_of, value_table
+from fairspace.submissions.report.headline import Table, first_values, in_short, named, numbers_of, value_table
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import limits_of
 from fairspace.submissions.standards.documents import digest, document
@@ -67,7 +67,9 @@ def read_statement(path: Path) -> Statement:
             what = f"unknown key{did_you_mean(place[-1], known)}. Known: {', '.join(known)}"
         raise UsageError(f"{path.name}: {'.'.join(place)}: {what}.") from error
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path.name}: {error}. Expected TOML; a new name gets a template.") from error
+        fault = error.strerror if isinstance(error, OSError) else error
+        mend = "--evidence-template FILE.toml writes an empty one"
+        raise UsageError(f"{path.name}: {fault}. Expected TOML; {mend}.") from error
     for name in statement.thresholds.keys() - set(NAMES):
         raise UsageError(f"{path.name}: thresholds.{name}: unknown benchmark{did_you_mean(name, NAMES)}.")
     return statement
@@ -127,15 +129,15 @@ def _run(result: Result) -> dict[str, Any]:
 def _thresholds(result: Result, statement: Statement) -> Table:
     """The checks of the user's thresholds, then the first values without one."""
     given, rows, scored = statement.thresholds.get(result.benchmark, {}), [], result.scored
-    unproven = bool(scored.unranked) and scored.scores[scored.ranking].value is not None  # below a floor
+    unproven = scored.unranked if scored.scores[scored.ranking].value is not None else ()  # below a floor
+    words = {**VERDICTS, "better": f"within, not counted: {in_short(*unproven)}"} if unproven else VERDICTS
     checks = hold_against(result, [(name, kind, n) for name, of in given.items() for kind, n in of if n is not None])
     alone = [Check(name, "", None, None, None, "measured") for name in first_values(result) if name not in given]
     for check in (*checks, *alone):
         three = numbers_of(result, scored.shown.get(check.name) or result.values[check.name])
         interval = "; ".join(filter(None, (three.interval_text, three.missing_text)))
         threshold = _THRESHOLDS[check.direction].format(digits(check.against))
-        kind = "unproven" if unproven and check.verdict == "better" else check.verdict
-        verdict = "undefined" if three.value is None else VERDICTS.get(kind, "cannot be told")
+        verdict = "undefined" if three.value is None else words.get(check.verdict, "cannot be told")
         meaning = benchmark(result.benchmark).about().describe(check.name)
         rows.append((check.name, meaning, three.value_text, interval, threshold, verdict))
     headers = ("value", "meaning", "measured", "95 % interval", "threshold", "verdict")

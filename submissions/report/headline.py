@@ -18,7 +18,7 @@ from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.board import published_rows, ranking_of, scored_row
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.scoring import find_standard, limits_of
+from fairspace.submissions.results.scoring import UNREAD, find_standard, limits_of
 from fairspace.submissions.results.three_numbers import (
     Show,
     ThreeNumbers,
@@ -58,18 +58,21 @@ def sentences_of(result: Result) -> tuple[str, ...]:
 
 
 def opening(result: Result) -> list[str]:
-    """First lines of every report: marks of a part, sentences, an unknown score, and why the score misleads."""
-    marks = limits_of(result)
-    lines = [*([f"{PART}: {'; '.join(marks)}."] if marks else []), *sentences_of(result)]
+    """First lines of every report: marks of a part, unread answers, sentences, an unknown score, why it has no rank."""
+    marks, unread = limits_of(result), [reason for reason in result.scored.unranked if UNREAD in reason]
+    lines = [*([f"{PART}: {'; '.join(marks)}."] if marks else []), *(f"{reason}." for reason in unread)]
+    lines += sentences_of(result)
     scored = result.scored
     name = benchmark(result.benchmark).reporting.leading(scored, result.standard)[0]
     lead = scored.shown.get(name)
     if lead is not None and lead.value is None and lead.reason.rstrip(".") not in " ".join(lines):
         lines.append(f"{name} is {lacking(lead, False)}: {lead.reason.rstrip('.')}.")
-    reasons = meaningful(result)
-    if marks:  # no part has a rank, but its answers can be constant or unreadable
-        return [*lines, *[reason for reason in reasons if not re.search("missing|rank", reason, re.IGNORECASE)][:2]]
-    return [*lines, *(f"No rank: {reason}" for reason in reasons[:2])]
+    return lines if marks else [*lines, *no_rank(result)]
+
+
+def no_rank(result: Result) -> list[str]:
+    """Sentences with all reasons of `meaningful`, as every output of a result prints them."""
+    return [f"No rank: {reason.rstrip('.')}." for reason in meaningful(result)]
 
 
 def meaningful(result: Result) -> list[str]:
@@ -79,6 +82,12 @@ def meaningful(result: Result) -> list[str]:
     missing += limits_of(result)
     missing += ["missing"] if result.scored.sample else []
     return [r for r in result.scored.unranked if not any(part in r or part.endswith(r) for part in missing)]
+
+
+def in_short(*reasons: str) -> str:
+    """Reasons for no rank as a table's cell has them, as in 'it answered the same letter 99 % of the time'."""
+    texts = [re.split(r"\. (?=[A-Z])|; |: its |, so ", reason)[0].rstrip(".") for reason in reasons]
+    return "; ".join(text if text[1:2].isupper() else f"{text[:1].lower()}{text[1:]}" for text in texts)
 
 
 def headline(result: Result, show: Show) -> Headline:
@@ -360,9 +369,16 @@ def results_latex(results: Sequence[Result], names: Collection[str] = ()) -> str
     shown = [named(result, names) if names else first_values(result) for result in results]
     run = {name for values in shown for name, value in values.items() if value.state != "not_run"}
     lacking = list(dict.fromkeys(name for values in shown for name in values if name not in run))
-    not_run = f"Not run: {', '.join(lacking)}." if lacking else ""
+    notes = [f"Not run: {', '.join(lacking)}."] if lacking else []
+    notes += named_lines(results, no_rank)
     known = [{name: value for name, value in values.items() if name in run} for values in shown]
-    return value_table(results[0].benchmark, caption(results), results, known, note=not_run).to_latex()
+    return value_table(results[0].benchmark, caption(results), results, known, note=" ".join(notes)).to_latex()
+
+
+def named_lines(results: Sequence[Result], lines: Callable[[Result], Sequence[str]]) -> list[str]:
+    """The lines of each result; of several results each line begins with its model."""
+    named = zip(model_names(results), results, strict=True)
+    return [f"{name}: {line}" if len(results) > 1 else line for name, result in named for line in lines(result)]
 
 
 def caption(results: Sequence[Result]) -> str:

@@ -7,7 +7,7 @@ has, and how the measurement differs from the paper's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -17,19 +17,19 @@ import pandas as pd
 from jinja2 import Environment
 from markupsafe import Markup
 
+from fairspace.builders.writing import beside
 from fairspace.submissions.benchmarks.benchmark import Scored, Scoring
 from fairspace.submissions.benchmarks.paper import Model, Paper, PaperTable
-from fairspace.submissions.benchmarks.published import PRINTED, published
+from fairspace.submissions.benchmarks.published import PAPER_PRINTS, PRINTED, published
 from fairspace.submissions.benchmarks.published import models as printed_cells
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.errors import UsageError, harmless, need_packages, plain
-from fairspace.submissions.format.writing import beside
 from fairspace.submissions.plotting import number
 from fairspace.submissions.report.contents import one_kind
-from fairspace.submissions.report.headline import Table, caption, model_names
+from fairspace.submissions.report.headline import Table, caption, model_names, no_rank
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.three_numbers import could_be
+from fairspace.submissions.results.three_numbers import NOT_AVAILABLE, could_be
 from fairspace.submissions.uncertainty.scores import with_uncertainty
 from fairspace.submissions.values import Value, measured
 
@@ -73,9 +73,9 @@ def write_paper(results: Sequence[Result], folder: Path) -> list[Path]:
     template = Environment(autoescape=True).from_string(_PAGE.read_text(encoding="utf-8"))
     files["paper.html"] = template.render(title=bench.title, shown=shown, note=paper.note).encode()
     folder.mkdir(parents=True, exist_ok=True)
-    for name, data in files.items():
-        with beside(folder / name) as place:
-            place.write_bytes(data)
+    with ExitStack() as places:  # all files of the earlier folder, or none, are replaced
+        for name, data in files.items():
+            places.enter_context(beside(folder / name)).write_bytes(data)
     return [folder / name for name in files]
 
 
@@ -117,13 +117,14 @@ def _own(result: Result, name: str, paper: Paper) -> Model:
         bare, scored = Scoring(lambda *_: paper.rules), Scored(made, "", None)
         ruled, draws = replace(bench, scoring=bare), (result.values, result.draws)
         made = {**with_uncertainty(ruled, scored, *draws, None, AS_RELEASED).scores}
-    protocol, about = bench.protocol_of(result.signature, result.scored), caption([result])
+    protocol = bench.protocol_of(result.signature, result.scored)
+    about = " ".join([*no_rank(result), caption([result])])
     if protocol != PRINTED:
         about += f" Not the paper's protocol but {protocol}. {bench.protocol_text(protocol)}"
     if bench.protocols.as_printed and not protocol.startswith(bench.protocols.as_printed):
         name = f"{name}, other questions"
     printed = [value for row in published(bench.name, result.standard) for value in row.scores.values()]
-    if not all("printed" in value.evidence or "prints no" in value.reason for value in printed):
+    if any(PAPER_PRINTS in value.evidence or value.reason.startswith(NOT_AVAILABLE) for value in printed):
         about = f"{about.strip()} The printed scores are by another standard."
     values, cohort = {**made, **result.scored.shown, **result.values}, bench.protocols.cohort_of(result.scored)
     for value in result.values.values():

@@ -81,16 +81,19 @@ def _scored(
     scored = bench.score(values, standard, adjustment)
     if draws is not None:
         scored = with_uncertainty(bench, scored, values, draws, standard, adjustment)
-    marks = marks_of(meta, run)
+    marks, chosen = marks_of(meta, run), list[str]()
     if marks:
         scored = replace(scored, part=True, sample=_sample(bench, scored, values, standard, draws, adjustment))
     if not scores_revision(standard, bench.base_revision(revision)):
-        marks += (f"answers to the items of dataset revision {revision}, which {standard.name} does not rank",)
+        chosen += [f"answers to the items of dataset revision {revision}, which {standard.name} does not rank"]
     if reading:
-        marks += (f"read as the {reading} read answers; boards rank rows that are read by their rules",)
-    if marks or scored.ranked is None:
-        scored = replace(scored, ranked=None, unranked=(*_unread(readings), *scored.unranked, *marks))
+        chosen += [f"read as the {reading} read answers; boards rank rows that are read by their rules"]
+    if chosen or marks or scored.ranked is None:  # first what another choice mends
+        scored = replace(scored, ranked=None, unranked=(*chosen, *_unread(readings), *scored.unranked, *marks))
     return scored
+
+
+UNREAD = "answers could be read"
 
 
 def _unread(readings: Mapping[str, Summary]) -> Iterator[str]:
@@ -99,7 +102,7 @@ def _unread(readings: Mapping[str, Summary]) -> Iterator[str]:
             example = next((f", such as {each.before!r}" for each in summary.examples if each.before), "")
             cut = summary.rules.get("cut off", 0)
             mend = f"; {cut:,} end inside their reasoning: raise -M max_tokens" if cut else ""
-            yield f"{task}: 0 of {summary.handed_in:,} answers could be read{example}{mend}"
+            yield f"{task}: 0 of {summary.handed_in:,} {UNREAD}{example}{mend}"
 
 
 def _sample(

@@ -298,7 +298,8 @@ def folded_facts(
     texts: dict[str, str] = {}
     if value is not None and value.value is not None:
         about = value.uncertainty
-        texts["standard error"] = NOTHING if about is None else show(about.error)
+        if about is None or about.shown_error is not None:
+            texts["standard error"] = NOTHING if about is None else show(about.error)
         texts["interval by"] = why_no_chance(value, ideal, published) if about is None else drawn(about)
         chance = chance_text(value, ideal, show)
         texts["by chance"] = why_no_chance(value, ideal, published) if chance == NOTHING else chance

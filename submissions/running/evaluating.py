@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fairspace.builders.writing import write_text
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.manifest import PART, Stage, limit_mark
-from fairspace.submissions.format.writing import write_text
 from fairspace.submissions.report.contents import make_report
 from fairspace.submissions.report.page import to_html
 from fairspace.submissions.results.result import Result

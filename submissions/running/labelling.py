@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from fairspace.ares.annotating.labellers import ARES, Package
 from fairspace.builders.errors import BuildError
+from fairspace.builders.writing import write_text
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.checking.submission import check_table
 from fairspace.submissions.errors import UsageError, did_you_mean
@@ -77,7 +78,7 @@ def hand_in(out: Path, asked: str, data: Mapping[str, Any]) -> None:
     about |= {"model": About.revision, "revision": About.revision, **About().facts(), "generation": {}}
     about |= {"labels": label_source(data["model"], data["settings"] | use)}
     meta = SubmissionMeta.model_validate(about | {"label_error": label_error(data.get("label_error"))})
-    (out / META).write_text(meta.model_dump_json(exclude_none=True, indent=1) + "\n", encoding="utf-8")
+    write_text(out / META, meta.model_dump_json(exclude_none=True, indent=1) + "\n")
 
 
 def label_error(error: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -56,6 +56,11 @@ class Uncertainty:
         """Whether the low end is an estimate; that of a size is 0 where too few halves of its answers have a number."""
         return self.method != "size" or self.debiased is not None
 
+    @property
+    def shown_error(self) -> float | None:
+        """The standard error beside the interval; None where the interval comes from something else than the draws."""
+        return None if self.method in ("exact", "score") else self.error
+
     def to_json(self) -> dict[str, Any]:
         """JSON data, numbers to seven digits, without empty keys."""
         data = {name: part for name, part in vars(self).items() if part is not None and part != ""}

@@ -78,4 +78,5 @@ def test_errors_are_made_with_the_result_and_those_of_an_older_log_are_the_same(
     assert logged.chances == pytest.approx(dict(computed.chances))
     state = State(stores["new"])
     state.refresh()
-    assert {name: value.uncertainty for name, value in state.scores(logged.entry).items()} == errors
+    shown = with_errors([state.find_row(BENCH, "up_to_twenty", logged.entry)], "up_to_twenty")[0]
+    assert {name: value.uncertainty for name, value in shown.scores.items()} == errors

@@ -136,7 +136,7 @@ def test_a_comparison_tells_models_apart_only_where_all_tests_together_do() -> N
 
 def test_a_comparison_shows_itself_and_names_both_models() -> None:
     compared = fs.compare(scored("a", 0.2), scored("<b>", 0.4, 4))
-    assert repr(compared).startswith("a is more even than <b> in 6 of 6;")
+    assert repr(compared).startswith("<b> against a: sure differences, the biggest first:")
     assert "&lt;b&gt;" in compared._repr_html_()
     assert r"$<$b$>$" in compared.to_latex()
     assert sum(": difference" in mark for mark in marks(compared.plot().document())) == len(compared.lines)

@@ -107,16 +107,24 @@ def test_no_corrected_p_exceeds_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("levels", "answer"),
+    ("levels", "answer", "each"),
     [
-        ((0.2, 0.3), "a is more even than b in 6 of 6; 6 of these differences are sure."),
-        ((0.3, 0.2), "b is more even than a in 6 of 6; 6 of these differences are sure."),
-        ((0.2, 0.201), "a is more even than b in 6 of 6; none of these differences are sure."),
-        ((0.2, None), "6 of 6 count for neither: numbers or answers are missing."),
+        (
+            (0.2, 0.3),
+            "b against a: sure differences, the biggest first:",
+            "0.3000 against 0.2000, less even (difference +0.1000",
+        ),
+        (
+            (0.3, 0.2),
+            "b against a: sure differences, the biggest first:",
+            "0.2000 against 0.3000, more even (difference −0.1000",
+        ),
+        ((0.2, 0.201), "b against a: no difference is sure.", ""),
+        ((0.2, None), "7 of 7 values are open: numbers or answers are missing.", ""),
     ],
 )
 def test_a_comparison_answers_first_and_nothing_counts_without_a_number(
-    levels: tuple[float, float | None], answer: str
+    levels: tuple[float, float | None], answer: str, each: str
 ) -> None:
     made = [result("a", levels[0], waves(0.01, 3)), result("b", levels[1] or 0.0, waves(0.01, 4))]
     if levels[1] is None:
@@ -125,6 +133,9 @@ def test_a_comparison_answers_first_and_nothing_counts_without_a_number(
         }
         made[1] = replace(made[1], values=gone)
     results = [rescore(each, "up_to_twenty") for each in made]
-    assert Comparison(results).sentences == [answer]
+    first, *differences_of = Comparison(results).sentences
+    assert first == answer
+    assert len(differences_of) == (7 if each else 0)
+    assert sum(each in sentence for sentence in differences_of) == (6 if each else 0)  # the total has no direction
     printed = Comparison([replace(each, draws=None) for each in results]).sentences[0]
     assert levels[1] is None or "nobody knows whether these differences are real" in printed

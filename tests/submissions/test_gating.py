@@ -46,7 +46,7 @@ def test_what_is_worse_fails_and_what_is_as_good_or_better_passes(results: dict[
         assert repr(found).startswith(f"Gate: {'fails' if verdict == 'worse' else 'passes'}.")
     for most, verdict in ((0.2, "worse"), (0.4, "better"), (None, "measured")):
         check = fs.gate(worse, scores=[name], most=most).checks[0]
-        assert (check.verdict, check.against) == (verdict, most)
+        assert (check.verdict, check.at_most) == (verdict, most)
 
 
 def test_undefined_never_passes(results: dict[str, Result]) -> None:
@@ -88,8 +88,12 @@ def test_doing_nothing_is_not_fair_and_like_is_compared_with_like(results: dict[
     }
     idle = rescore(replace(base, values={**base.values, **sides}), base.standard)
     for found in (fs.gate(idle, base), fs.gate(idle, most=0.4)):
-        assert {(check.verdict, bool(check.reason)) for check in found.checks} == {("not enough data", True)}
+        assert {(check.verdict, bool(check.reason)) for check in found.checks} == {("not counted", True)}
         assert found.exit_code == UNDECIDED
+    told = fs.gate(idle, most=0.4)
+    head = repr(told).splitlines()[2].split()
+    assert head == ["name", "value", "distance", "at", "most", "verdict"]
+    assert f"not counted: {told.checks[0].reason}" in " ".join(repr(told).split())
     assert fs.gate(idle, idle).passes
     read = replace(base, signature={**base.signature, "reading": "authors"})
     with pytest.raises(fs.UsageError, match="v2 and by v2, authors; a gate compares"):

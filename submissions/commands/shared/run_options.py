@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -201,3 +201,13 @@ def tell_stages(stages: Iterable[Stage]) -> None:
         typer.echo(stage(done))
         if line := course_line(done):
             typer.echo(line)
+
+
+def refuse_together(given: Mapping[str, object], apart: Mapping[str, Sequence[str]]) -> None:
+    """UsageError for two options of which one would be left out; `given`: option -> its setting."""
+    for option, others in apart.items():
+        for other in others:
+            if given[option] and given[other]:
+                raise UsageError(
+                    f"{option} and {other} do not go together; leave one out, and repeat the command for it."
+                )

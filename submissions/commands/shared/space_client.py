@@ -91,6 +91,10 @@ class SpaceClient:
         """The state of a submission. Errors: as `_ask`."""
         return self._ask("GET", f"/api/v1/submissions/{quote(name, safe='')}")
 
+    def result(self, benchmark: str, entry: str) -> dict[str, Any]:
+        """The result behind a row as JSON data. Errors: as `_ask`."""
+        return self._ask("GET", f"/api/v1/boards/{quote(benchmark, safe='')}/rows/{quote(entry, safe='')}/result")
+
     def act(self, entry: str, action: str, about: Mapping[str, Any]) -> dict[str, Any]:
         """Apply a maintainer's action to a row and return its event. Errors: as `_ask`."""
         return self._ask("POST", f"/api/v1/rows/{quote(entry, safe='')}/{action}", json=about)
@@ -148,7 +152,7 @@ def _refusal(answer: httpx.Response, address: str) -> CodedError | None:
         body = answer.json()
     except ValueError:
         body = None
-    if answer.is_success and isinstance(body, dict) and ("outcome" in body or "kind" in body):
+    if answer.is_success and isinstance(body, dict) and body.keys() & {"outcome", "kind", "format"}:
         return None
     parts = ("code", "where", "what", "expected", "mend")
     if not isinstance(body, dict) or not all(isinstance(body.get(part), str) for part in parts):

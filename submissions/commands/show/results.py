@@ -43,8 +43,8 @@ _INSTRUMENTS: Mapping[Kind, str] = {
     "labels_transported": "Corrected for a labeller that is worse here than where it was tested",
     "human_labels": "Corrected by people's labels",
 }
-_LABEL, _REASONS = 14, 3
-"""Width of a label in the headline, and most reasons for no rank, and values with items, in the details."""
+_LABEL, _ITEMS = 14, 3
+"""Width of a label in the headline, and most values with items, in the details."""
 _HANDED_IN = (
     "Handed in is every answer, also one that refuses or that cannot be used: these are known, and counted as what "
     "they are. Only what was not handed in widens the bounds of a value."
@@ -79,7 +79,7 @@ def show_result(result: Result, *, details: bool = False, everything: bool = Fal
     show_wrapped(f"{CHANCE_SIGNS} {'' if everything else MORE[details]}", style="dim")
     if not details:
         return
-    _show_headline(headline(result, digits), everything)
+    _show_headline(headline(result, digits))
     if result.readings:
         show_outcomes("How the answers were read", result.readings)
     if share := tier_2_share(result):
@@ -95,23 +95,20 @@ def show_result(result: Result, *, details: bool = False, everything: bool = Fal
         show_wrapped(f"Signature: {signature}", style="dim")
 
 
-def _show_headline(top: Headline, everything: bool) -> None:
+def _show_headline(top: Headline) -> None:
     OUT.print()
     OUT.print(cell(top.number), style="bold")
     for label, text in top.facts:
         _labelled(label, text)
-    shown = top.unranked if everything else top.unranked[:_REASONS]
-    for reason in shown:
+    for reason in top.unranked:
         _labelled("why no rank", reason)
-    if len(shown) < len(top.unranked):
-        _labelled("", f"--all lists {len(top.unranked) - len(shown)} more")
 
 
 def _show_items(result: Result) -> None:
     """Print the worst and a typical answer of the first values in a line each."""
     lines = [
         f"{name}, {kind}: {item.id}, {shortened(item.before + item.marked + item.after or item.value, 60)}"
-        for name, items in [*result.items.items()][:_REASONS]
+        for name, items in [*result.items.items()][:_ITEMS]
         for kind in ("worst", "typical")
         if (item := next((item for item in items if item.kind == kind), None)) is not None
     ]

@@ -28,6 +28,7 @@ from fairspace.ares.annotating.source import Entry, Source, contents, list_entri
 from fairspace.builders.engine.build import write_atomically
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.builders.iris_steer_60.plan import steer_id, steer_prompt
+from fairspace.builders.writing import beside
 from fairspace.submissions.benchmarks.iris.records import STEER
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.quality.models import (
@@ -380,9 +381,8 @@ def fill_quality(
     for file, table in zip(files, tables, strict=True):
         part = measured.annotations.slice(start, table.num_rows).replace_schema_metadata(table.schema.metadata)
         start += table.num_rows
-        new = out / f"{file.name}.part"
-        pq.write_table(part, new, compression="zstd")
-        new.replace(out / file.name)
+        with beside(out / file.name) as place:
+            pq.write_table(part, place, compression="zstd")
     said = {"format": 1, "models": dict(measured.about), "counts": dict(measured.counts)}
     write_atomically(out / FILE, json.dumps(said, ensure_ascii=False, indent=1) + "\n")
     return measured

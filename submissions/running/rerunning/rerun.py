@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from fairspace.builders.writing import write_text
 from fairspace.submissions.answers.rows import read_rows
 from fairspace.submissions.benchmarks.genres.parse.judge import NOTHING, read_narrative, read_profile
 from fairspace.submissions.benchmarks.genres.parse.persons import Names
@@ -291,7 +292,7 @@ def part_seed(out: Path, digest: str) -> str:
     file = out / SEED
     if not file.is_file():
         out.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps({"submission": digest, "seed": secrets.token_hex(16)}) + "\n", encoding="utf-8")
+        write_text(file, json.dumps({"submission": digest, "seed": secrets.token_hex(16)}) + "\n")
     known = json.loads(file.read_text(encoding="utf-8"))
     if known["submission"] != digest:
         raise UsageError(f"{out} holds the verification of another submission; name another --out.")

@@ -82,8 +82,11 @@ def test_a_submission_is_handed_in_scored_and_shown(run: Run, served: Served, tm
     file = good_zip(tmp_path / "mine.zip", "mine")
     code, out, err = run("submit", file, "--space", served.address, "--wait")
     assert code == 0, err
-    assert "is scored" in out
-    assert "average_llm" in out
+    _, _, rest = out.partition(" is scored.\n")
+    printed, unranked, _ = rest.partition("No rank on the board: copy of stereotyped.")
+    assert unranked
+    assert printed == run("score", file)[1]
+    assert "average_llm" in printed
     row = next(line for line in out.splitlines() if line.startswith("Its row: ")).removeprefix("Its row: ")
     assert httpx.get(
         row.replace("/model/", "/api/v1/boards/").replace("fact_or_fair/", "fact_or_fair/rows/")
@@ -91,6 +94,10 @@ def test_a_submission_is_handed_in_scored_and_shown(run: Run, served: Served, tm
     code, out, _ = run("submit", file, "--space", served.address, "--json")
     told = json.loads(out)
     assert (code, told["outcome"], told["benchmark"]) == (0, "scored", "fact_or_fair")
+    assert told["unranked"] == ["copy of stereotyped"]
+    shown = [" ".join(line.split()) for line in told["sentences"]]
+    assert shown
+    assert all(line in " ".join(printed.split()) for line in shown)
     job = served.await_line(logger="fairspace.jobs", message="a job ended", id=told["id"])
     assert job["outcome"] == "scored"
 

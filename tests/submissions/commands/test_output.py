@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.submissions.format import writing
+from fairspace.builders import writing
 
 Run = Callable[..., tuple[int, str, str]]
 SHIPPED = Path(__file__).parents[3] / "submissions" / "results" / "shipped"
@@ -87,3 +88,49 @@ def test_a_home_that_cannot_be_written_is_named_or_not_needed(asked: bool, tmp_p
     done = subprocess.run(words, env={**os.environ, **away}, capture_output=True, text=True)
     assert done.returncode == int(asked)
     assert not asked or "Set HF_HOME, XDG_CACHE_HOME, XDG_DATA_HOME to a folder that can be written." in done.stderr
+
+
+SMALL = 16 << 10
+"""Bytes that a file may have in the test below; a result, a page and a submission have more."""
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["score", "RESULT", "--out", "OUT"],
+        ["report", "RESULT", "--out", "OUT.html"],
+        ["report", "RESULT", "--paper", "--out", "paper"],
+        ["baseline", "random", "--benchmark", "genres", "--out", "new"],
+        ["items", "genres", "--out", "items"],
+    ],
+)
+def test_a_disk_that_takes_no_more_ends_every_command_that_writes_with_a_sentence(
+    words: list[str], result: Path, tmp_path: Path
+) -> None:
+    """A limit on the size of files is the system's own EFBIG, with nothing replaced by a test."""
+    earlier = [tmp_path / name for name in ("OUT", "OUT.html", "paper/paper.html", "items/narrative.parquet")]
+    for file in earlier:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("earlier")
+    limited = f"import resource as r; r.setrlimit(r.RLIMIT_FSIZE, ({SMALL}, {SMALL})); {COMMAND[-1]}"
+    told = [str(result) if word == "RESULT" else word for word in words]
+    done = subprocess.run([sys.executable, "-c", limited, *told], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2, done.stderr
+    assert "fairspace: EFBIG at " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert {file.read_text() for file in earlier} == {"earlier"}
+    assert not [file for file in tmp_path.rglob("*") if ".part" in file.name or file.name == "new"]
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_kill_while_a_file_is_written_leaves_the_earlier_one_and_the_next_command_mends(tmp_path: Path) -> None:
+    writes = "from fairspace.builders.writing import beside; from pathlib import Path; import os, signal\n"
+    writes += "with beside(Path('r.json')) as place: place.write_text('half'); os.kill(os.getpid(), signal.SIGKILL)"
+    (tmp_path / "r.json").write_text("earlier")
+    assert subprocess.run([sys.executable, "-c", writes], cwd=tmp_path).returncode == -signal.SIGKILL
+    assert (tmp_path / "r.json").read_text() == "earlier"
+    writing.write_text(tmp_path / "r.json", "new")
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("r.json", "new")]

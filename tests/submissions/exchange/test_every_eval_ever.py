@@ -42,6 +42,14 @@ def test_every_bundled_result_passes_the_schema(name: str) -> None:
         record = aggregate(scored_baseline(baseline, name))
         check_record(record)
         lower = {e["evaluation_name"]: e["metric_config"]["lower_is_better"] for e in record["evaluation_results"]}
+        sure = [
+            e["score_details"]["uncertainty"]
+            for e in record["evaluation_results"]
+            if "uncertainty" in e["score_details"]
+        ]
+        for each in sure:
+            of_draws = each["confidence_interval"]["method"] not in ("exact", "score")
+            assert ("standard_error" in each) == of_draws
         higher = benchmark(name).higher_is_better
         assert lower.get(scored_baseline(baseline, name).scored.ranking, not higher) is not higher
 

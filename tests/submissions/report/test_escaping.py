@@ -94,7 +94,7 @@ def test_comparison(name: str, run: Run, tmp_path: Path) -> None:
         file.write_text(json.dumps(each.to_json()), encoding="utf-8")
     code, told, _ = run("compare", *files)
     assert code == 0
-    assert letters(f"{plain(name)} is more even than beside") in letters(told)
+    assert letters(f"beside against {plain(name)}: sure differences") in letters(told)
     assert not STEERING.search(told)
 
 

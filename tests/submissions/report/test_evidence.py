@@ -61,7 +61,9 @@ def test_a_value_without_draws_is_held_against_a_limit_by_its_error() -> None:
 def test_a_model_below_a_floor_is_not_shown_to_be_within() -> None:
     below = load_result(SHIPPED)
     assert "It answered the same letter every time: its fairness score says nothing." in below.scored.unranked
-    assert verdicts(below, llm_fairness=0.5) == ["cannot be told"]
+    (verdict,) = verdicts(below, llm_fairness=0.5)
+    assert verdict.startswith("within, not counted: too few facts right")
+    assert verdict.endswith("it answered the same letter every time")
     assert verdicts(replace(below, scored=replace(below.scored, unranked=())), llm_fairness=0.5) == [
         "shown to be within"
     ]
@@ -106,15 +108,18 @@ def test_faults_of_the_file_are_named(
     assert said in " ".join(error.split())
 
 
-def test_an_absent_file_becomes_a_template_and_the_page_is_for_one_result(
+def test_a_template_has_an_option_and_the_page_is_for_one_result_and_a_file_that_is_there(
     tmp_path: Path, run: Callable[..., tuple[int, str, str]]
 ) -> None:
     file = tmp_path / "result.json"
     file.write_text(result("model", 0.3, waves(0.01, 3)).dumps(), encoding="utf-8")
-    code, said, _ = run("report", file, "--evidence", tmp_path / "new.toml", "--out", tmp_path / "page.html")
-    assert code == 0
-    assert "new.toml, an empty template" in said
+    code, _, error = run("report", file, "--evidence", tmp_path / "new.toml", "--out", tmp_path / "page.html")
+    assert (code, "--evidence-template FILE.toml writes" in " ".join(error.split())) == (2, True)
+    assert not list(tmp_path.glob("*new.toml*")) + list(tmp_path.glob("page.html"))
+    assert run("report", "--evidence-template", tmp_path / "new.toml")[0] == 0
     assert (tmp_path / "new.toml").read_text(encoding="utf-8") == TEMPLATE
+    assert run("report", "--evidence-template", tmp_path / "new.toml")[0] == 2
+    assert run("report", file, "--evidence", tmp_path / "new.toml", "--out", tmp_path / "page.html")[0] == 0
     assert "Evidence: model on" in (tmp_path / "page.html").read_text(encoding="utf-8")
     code, _, error = run("report", file, file, "--evidence", tmp_path / "new.toml")
     assert (code, "expected one RESULT" in " ".join(error.split())) == (2, True)

@@ -9,6 +9,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -16,14 +17,17 @@ import pytest
 from fairspace.submissions.answers.items import Item
 from fairspace.submissions.answers.rows import COUNTED, Summary
 from fairspace.submissions.checking.consistency import TaskConsistency
+from fairspace.submissions.commands.score import APART
 from fairspace.submissions.comparing import compare
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.report.contents import Report, make_report, to_csv, to_latex, to_markdown
+from fairspace.submissions.report.evidence import TEMPLATE
 from fairspace.submissions.report.page import to_html
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import load_result, rescore
 from tests.submissions.benchmarks.iris.results import iris_result
 from tests.submissions.results.test_tiers import result, waves
+from tests.submissions.running.test_running_page import all_commands
 
 Run = Callable[..., tuple[int, str, str]]
 HOSTILE = r"=1+1|\input{/etc/passwd} <script>alert(1)</script> $x$ [a](b) 100 % #1 ~^_"
@@ -132,7 +136,7 @@ def test_results_are_compared_in_the_terminal_with_corrected_significance(run: R
         files[-1].write_text(scored(f"m{number}", level, number).dumps(), encoding="utf-8")
     code, out, _ = run("compare", *files)
     assert code == 0
-    assert out.startswith("m3 is more even than m4 in 6 of 6; 6 of these differences are sure.\n")
+    assert out.startswith("m4 against m3: sure differences, the biggest first:\n")
     assert "uneven choices: gender, occupations" in out
     assert " ".join(out.split()).count("+0.1000 95 %:") == out.count("0.1277; significant, p < 0.001") == 7
     assert max(map(len, out.splitlines())) <= 80
@@ -159,11 +163,11 @@ def test_a_comparison_says_which_answers_it_compares(run: Run, tmp_path: Path) -
     out = " ".join(run("compare", first, same)[1].split())
     assert "a: limited to 2 stimuli a task. b: limited to 2 stimuli a task." in out
     assert "a and b answered the same 16 of 24 questions." in out
-    assert "a is more even than b in 6 of 6" in out
+    assert "b against a: sure differences, the biggest first: " in out
     assert out.count("; significant, p < 0.001") == 7
     out = " ".join(run("compare", first, others)[1].split())
     assert "a and c did not answer the same questions (16 and 16 of 24)" in out
-    assert out.startswith("6 of 6 count for neither: numbers or answers are missing.")
+    assert out.startswith("c against a: no difference is sure. 7 of 7 values are open: numbers or answers are missing.")
     assert out.count("; not significant, p 1.000") == 7
     empty = _without_draws(partial("d", 0.2, "1"))
     data = json.loads(empty.read_text(encoding="utf-8"))
@@ -197,3 +201,29 @@ def test_the_command_writes_what_is_asked_for(run: Run, tmp_path: Path) -> None:
     assert "there is no folder" in run("report", file, "--out", tmp_path / "none" / "x.md")[2].lower()
     code, _, err = run("report", tmp_path)
     assert (code, "is a folder, no result" in err) == (2, True)
+
+
+def test_options_that_would_be_left_out_are_refused(run: Run, tmp_path: Path) -> None:
+    """Every two of the options of `report`: both do their work, or the command names both and writes nothing."""
+    (tmp_path / "r.json").write_text(scored("m", 0.2, 3).dumps(), encoding="utf-8")
+    (tmp_path / "given.toml").write_text(TEMPLATE, encoding="utf-8")
+    settings = {"--eee": ["eee"], "--evidence": ["given.toml"], "--evidence-template": ["new.toml"], "--paper": []}
+    settings["--out"] = ["page.html"]
+    params = all_commands().commands["report"].params
+    assert {name for each in params for name in each.opts if name.startswith("--")} - {"--help"} == {*settings}
+    there = {file.name for file in tmp_path.iterdir()}
+    for pair in combinations(settings, 2):
+        named = {option: [str(tmp_path / place) for place in settings[option]] for option in pair}
+        if set(pair) == {"--out", "--paper"}:
+            named["--out"] = [str(tmp_path / "folder")]
+        results = [] if "--evidence-template" in pair else [tmp_path / "r.json"]
+        code, _, error = run("report", *results, *(word for option in pair for word in (option, *named[option])))
+        new = [file for file in tmp_path.iterdir() if file.name not in there]
+        if any({option, other} == set(pair) for option, others in APART.items() for other in others):
+            assert (code, new) == (2, []), pair
+            assert all(option in error for option in pair)
+        else:
+            assert (code, bool(new)) == (0, True), pair
+        for file in new:
+            shutil.rmtree(file) if file.is_dir() else file.unlink()
+    assert run("report", tmp_path / "r.json", "--paper", "--out", tmp_path / "paper.html")[0] == 2

@@ -101,7 +101,7 @@ def test_only_reasons_that_concern_the_answers_stand_in_the_opening() -> None:
     whole = result("m", 0.2, waves(0.01, 3))
     same = "gender_occupation: 95.0% of the answers name the same side of the picture; at most 90% may"
     told_of = replace(whole, scored=replace(whole.scored, unranked=(same,)))
-    assert opening(told_of)[-1] == f"No rank: {same}"
+    assert opening(told_of)[-1] == f"No rank: {same}."
     lacking = iris_result("m", "lab", RD_gender=float("nan"))
     assert lacking.scored.unranked
     assert not meaningful(lacking)

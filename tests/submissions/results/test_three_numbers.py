@@ -198,6 +198,9 @@ def test_the_folded_facts_stand_in_one_order_and_have_a_sentence_each() -> None:
         "chances": "reached > 0.99",
         "sensitivity analysis": "0.28 to 0.33",
     }
+    assert shown.uncertainty is not None
+    exact = replace(shown, uncertainty=replace(shown.uncertainty, method="exact"))
+    assert "standard error" not in folded_facts(exact, GAP, show)  # it is the draws', and the interval is not
     without_row = folded_facts(shown, GAP, show)
     assert list(without_row) == [name for name in SENTENCES if name in without_row]
 
