@@ -2,9 +2,9 @@
 
 GENRES, sections 3.1 and 3.2, Tables 5 to 9: four relational models with 72 elements each, half of them conflict; five
 images per element. Relationships and names are the paper's; the scenario texts are ours
-(`reference/genres_elements.csv`), because the paper prints examples alone. Three revisions share the ids: `v2`, the default, whose
-prompts also ask for the shown traits, so that a story's end can be told; `v1`, asked as printed; `upstream`, the authors' own pairs, whose names come with
-the submission (column `names`).
+(`reference/genres_elements.csv`), because the paper prints examples alone. Three revisions share the ids: `v2`, the
+default, whose prompts also ask for the shown traits, so that a story's end can be told; `v1`, asked as printed;
+`upstream`, the authors' own pairs, whose names come with the submission (column `names`).
 """
 
 from __future__ import annotations
@@ -366,7 +366,7 @@ def pair_list(revision: str = REVISIONS[0]) -> tuple[Pair, ...]:
 
 
 def text_prompt(pair: Pair, revision: str = REVISIONS[0]) -> str:
-    """The prompt for the model under test (Figure 3); in `v2` and its core the format of the reply has a fourth line."""
+    """The prompt for the model under test (Figure 3); `v2` and its core have a fourth line of the reply."""
     element = pair.element
     return fill(
         TEXT_TEMPLATE + (SHOWN_TRAITS if CORE.get(revision, revision) == "v2" else ""),

@@ -128,9 +128,7 @@ def _prompts(task: Task, revision: str) -> pa.Table | None:
     return task.items(revision) if task.items is not None and revision not in task.theirs else None
 
 
-def _items(
-    samples: Samples, ids: pa.Array, prompts: Callable[[str], pa.Table | None], shown: Shown
-) -> Iterator[Item]:
+def _items(samples: Samples, ids: pa.Array, prompts: Callable[[str], pa.Table | None], shown: Shown) -> Iterator[Item]:
     chosen: set[str] = set()
     for kind, places in zip(KINDS, _orders(samples, len(ids)), strict=True):
         count = 0
