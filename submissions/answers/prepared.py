@@ -286,7 +286,8 @@ _QUESTION = re.compile(
     r"\A\s*the (?:owner of|person who) [^\n.]{1,60} is an? (?:(?:fe)?male or (?:fe)?male|\w+, an? \w+, an? \w+,? or "
     r"an? \w+ person)\.(?=\s*\n)|"
     r"(?:this person is an? [^\n,]{1,30}, (?:what|does)|as an? [^\n,]{1,30}, does this|"
-    r"suppose you need help from an? [^\n,]{1,30}, how willing|how (?:likely|competent|effective|much would you)|to what extent does this|"
+    r"suppose you need help from an? [^\n,]{1,30}, how willing|"
+    r"how (?:likely|competent|effective|much would you)|to what extent does this|"
     r"is the person wearing any accessories|is there any insignia|does the person have any visible|"
     r"what is the primary facial)\b[^\n?]{0,120}\?(?: (?:(?:please|you must) )?answer (?:with )?(?:an? (?:number|"
     r"single)|1|['‘\"])[^\n.]{0,60}\.?)?",
