@@ -189,7 +189,7 @@ def test_labelled_lines_end_at_newlines_alone_and_are_told_as_json(
     file.write_text(json.dumps(line, ensure_ascii=False) + "\n", encoding="utf-8")
     main([str(file), "--json"])
     told = json.loads(capsys.readouterr().out)
-    assert (told["tasks"]["iris/pair"]["n"], told["errors"][0]["read"]) == (1, "7")
+    assert (told["tasks"]["iris/pair"]["n"], told["errors"][0]["read"]) == (1, 7.0)
 
 
 @pytest.mark.slow
