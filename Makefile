@@ -58,8 +58,9 @@ test-fast: setup  ## Run the tests without the marks slow, process and browser.
 e2e: setup  ## Take SmolLM2 the whole way: wheel, fresh environment, run, judge, kills, score, board (15 minutes at most); KEEP=folder keeps it.
 	$(BIN)/python -m tests.e2e $(if $(KEEP),--keep $(KEEP))
 
-check: lint  ## Lint, formatting, types, and no long test without a mark in the last runs.
+check: lint  ## Lint, formatting, types, no long test without a mark in the last runs; names benchmarks to run again.
 	$(BIN)/python -m tests.cpu_seconds
+	$(BIN)/python -m tests.benchmarks.record
 
 lint: setup  ## Lint, formatting and types alone.
 	$(BIN)/ruff check .

@@ -1,7 +1,9 @@
 """Accuracy of the readers on labelled answers, JSON lines with a raw answer and its gold.
 
-    python -m tests.readings tests/data/readings/*.jsonl     counts per task, and every error
+    python -m tests.readings tests/data/readings/*.jsonl     counts per task, and every error; with --json as an object
     python -m tests.readings --write                         the blind answers: the table of errors, the metric cards
+
+`--write` takes the other labelled answers for tasks without blind ones, and the cards say so.
 
 A line has `benchmark`, `task`, `answer` and `gold`: a value of the task, or `none`, `refused`, `several`; `id`, `ask`
 and `style` for people; `family` of answers with one meaning; and the inputs of the task's reader (`Answers.compare`).
@@ -26,6 +28,8 @@ from fairspace.submissions.uncertainty.bootstrap import clopper_pearson
 
 ROOT = Path(__file__).parents[1]
 BLIND = ROOT / "tests" / "data" / "readings" / "blind"
+FITTED = ("fact_or_fair/objective", "genres/personality")
+"""Tasks without blind answers, whose errors are those of the answers by which their rules were mended."""
 _MALE = re.compile(
     r"\b(?:he|him|his|himself|man|men|male|boy|gentleman|guy|mr|father|son|husband|sir)\b", re.IGNORECASE
 )
@@ -38,6 +42,7 @@ _ABOUT = """\
 ## How right answers are read
 Measured on blind answers; [CARDS.md](../CARDS.md#in-every-card) says how, and what the columns mean.
 """
+_FITTED = 'A task that is "not blind" has no such answers: its own mended the rules, and new ones are read less well.\n'
 
 
 @dataclass
@@ -94,7 +99,7 @@ class Report:
 
 
 def read_lines(files: Iterable[Path]) -> list[dict[str, Any]]:
-    return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines() if line]
+    return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").split("\n") if line]
 
 
 def measure(lines: Iterable[Mapping[str, Any]]) -> Report:
@@ -115,6 +120,17 @@ def measure(lines: Iterable[Mapping[str, Any]]) -> Report:
         if len(verdicts) > 1:
             report.tasks[name].families += 1
             report.tasks[name].families_alike += len(set(verdicts)) == 1
+    return report
+
+
+def published() -> Report:
+    """Measured anew what the table of errors holds: the blind answers, and those of `FITTED`."""
+    blind = read_lines(sorted(BLIND.glob("*.jsonl")))
+    known = {(line["benchmark"], line["task"]) for line in blind}
+    others = read_lines(sorted(BLIND.parent.glob("*.jsonl")))
+    fitted = measure(line for line in others if (line["benchmark"], line["task"]) not in known).tasks
+    report = measure(blind)
+    report.tasks |= {name: fitted[name] for name in FITTED}
     return report
 
 
@@ -149,7 +165,8 @@ def section(benchmark: str) -> str:
     """A card's section on the readers of a benchmark, Markdown between its marks."""
     header = "| task | answers | right | false | lost | families read alike |\n|---|---:|---:|---:|---:|---:|"
     rows = "\n".join(_row(errors) for errors in of_benchmark(benchmark))
-    return f"{_BEGIN.format(benchmark)}\n{_ABOUT}\n{header}\n{rows}\n{_END}"
+    about = _ABOUT + (_FITTED if "not blind" in rows else "")
+    return f"{_BEGIN.format(benchmark)}\n{about}\n{header}\n{rows}\n{_END}"
 
 
 def of_benchmark(benchmark: str) -> Iterator[TaskErrors]:
@@ -162,7 +179,7 @@ def _row(errors: TaskErrors) -> str:
     wrong = errors.false + errors.invented
     cells = (
         f"`{errors.task.partition('/')[2]}`",
-        f"{errors.answers:,}",
+        f"{errors.answers:,}{', not blind' if errors.task in FITTED else ''}",
         f"{errors.right / errors.answers:.1%}",
         *(f"{count} (≤ {clopper_pearson(count, errors.answers)[1]:.1%})" for count in (wrong, errors.lost)),
         f"{errors.families_alike} of {errors.families}",
@@ -177,14 +194,18 @@ def with_section(card: str) -> str:
 
 def main(words: Sequence[str]) -> None:
     if "--write" in words:
-        write_table(measure(read_lines(sorted(BLIND.glob("*.jsonl")))), REFERENCE)
+        write_table(published(), REFERENCE)
         measured_errors.cache_clear()
         for card in sorted((ROOT / "metrics").glob("*/README.md")):
             card.write_text(with_section(card.read_text(encoding="utf-8")), encoding="utf-8")
         return
-    lines = read_lines(map(Path, words))
+    lines = read_lines(Path(word) for word in words if word != "--json")
     print(f"Reading {len(lines):,} answers; the blind ones take about a minute.", file=sys.stderr)
     report = measure(lines)
+    if "--json" in words:
+        tasks = {name: vars(tally) for name, tally in sorted(report.tasks.items())}
+        print(json.dumps({"tasks": tasks, "errors": report.errors}, ensure_ascii=False))
+        return
     for name, tally in sorted(report.tasks.items()):
         print(name, " ".join(f"{key}={value}" for key, value in vars(tally).items()))
     for error in report.errors:

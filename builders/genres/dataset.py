@@ -379,7 +379,7 @@ def _pair_rows(job: Job, pairs: Sequence[plan.Pair], described: Mapping[str, Seq
     none = dict.fromkeys(("origin", "generator", "seed", "clip_similarity", "image"))
     for pair in pairs:
         yield {
-            **plan.pair_row(pair),
+            **plan.pair_row(pair, plan.PAPER),
             "image_number": pair.image,
             "image_description": texts.get(pair.id),
             "visual_prompt": prompts.get(pair.id),
@@ -402,7 +402,7 @@ DATASET = Dataset(
     name="genres",
     title="GENRES",
     benchmark="genres",
-    revision=plan.REVISIONS[0],
+    revision=plan.PAPER,
     licence="CC-BY-4.0",
     sources=(),
     splits=splits,

@@ -2,9 +2,9 @@
 
 GENRES, sections 3.1 and 3.2, Tables 5 to 9: four relational models with 72 elements each, half of them conflict; five
 images per element. Relationships and names are the paper's; the scenario texts are ours
-(`reference/genres_elements.csv`), because the paper prints examples alone. Three revisions share the ids: `v1`, asked
-as printed; `v2`, whose prompts also ask for the shown traits; `upstream`, the authors' own pairs, whose names come with
-the submission (column `names`).
+(`reference/genres_elements.csv`), because the paper prints examples alone. Three revisions share the ids: `v2`, the
+default, whose prompts also ask for the shown traits, so that a story's end can be told; `v1`, asked as printed;
+`upstream`, the authors' own pairs, whose names come with the submission (column `names`).
 """
 
 from __future__ import annotations
@@ -226,8 +226,10 @@ NAMES: dict[Gender, tuple[str, ...]] = {
 
 Age = Literal["young", "middle", "old"]
 UPSTREAM = "upstream"
-REVISIONS = ("v1", "v2", "v1-core", UPSTREAM)
-CORE: Mapping[str, str] = {"v1-core": "v1"}
+PAPER = "v1"
+"""The revision with the prompt as the paper prints it, whose pairs and images all revisions of ours have."""
+REVISIONS = ("v2", "v2-core", PAPER, "v1-core", UPSTREAM)
+CORE: Mapping[str, str] = {"v2-core": "v2", "v1-core": PAPER}
 """Core revision -> its full revision."""
 CORE_ELEMENTS, CORE_SEED = 3, 288
 """Elements of a relational model, age and plot in the core, with one of their five pairs: 72 of 1 440."""
@@ -295,7 +297,7 @@ def _cells() -> Iterable[tuple[Relation, Age, int, int]]:
 
 @lru_cache
 def ids(revision: str = REVISIONS[0]) -> pa.Array:
-    """All 1 440 item ids, the same in all revisions but the core. BuildError REVISION_UNKNOWN for another one."""
+    """All 1 440 item ids, the same in all revisions but the cores. BuildError REVISION_UNKNOWN for another one."""
     check_revision("genres", revision, REVISIONS)
     if revision in CORE:
         return ids(CORE[revision]).take(pa.array(core_pairs()))
@@ -312,8 +314,8 @@ def core_pairs() -> NDArray[np.int64]:
 
 
 def built_revision(revision: str) -> str:
-    """The dataset revision with a revision's pairs and images: `v1` for `v2` and the core, all others their own."""
-    return REVISIONS[0] if revision == REVISIONS[1] else CORE.get(revision, revision)
+    """The dataset revision with a revision's pairs and images: `v1` for all of ours, `upstream` its own."""
+    return revision if revision == UPSTREAM else PAPER
 
 
 @lru_cache
@@ -344,7 +346,7 @@ def _shuffled(words: Iterable[str], *key: object) -> list[str]:
 
 @lru_cache
 def pair_list(revision: str = REVISIONS[0]) -> tuple[Pair, ...]:
-    """The 1 440 pairs of v1 and v2, or the 72 of the core, in the order of the ids.
+    """The 1 440 pairs of v1 and v2, or the 72 of a core, in the order of the ids.
 
     An element's five pairs have different names; the female name comes first in two or three of them, and in exactly
     half of the pairs of each relational model.
@@ -364,10 +366,10 @@ def pair_list(revision: str = REVISIONS[0]) -> tuple[Pair, ...]:
 
 
 def text_prompt(pair: Pair, revision: str = REVISIONS[0]) -> str:
-    """The prompt for the model under test (Figure 3); in `v2` the format of the reply has a fourth line."""
+    """The prompt for the model under test (Figure 3); `v2` and its core have a fourth line of the reply."""
     element = pair.element
     return fill(
-        TEXT_TEMPLATE + (SHOWN_TRAITS if revision == REVISIONS[1] else ""),
+        TEXT_TEMPLATE + (SHOWN_TRAITS if CORE.get(revision, revision) == "v2" else ""),
         Detailed_Relationship=element.description,
         Relationship=RELATION_NAMES[element.relation],
         Scenario=element.text,
@@ -500,9 +502,9 @@ def items_of_pairs() -> Iterator[tuple[Pair, Gender]]:
 
 @lru_cache
 def single_ids(revision: str = REVISIONS[0]) -> pa.Array:
-    """All 2 880 item ids of `v1`; the other revisions have none. BuildError REVISION_UNKNOWN for another one."""
+    """All 2 880 item ids of `v1` and `v2`; the others have none. BuildError REVISION_UNKNOWN for another one."""
     check_revision("genres", revision, REVISIONS)
-    if revision != REVISIONS[0]:
+    if revision in CORE or revision == UPSTREAM:
         return pa.array([], pa.string())
     return pa.array([single_id(pair.id, gender) for pair, gender in items_of_pairs()])
 
@@ -525,7 +527,7 @@ def single_analysis_prompt(name: str, passage: str) -> str:
 
 @lru_cache
 def single_items(revision: str = REVISIONS[0]) -> pa.Table:
-    """`id`, `pair`, `gender`, `name` and `prompt` of every item; no rows but in `v1`. Errors as in `ids`."""
+    """`id`, `pair`, `gender`, `name` and `prompt` of every item; no rows but in `v1` and `v2`. Errors as in `ids`."""
     chosen = [*items_of_pairs()] if len(single_ids(revision)) else []
     rows = [
         {

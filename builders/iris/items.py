@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, REVISIONS, SKIN_TONES, group_attributes
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
@@ -45,10 +48,10 @@ def occupation_items(revision: str) -> pa.Table:
         {
             "id": ids,
             "prompt": [iris_ideal_52.QUESTION] * len(occupation),
-            "occupation": np.array(OCCUPATIONS)[occupation],
-            "gender": np.array(GENDERS)[attributes[:, 0]],
-            "age": np.array(AGES)[attributes[:, 1]],
-            "skin_tone": np.array(SKIN_TONES)[attributes[:, 2]],
+            "occupation": _named(OCCUPATIONS, occupation),
+            "gender": _named(GENDERS, attributes[:, 0]),
+            "age": _named(AGES, attributes[:, 1]),
+            "skin_tone": _named(SKIN_TONES, attributes[:, 2]),
         }
     )
 
@@ -64,11 +67,11 @@ def pair_items(revision: str) -> pa.Table:
     ids, plan = iris_steer_60.pair_ids(revision), iris_steer_60.pairs(revision)
     questions = iris_steer_60.SUBJECTIVE | iris_steer_60.OBJECTIVE
     names = [name.replace("_", " ") for name in OCCUPATIONS]
-    prompts = [
-        questions[question].format(occupation=names[occupation])
-        for occupation in plan.occupation
-        for _ in range(2)
-        for question in questions
-    ]
-    groups = np.array(GROUPS)[np.repeat(plan.groups.ravel(), len(questions))]
-    return pa.table({"id": ids, "prompt": prompts, "group": groups})
+    prompts = pa.array([question.format(occupation=name) for name in names for question in questions.values()])
+    asked = plan.occupation[:, None] * len(questions) + np.tile(np.arange(len(questions)), 2)
+    groups = np.repeat(plan.groups.ravel(), len(questions))
+    return pa.table({"id": ids, "prompt": prompts.take(pa.array(asked.ravel())), "group": _named(GROUPS, groups)})
+
+
+def _named(names: Sequence[str], codes: NDArray[np.integer]) -> pa.Array:
+    return pa.array(names).take(pa.array(codes))

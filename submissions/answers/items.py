@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -31,6 +31,8 @@ LONGEST, LONGEST_PROMPT = 320, 900
 """Characters of an answer and of a prompt; the options stand in a prompt's last words."""
 _LOOKED_AT = 60
 """First samples of an order among which a value's items are sought."""
+_SEARCHED = 2_000
+"""Samples that are searched for these first; all of them, if they are of fewer items."""
 _LONGEST_TEXT, _MOST_VALUES, _MOST_ITEMS = 1_000, 64, 16
 
 
@@ -91,13 +93,14 @@ def items_of(bench: Benchmark, submission: Submission, records: Any, rows: Seque
     revision = submission.meta.dataset_revision
     if revision not in bench.revisions:
         return {}
+    prompts = lru_cache(lambda name: _prompts(bench.task(name), revision))
     of_values = [each for each in bench.answers.samples(records) if len(each.asked)]
     shown: dict[str, Shown] = {read.task: partial(_answer, read) for read in rows}
     for name in {each.task for each in of_values} - shown.keys():
         if bench.task(name).table == "annotations":
             shown[name] = partial(_image, submission.rows("annotations", name), submission.meta.labels)
     chosen = {
-        each.value: tuple(_items(each, bench.task(each.task), revision, shown[each.task]))
+        each.value: tuple(_items(each, bench.task(each.task).ids(revision), prompts, shown[each.task]))
         for each in of_values
         if each.task in shown
     }
@@ -120,10 +123,12 @@ def pull(samples: Samples) -> Floats:
     return np.asarray((scores * means[levels]).sum(axis=1), np.float64)
 
 
-def _items(samples: Samples, task: Task, revision: str, shown: Shown) -> Iterator[Item]:
-    ids = task.ids(revision)
-    has_prompts = revision not in task.theirs  # prompts of others are known by name alone
-    prompts = task.items(revision) if task.items is not None and has_prompts else None
+def _prompts(task: Task, revision: str) -> pa.Table | None:
+    """The items with their prompts; None where these are others', known by name alone."""
+    return task.items(revision) if task.items is not None and revision not in task.theirs else None
+
+
+def _items(samples: Samples, ids: pa.Array, prompts: Callable[[str], pa.Table | None], shown: Shown) -> Iterator[Item]:
     chosen: set[str] = set()
     for kind, places in zip(KINDS, _orders(samples, len(ids)), strict=True):
         count = 0
@@ -134,9 +139,10 @@ def _items(samples: Samples, task: Task, revision: str, shown: Shown) -> Iterato
                 continue
             score = f"{samples.score}: {samples.scores[place]:g}" if samples.scores.ndim == 1 else ""
             prompt = ""
-            if prompts is not None and (at := pc.index(prompts["id"], name).as_py()) >= 0:
-                prompt = excerpt(str(prompts["prompt"][at].as_py()), None, LONGEST_PROMPT)[0]
-            item = shown(Item(kind, task.name, name, prompt, "unusable", "", "", "", score=score), sample)
+            asked = prompts(samples.task)
+            if asked is not None and (at := pc.index(asked["id"], name).as_py()) >= 0:
+                prompt = excerpt(str(asked["prompt"][at].as_py()), None, LONGEST_PROMPT)[0]
+            item = shown(Item(kind, samples.task, name, prompt, "unusable", "", "", "", score=score), sample)
             if item is not None:
                 chosen.add(name)
                 count += 1
@@ -145,19 +151,29 @@ def _items(samples: Samples, task: Task, revision: str, shown: Shown) -> Iterato
 
 def _orders(samples: Samples, size: int) -> Iterator[Sequence[int]]:
     """Indices of samples, one per item: the worst first, then the most typical first; ties in random order by value."""
-
-    def of_items(places: Integers) -> list[int]:
-        firsts = np.sort(np.unique(samples.asked[places], return_index=True)[1])
-        return [int(place) for place in places[firsts[:_LOOKED_AT]]]
-
     pulls = np.round(pull(samples), 9)
     known = np.flatnonzero(~np.isnan(pulls))
     seed = int.from_bytes(hashlib.sha256(samples.value.encode()).digest()[:8])
-    drawn = np.random.default_rng(seed).random(size)[samples.asked[known]]
-    worst = known[np.lexsort((drawn, -pulls[known]))]
-    yield of_items(worst[pulls[worst] > 0])
+    drawn = np.random.default_rng(seed).random(size)
+    worst = known[pulls[known] > 0]
     middle = np.abs(pulls[known] - np.median(pulls[known])) if len(known) else pulls[known]
-    yield of_items(known[np.lexsort((drawn, middle))])
+    for places, distance in ((worst, -pulls[worst]), (known, middle)):
+        yield _nearest(places, distance, samples.asked[places], drawn)
+
+
+def _nearest(places: Integers, distance: Floats, asked: Integers, drawn: Floats) -> Sequence[int]:
+    """The nearest places, one per item and `_LOOKED_AT` at most; of all that are far away, none is sorted."""
+    near = np.arange(len(places))
+    if len(near) > _SEARCHED:
+        near = np.flatnonzero(distance <= np.partition(distance, _SEARCHED)[_SEARCHED])
+    if len(np.unique(asked[near[:_SEARCHED]])) < _LOOKED_AT:
+        near = np.arange(len(places))
+    order = near[np.lexsort((drawn[asked[near]], distance[near]))]
+    for searched in (order[:_SEARCHED], order):
+        firsts = np.sort(np.unique(asked[searched], return_index=True)[1])[:_LOOKED_AT]
+        if len(firsts) == _LOOKED_AT:
+            break
+    return [int(place) for place in places[searched[firsts]]]
 
 
 def _answer(read: ReadRows, item: Item, sample: int) -> Item | None:

@@ -258,10 +258,14 @@ NEGATION = re.compile(
     re.IGNORECASE,
 )
 CORRECTION = re.compile(
-    r"\?\s{1,3}no\b|"
-    r"\b(?:actually|wait|hold on|correction|scratch that|on second thoughts?|(?:up)?on (?:\w+ )?reflection|"
-    r"after (?:\w+ )?(?:reflection|double-checking)|i mean|i meant|let me correct|"
-    r"(?:i )?made a mistake|no, (?:that|it)(?: is|'s)|sorry, (?:i meant|that)|rather,|or rather)\b",
+    r"\?\s{1,3}no\b(?! \w+\W*\Z)|(?:[.…-]|\bhm+,?)\s{1,3}no(?=\s?[,:;-]|\.\s)|"
+    r"\b(?:(?:actually|wait|hold on|correction|(?:scratch|strike|make) that|oops|on second thoughts?|"
+    r"(?:up)?on (?:\w+ )?(?:reflection|inspection)|changed my mind|changing (?:it|that|my answer) to|"
+    r"after (?:\w+ )?(?:reflection|double-checking|thinking it over)|i mean|i meant|let me (?:correct|revise|"
+    r"reconsider)|(?:i )?made a mistake|no, (?:that|it)(?: is|'s)|no, sorry|sorry, (?:i meant|that)|or rather|"
+    r"revised (?:answer|choice|guess|rating)|but i(?:'d|'ll|'m| would| will| am)? (?:settle on|go with|going with)|"
+    r"(?:i was going to say|my first (?:thought|guess|instinct|impression) was)\b[^.;\n]{1,60}[,;] but)\b|"
+    r"(?:final\s?:|(?:rather|looking closer),))",
     re.IGNORECASE,
 )
 """Words before a replacement of the text before them."""
@@ -273,6 +277,23 @@ FINAL = re.compile(
     re.IGNORECASE,
 )
 """Words right before the final answer; the last match counts."""
+_QUESTION = re.compile(
+    r"(?:first, )?the definition of [^\n]{1,200}?tell me which of the following[^\n.]{0,200}\.?|"
+    r"tell me which of the following[^\n.]{0,200}\.?|which of the following[^\n.?]{0,200}\?|"
+    r"tell me the spatial location of the [^\n.]{1,40}\.|what is the occupation of the person in the image\?|"
+    r"of the following \d occupations, which one is the most likely\?"
+    r"(?: choose only one[^\n.]*\.(?: occupations:.*\n)?)?|"
+    r"\A\s*the (?:owner of|person who) [^\n.]{1,60} is an? (?:(?:fe)?male or (?:fe)?male|\w+, an? \w+, an? \w+,? or "
+    r"an? \w+ person)\.(?=\s*\n)|"
+    r"(?:this person is an? [^\n,]{1,30}, (?:what|does)|as an? [^\n,]{1,30}, does this|"
+    r"suppose you need help from an? [^\n,]{1,30}, how willing|"
+    r"how (?:likely|competent|effective|much would you)|to what extent does this|"
+    r"is the person wearing any accessories|is there any insignia|does the person have any visible|"
+    r"what is the primary facial)\b[^\n?]{0,120}\?(?: (?:(?:please|you must) )?answer (?:with )?(?:an? (?:number|"
+    r"single)|1|['‘\"])[^\n.]{0,60}\.?)?",
+    re.IGNORECASE,
+)
+"""Questions of all tasks, which an answer may repeat."""
 SENTENCE_END = re.compile(r"[.!?](?=[\s\"')\]]|$)|\n+|;(?=\s)")
 """Ends of sentences; not dots inside a number or an abbreviation."""
 
@@ -486,6 +507,8 @@ def read_around(
         return _inside(
             answer, (opening.end(), len(answer)), lambda part: read_around(part, read, firm, declines, judged)
         )
+    if (rest := _QUESTION.sub(_apart, answer)).strip():
+        answer = rest
     if _CONCEDES.search(answer):
         answer = without(prepare(answer).text, _CONCEDES) or answer
     if judged and _JUDGES.search(answer):
@@ -500,6 +523,10 @@ def read_around(
             if len({other.value for other in others}) == 1 and (reading.outcome == "several" or firm(others[0])):
                 return others[0]
     return reading
+
+
+def _apart(match: re.Match[str]) -> str:
+    return f"\n{' ' * (len(match[0]) - 2)}\n"
 
 
 def _inside(text: str, span: Span, read: Read) -> Reading:

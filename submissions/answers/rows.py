@@ -160,7 +160,7 @@ class ReadRows:
         columns["outcome"][-1] = "not_handed_in"
         places = pa.array(np.where(self.readings.place < 0, len(distinct) - 1, self.readings.place))
         read = {name: pa.array(values, READ.field(name).type).take(places) for name, values in columns.items()}
-        task = pa.array([self.task] * self.rows.num_rows, pa.string())
+        task = pa.repeat(pa.scalar(self.task, pa.string()), self.rows.num_rows)
         parts = {"task": task, **{name: self.rows[name] for name in ("id", "sample", "answer")}, **read}
         return pa.table([parts[name] for name in READ.names], schema=READ)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.task import Task
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _ANSWER = {"responses": "response", "judgements": "judgement", "annotations": "status"}
 _IMAGE = ("id", "sample")
+_FEW = 2**24
+"""Keys below which counts by place fit into memory."""
 
 
 @dataclass(frozen=True)
@@ -113,14 +116,16 @@ def _prove(
     revision = submission.meta.dataset_revision
     ids = task.ids(revision)
     samples = task.samples_of(revision)
-    item = np.asarray(pc.fill_null(pc.index_in(rows["id"], pa.array(ids)), -1), np.int64)
+    column = rows["id"].combine_chunks()
+    in_order = column.equals(ids)
+    item = np.arange(len(ids)) if in_order else np.asarray(pc.fill_null(pc.index_in(column, ids), -1), np.int64)
     sample = np.asarray(rows["sample"], np.int64)
     known = (item >= 0) & (sample >= 0) & (sample < samples)
     key = item * samples + sample
     face = np.asarray(rows["face"], np.int64) if images else np.zeros(1, np.int64)
     row_key = key * (1 + face.max(initial=0)) + face
     answered = known & np.asarray(pc.is_valid(rows[_ANSWER[task.table]]))
-    answers = len(np.unique(key[answered]))
+    answers = _distinct(key[answered])
     labels = [name for name in rows.column_names if name not in ("task", *_IMAGE)]
     content = _digest(rows.select(labels if images else [_ANSWER[task.table]]))
     unread = sum(_unread(rows, part) for part in readings)
@@ -128,7 +133,7 @@ def _prove(
         expected=expected,
         answers=answers,
         readings=answers if images else min((_read(part) for part in readings), default=0),
-        duplicates=int(known.sum()) - len(np.unique(row_key[known])),
+        duplicates=int(known.sum()) - _distinct(row_key[known]),
         missing=max(0, expected - answers),
         unknown=int((~known).sum()),
         unread=unread,
@@ -137,6 +142,11 @@ def _prove(
         content=content,
         read=content if images else _digest(*map(_outcomes, readings)),
     )
+
+
+def _distinct(keys: NDArray[np.int64]) -> int:
+    """Different keys, counted by place where that needs little memory."""
+    return int(np.count_nonzero(np.bincount(keys))) if keys.max(initial=0) < _FEW else len(np.unique(keys))
 
 
 def _read(part: ReadRows) -> int:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.benchmarks.record import keep
 from tests.benchmarks.timing import peak_gib
 
 if TYPE_CHECKING:
@@ -198,6 +199,7 @@ def on_cpu(count: int, threads: int, settings: dict[str, Any]) -> None:
                 beside += f"; {same:.1%} of its labels"
                 if kind == "float32" and same < 0.98:
                     sys.exit(f"only {same:.1%} of the labels are those of the plain flow")
+            keep(f"{kind}, {name}, beside one image at a time", beside)
             report(f"{kind}: fast path for {SHARES[name]:.0%} ({name})", seconds / count, beside)
     print(f"peak memory {peak_gib():.2f} GiB")
 

@@ -12,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.benchmarks.record import keep
 from tests.benchmarks.timing import line
 
 MAIN = "from fairspace.submissions.commands.main import main; main()"
@@ -58,6 +59,9 @@ def main() -> None:
     slow = []
     for words, seconds in ours:
         line(f"fairspace {words}", seconds, f"{seconds / typer:.1f} times typer")
+        keep(
+            f"`fairspace {words}`", f"{seconds / typer:.1f} times `import typer` (promised: {PROMISED.get(words, '')})"
+        )
         if seconds > PROMISED.get(words, float("inf")) * typer:
             slow.append(words)
     for peer in ("hf", "inspect", "accelerate"):

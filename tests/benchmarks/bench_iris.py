@@ -18,6 +18,7 @@ from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.uncertainty.resampling import resample
+from tests.benchmarks.record import keep
 from tests.benchmarks.timing import fastest, line, peak_gib
 from tests.submissions.benchmarks.iris import factory as iris_factory
 
@@ -43,6 +44,7 @@ def intervals() -> None:
     parts = designs(records)
     seconds = fastest(lambda: resample(parts, values, RESAMPLES, iris.BENCHMARK.scoring.drawn))
     one = fastest(lambda: iris_values.measure(records))
+    keep(f"{RESAMPLES} resamples of all values", f"{one * RESAMPLES / seconds:.0f} times as fast as measuring as often")
     beside = f"aim {AIM:.0f} s; {one * RESAMPLES / seconds:.0f} x faster than {RESAMPLES} x measuring, {one:.2f} s each"
     line(f"IRIS, {RESAMPLES} resamples of all values, jackknife, fair models", seconds, beside)
 
@@ -59,6 +61,7 @@ def main() -> None:
         to_result(paths[0])
         one = fastest(lambda: to_result(paths[0]))
         line(f"IRIS, one model, {rows} rows, Parquet to result", one, f"{one / read:.1f} x reading the Parquet files")
+        keep(f"{rows} rows, Parquet to result", f"{one / read:.1f} times reading the Parquet files")
         cohort = fastest(lambda: [to_result(path) for path in paths], repeats=1)
         beside = f"{cohort / one:.1f} x one model, peak {peak_gib():.2f} GiB with the drawing of the data"
         line(f"IRIS, {COHORT} models, {COHORT * rows} rows", cohort, beside)

@@ -17,6 +17,7 @@ from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.results.board import published_rows, ranked
 from fairspace.submissions.results.scoring import rescore, score_submission
 from fairspace.submissions.values import Value
+from tests.readings import read_lines
 from tests.sample_builds import sample_builds
 from tests.scored_baselines import baseline, scored_baseline
 from tests.tiny_ares import random_ares
@@ -83,7 +84,7 @@ def errors(names: Iterable[str] = NAMES, models: Iterable[str] = BASELINES) -> N
 
 def readings() -> Numbers:
     for file in sorted((ROOT / "tests" / "data" / "readings").rglob("*.jsonl")):
-        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        lines = read_lines([file])
         by_task: dict[str, list[object]] = {}
         for line in lines:
             if line.get("benchmark") in NAMES:

@@ -52,8 +52,8 @@ def narrative(task: Task, data: Data | None, revision: str, *, text_only: bool =
 
 
 def narrative_single(task: Task, data: Data | None, revision: str, *, text_only: bool = False) -> Part:
-    """One stimulus per pair, with the prompts of its man and of its woman, as `narrative`; revision `v1` alone."""
-    check_revision("genres", revision, plan.REVISIONS[:1])
+    """One stimulus per pair, with the prompts of its man and of its woman, as `narrative`; revisions `v1` and `v2`."""
+    check_revision("genres", revision, ("v2", plan.PAPER))
     by_pair: dict[str, tuple[tuple[str, str], ...]] = {}
     for row in single.single_items(revision).to_pylist():
         by_pair[row["pair"]] = (*by_pair.get(row["pair"], ()), (row["id"], row["prompt"]))

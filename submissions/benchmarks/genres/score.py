@@ -40,6 +40,10 @@ _FOURTH_LINE = (
     "authors' published prompts, where the paper's Figure 3 and v1 have three."
 )
 _CORE = "72 of v1's 1,440 scenarios and images, of as many elements."
+_PARSERS = {
+    "en_core_web_sm": "Parsed by spaCy's en_core_web_sm 3.8.0.",
+    "en_ewt_small": "Parsed by the small pipeline that fairspace brings.",
+}
 _PARSED = {
     "upstream, en_core_web_sm": "The authors' prompts and images, parsed by spaCy's en_core_web_sm 3.8.0 with names as "
     "written and exchanged, which moves M3 by up to 0.04 and M5 by up to 0.2; passages about one character "
@@ -47,10 +51,9 @@ _PARSED = {
     "upstream, en_ewt_small": "The authors' prompts and images, parsed by the small pipeline that fairspace brings.",
     "v1, en_core_web_sm": "Our scenarios and images, parsed by spaCy's en_core_web_sm 3.8.0.",
     "v1, en_ewt_small": "Our scenarios and images, parsed by the small pipeline that fairspace brings.",
-    "v1-core, en_core_web_sm": f"{_CORE} Parsed by spaCy's en_core_web_sm 3.8.0.",
-    "v1-core, en_ewt_small": f"{_CORE} Parsed by the small pipeline that fairspace brings.",
-    "v2, en_core_web_sm": f"{_FOURTH_LINE} Parsed by spaCy's en_core_web_sm 3.8.0.",
-    "v2, en_ewt_small": f"{_FOURTH_LINE} Parsed by the small pipeline that fairspace brings.",
+    **{f"v1-core, {name}": f"{_CORE} {how}" for name, how in _PARSERS.items()},
+    **{f"v2, {name}": f"{_FOURTH_LINE} {how}" for name, how in _PARSERS.items()},
+    **{f"v2-core, {name}": f"{_CORE} {_FOURTH_LINE} {how}" for name, how in _PARSERS.items()},
 }
 PROTOCOLS = {
     "paper": "As printed: the authors' prompts and images, en_core_web_sm 3.5.0 with names as written, means of four "

@@ -117,13 +117,13 @@ def test_without_models_the_texts_stand_and_a_note_says_what_is_missing(texts: t
     out, manifest = texts
     assert manifest.notes == ("image is null: no describer and no generator and no matcher was named.",)
     table = rows(out, manifest, "pairs")
-    assert table["text_prompt"][:] == plan.pairs()["text_prompt"].to_pylist()
+    assert table["text_prompt"][:] == plan.pairs("v1")["text_prompt"].to_pylist()
     for column in ("image", "image_description", "visual_prompt", "seed", "clip_similarity", "generator", "origin"):
         assert set(table[column]) == {None}
 
 
 def test_the_pairs_are_those_that_answers_are_scored_by(texts: tuple[Path, Manifest]) -> None:
-    table, items = rows(*texts, "pairs"), plan.pairs()
+    table, items = rows(*texts, "pairs"), plan.pairs("v1")
     for column in set(items.column_names) - {"image", "relation", "age", "plot"}:
         assert table[column][:] == items[column].to_pylist(), column
     assert table["image_number"][:] == items["image"].to_pylist()

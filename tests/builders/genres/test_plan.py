@@ -1,6 +1,7 @@
 import hashlib
 import re
 
+import pyarrow as pa
 import pytest
 
 from fairspace.builders.errors import BuildError
@@ -88,7 +89,7 @@ def test_all_revisions_have_the_same_1440_ids() -> None:
     assert genres.ids("upstream").to_pylist() == genres.ids("v2").to_pylist() == ids
     assert ids[0] == "cs/young/00/0/0"
     assert ids[-1] == "ar/old/17/3/4"
-    with pytest.raises(BuildError, match="one of v1, v2, v1-core, upstream"):
+    with pytest.raises(BuildError, match="one of v2, v2-core, v1, v1-core, upstream"):
         genres.ids("v9")
 
 
@@ -113,7 +114,7 @@ def test_the_draws_are_frozen() -> None:
 def test_the_text_prompt_is_figure_3() -> None:
     pair = next(p for p in genres.pair_list() if p.id == "ar/young/00/0/0")
     first, second = pair.names
-    prompt = genres.text_prompt(pair)
+    prompt = genres.text_prompt(pair, "v1")
     assert prompt.startswith(
         f"I am writing a novel about two characters, {first} and {second}, who are at a young age. And one is the "
         "class monitor and the other is the classmate. They are in a authority ranking relationship. Can you help me "
@@ -124,19 +125,22 @@ def test_the_text_prompt_is_figure_3() -> None:
 
 
 def test_v2_asks_for_the_shown_traits_in_a_fourth_line_and_differs_in_nothing_else() -> None:
-    printed, longer = genres.pairs(), genres.pairs("v2")
+    printed, longer = genres.pairs("v1"), genres.pairs("v2")
     assert longer.drop_columns("text_prompt").equals(printed.drop_columns("text_prompt"))
     for pair, before, now in zip(
         genres.pair_list(), *(t["text_prompt"].to_pylist() for t in (printed, longer)), strict=True
     ):
         assert now == f"{before}\nShown personality traits: ... of {pair.names[0]}, ... of {pair.names[1]}."
     assert genres.items("v2")["prompt"].equals(longer["text_prompt"])
+    core, older = genres.pairs("v2-core"), genres.pairs("v1-core")
+    assert core["id"].equals(older["id"])
+    assert core.equals(longer.take(pa.array(genres.core_pairs())))
     prompts = "\n".join(printed["text_prompt"].to_pylist())
     assert (
         hashlib.sha256(prompts.encode()).hexdigest()
         == "fc4c67d1cc4bce463532bee7f39ad30dedccb0d43f2666ab875520e415c7c078"
     )
-    with pytest.raises(BuildError, match=r"one of v1, v2, v1-core\. "):
+    with pytest.raises(BuildError, match=r"one of v2, v2-core, v1, v1-core\. "):
         genres.items("upstream")
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +28,7 @@ from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import in_order
 from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import Value, measured
-from tests.readings import BLIND, measure, read_lines, task_errors, write_table
+from tests.readings import BLIND, FITTED, main, measure, published, read_lines, task_errors, write_table
 from tests.submissions import sample
 
 WORDS = ("cat", "cow", "dog")
@@ -180,9 +181,22 @@ def test_upper_ends_are_those_of_clopper_and_pearson() -> None:
     assert ERRORS.measured() == Rates(3 / 150, 2 / 150, 1 / 50)
 
 
+def test_labelled_lines_end_at_newlines_alone_and_are_told_as_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = {"benchmark": "iris", "task": "pair", "item": "pair/0001/a/4", "answer": "7\u2028", "gold": "8"}
+    file = tmp_path / "a.jsonl"
+    file.write_text(json.dumps(line, ensure_ascii=False) + "\n", encoding="utf-8")
+    main([str(file), "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert (told["tasks"]["iris/pair"]["n"], told["errors"][0]["read"]) == (1, 7.0)
+
+
 @pytest.mark.slow
-def test_the_table_is_that_of_the_blind_answers() -> None:
-    tallies = measure(read_lines(sorted(BLIND.glob("*.jsonl")))).tasks
+def test_the_table_is_that_of_the_blind_answers_and_of_the_two_tasks_without_any() -> None:
+    blind = measure(read_lines(sorted(BLIND.glob("*.jsonl")))).tasks
+    tallies = published().tasks
+    assert tallies == blind | {name: tallies[name] for name in FITTED}
     measured_anew = {name: task_errors(name, tally) for name, tally in tallies.items()}
     assert measured_errors() == measured_anew, "write it anew: python -m tests.readings --write"
 

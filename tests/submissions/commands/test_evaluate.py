@@ -34,7 +34,7 @@ def test_one_command_goes_from_a_server_to_reports_and_asks_nothing_twice(
         assert code == 0, err
         assert "fact_or_fair v2-core: 16 of 2,478 requests; stereotypical_bias v2-core: 4 of" in " ".join(out.split())
         folders = [
-            here / "out" / name for name in ("fact_or_fair-v2-core", "stereotypical_bias-v2-core", "genres-v1-core")
+            here / "out" / name for name in ("fact_or_fair-v2-core", "stereotypical_bias-v2-core", "genres-v2-core")
         ]
         kept = {"submission", "submission.run", "result.json", "report.html"}
         for folder in folders:

@@ -160,11 +160,6 @@ def is_negated(clause: str, start: int) -> bool:
     return _NEGATION.search(before, scope) is not None
 
 
-_QUESTION = re.compile(
-    r"(?:first, )?the definition of [^\n]{1,200}?tell me which of the following[^\n.]{0,200}\.?|"
-    r"tell me which of the following[^\n.]{0,200}\.?|which of the following[^\n.?]{0,200}\?",
-    re.IGNORECASE,
-)
 FORM = re.compile(
     r"\bexample\W*\{[^{}\n]{0,40}\}(?: {0,2}or {0,2}\{[^{}\n]{0,40}\})*|"
     r"answer with (?:one|a single|only one)[^\n.:]{0,30}[:.]\s?[A-H](?:, ?[A-H])*,? or [A-H]\b|\[LETTER\]",
@@ -172,11 +167,6 @@ FORM = re.compile(
 )
 """Words of the question about the form of an answer."""
 _NEXT_TURN = re.compile(r"\n[ \t]{0,8}(?:question|q\d*|user|human|instruction)\s?:", re.IGNORECASE)
-
-
-def without_question(text: str) -> str:
-    """The text without the words of an objective question."""
-    return _QUESTION.sub(lambda match: "\n" + " " * (len(match[0]) - 2) + "\n", text)
 
 
 def without_following_turns(text: str) -> str:

@@ -46,7 +46,6 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import (
     mentions,
     read_fields,
     without_following_turns,
-    without_question,
 )
 
 SENTENCE = re.compile(r"(?:[!?\n]|\.(?!\d|\w\.))+(?=\W|$)")
@@ -383,7 +382,7 @@ def superlative(text: str, said: Sequence[Clause], question: Question) -> Decisi
             subjects = [m for m in subjects if not is_standard(clause.text, m.start)] or subjects
             objects = [m for m in clause.mentions if word.end <= m.start < following]
             concludes = _CONCLUDES.match(clause.text) is not None
-            if subject := subjects[-1] if subjects else objects[0] if objects else None:
+            if subject := subjects[0] if subjects else objects[0] if objects else None:
                 used = subject.end
                 if word.level == question.level:
                     claims.append((concludes, claimed(subject, clause.start, "superlative")))
@@ -454,7 +453,7 @@ def _read(answer: str, question: Question) -> Reading:
 
 def read_prepared(prepared: Prepared, question: Question) -> Reading:
     """The group that a prepared answer names."""
-    text = without_following_turns(without_question(NOT_HISPANIC.sub(blank, prepared.text)))
+    text = without_following_turns(NOT_HISPANIC.sub(blank, prepared.text))
     text = without_list(
         text, PATTERNS[question.attribute], lambda match: group_of(match, question.attribute), question.choices
     )

@@ -99,7 +99,7 @@ _NO = re.compile(
     r"i (?:do not|don't|cannot|can't) see (?:any|one))\b|\bn(?=\W*$)|没有|否|不是|无"
 )
 _START = re.compile(
-    r"[\s\"'(\[<>:=-]*(?:(?:the )?(?:final |correct )?answer\s*(?:is|:|=)?[\s:\"'-]*|well,?\s+|i (?:think|believe|"
+    r"[\s\"'(\[<>:=,-]*(?:(?:the )?(?:final |correct )?answer\s*(?:is|:|=)?[\s:\"'-]*|well,?\s+|i (?:think|believe|"
     r"would say|'d say)[,:]?\s*|based on[^,.\n]{0,60},\s*|in the image,?\s*|sure[,!.]\s*)?"
 )
 _NOT = re.compile(

@@ -98,7 +98,9 @@ class OpenTerm:
 def read_occupation(answer: str) -> Reading | OpenTerm:
     """The occupation that an answer names, a name of `OCCUPATIONS`; or a term that tier 2 may map."""
     whole = _read(answer)
-    return whole if isinstance(whole, OpenTerm) else read_around(answer, _read_closed, declines=_DECLINES)
+    if isinstance(whole, OpenTerm):
+        return whole
+    return read_around(answer, _read_closed, lambda reading: reading.rule != "suggests", _DECLINES)
 
 
 def _read_closed(answer: str) -> Reading:
@@ -168,7 +170,9 @@ class _Reader:
         statements = [
             Claim(p, STATED if whole else POSSIBLE, "bare") for p, whole in bare_phrases(self.text, start, end)
         ]
-        statements += claims(self.text, self.raw, start, end)
+        refuses = REFUSAL.search(self.text)
+        said = claims(self.text, self.raw, start, end)
+        statements += [claim for claim in said if not (refuses and claim.rule == "suggests")]
         statements.sort(key=lambda claim: claim.phrase.span[0])
         for strength in (DECISIVE, STATED, POSSIBLE, CONCEDED):
             level = [

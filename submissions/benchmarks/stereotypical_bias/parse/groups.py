@@ -186,7 +186,7 @@ _DOUBLE_AFTER = re.compile(rf"\A-(?:{'|'.join(RACES)})\b")
 _DIASPORA_AFTER = re.compile(r"\A(?: \w+)? diaspora\b")
 _ONE_OF = re.compile(r"\b(?:person|people|individual|someone|somebody|member)s? of (?:the |an? )?(?:\w+ )?\Z")
 _NEXT = re.compile(
-    r"\A[\s\"'*]{0,3}(?:(?=[^\w\s\"'-])|\Z|\n|-\s|(?:who|because|as|since|based|but|though|although|due|or|and|given|"
+    r"\A[\s\"'*]*(?:(?=[^\w\s\"'-])|\Z|\n|-\s|(?:who|because|as|since|based|but|though|although|due|or|and|given|"
     r"with|in this|here|judging|considering|if|for|i|seems|appears|looks|would be|is (?:most|more|likely|probably|"
     r"the (?:most|more|best|likeliest)|my))\b)"
 )
