@@ -193,17 +193,24 @@ def gate(
 
 
 def checked_values(tested: Result, base: Result | None) -> list[str]:
-    """The first values of a result that have a fairer direction or an even point, but for those that neither model has.
+    """The first values of a result that have a fairer direction or an even point, but for those not run for either.
 
     The ranked value is not among them where the result begins with others: it may mix facts and fairness. Without a
     `base` it is the first one alone.
     """
     bench, shown = find_benchmark(tested.benchmark), first_values(tested)
-    of_base = {} if base is None else first_values(base)
     leads = bench.reporting.leading(tested.scored, tested.standard)
-    asked = [name for name in shown if {shown[name].state, of_base.get(name, shown[name]).state} != {"not_run"}]
+    asked = [name for name in shown if any(_ran(result, name) for result in (tested, base) if result is not None)]
     fair = [name for name in asked if _has_ideal(tested, name) and (name in leads or name != tested.scored.ranking)]
     return (fair if base is not None else fair[:1]) or [tested.scored.ranking]
+
+
+def _ran(result: Result, name: str) -> bool:
+    """Whether a value, or every part that a score is made of, was run."""
+    bench = find_benchmark(result.benchmark)
+    rule = bench.table_of(result.scored, find_standard(bench, result.standard)).rules.get(name)
+    values = [first_values(result).get(name), *(result.values.get(part) for part in (rule.weights if rule else ()))]
+    return not any(value is not None and value.state == "not_run" for value in values)
 
 
 def _has_ideal(result: Result, name: str) -> bool:
