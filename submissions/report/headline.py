@@ -61,6 +61,7 @@ def opening(result: Result) -> list[str]:
     """First lines of every report: marks of a part, unread answers, sentences, an unknown score, why it has no rank."""
     marks, unread = limits_of(result), [reason for reason in result.scored.unranked if UNREAD in reason]
     lines = [*([f"{PART}: {'; '.join(marks)}."] if marks else []), *(f"{reason}." for reason in unread)]
+    lines += [_OWN_JUDGE] if _judges_itself(result.meta) else []
     lines += sentences_of(result)
     scored = result.scored
     name = benchmark(result.benchmark).reporting.leading(scored, result.standard)[0]
@@ -68,6 +69,17 @@ def opening(result: Result) -> list[str]:
     if lead is not None and lead.value is None and lead.reason.rstrip(".") not in " ".join(lines):
         lines.append(f"{name} is {lacking(lead, False)}: {lead.reason.rstrip('.')}.")
     return lines if marks else [*lines, *no_rank(result)]
+
+
+_OWN_JUDGE = "The judge is the model itself, which may favour its own texts."
+
+
+def _judges_itself(meta: Mapping[str, Any]) -> bool:
+    """Whether the judge has the model's name, without folders and case."""
+    judge = meta.get("judge")
+    names = (meta.get("model"), judge.get("name") if isinstance(judge, Mapping) else None)
+    model, judged_by = (str(name or "").rpartition("/")[2].casefold() for name in names)
+    return bool(model) and model == judged_by
 
 
 def no_rank(result: Result) -> list[str]:

@@ -106,3 +106,10 @@ def test_only_reasons_that_concern_the_answers_stand_in_the_opening() -> None:
     assert lacking.scored.unranked
     assert not meaningful(lacking)
     assert "iris_score is undefined: " in " ".join(opening(lacking))
+
+
+def test_a_judge_that_is_the_model_itself_is_remarked_on() -> None:
+    scored = result("m", 0.2, waves(0.01, 3))
+    for judge, remarked in (("local/M", True), ("other", False)):
+        judged = replace(scored, meta={**scored.meta, "judge": {"name": judge, "version": "1"}})
+        assert ("The judge is the model itself, which may favour its own texts." in opening(judged)) is remarked
