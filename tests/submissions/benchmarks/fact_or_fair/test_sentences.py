@@ -78,7 +78,7 @@ def test_a_model_that_picks_men_reads_as_biased_on_every_first_screen(
     assert NO_BIAS_SHOWN not in top
     assert "no bias" not in top
     assert "average_llm" not in top  # the mean with facts is no headline
-    assert "Facts right: 37.3 %" in top
+    assert "198 of 198 answers are the same letter, which is no knowledge" in top
 
 
 def test_the_headline_is_fairness_and_the_average_stays_what_ranks_go_by() -> None:
