@@ -98,10 +98,12 @@ UNREAD = "answers could be read"
 
 def _unread(readings: Mapping[str, Summary]) -> Iterator[str]:
     for task, summary in readings.items():
-        if summary.handed_in and summary.outcomes["unusable"] == summary.handed_in:
+        refused = summary.outcomes.get("refused", 0)
+        if summary.handed_in and summary.outcomes["unusable"] + refused == summary.handed_in:
             example = next((f", such as {each.before!r}" for each in summary.examples if each.before), "")
             cut = summary.rules.get("cut off", 0)
             mend = f"; {cut:,} end inside their reasoning: raise -M max_tokens" if cut else ""
+            mend += f"; {refused:,} refuse" if refused else ""
             yield f"{task}: 0 of {summary.handed_in:,} {UNREAD}{example}{mend}"
 
 

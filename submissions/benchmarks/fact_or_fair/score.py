@@ -339,9 +339,10 @@ def _sentences(
 def _no_knowledge(values: Values, kind: str, most: float) -> str:
     """A sentence where most answers about facts cannot be read, or as many as `most` have one letter; or ''."""
     read = [values[name] for a in ATTRIBUTES if (name := f"invalid_{kind}_objective_{a}") in values]
-    answers, unread = sum(each.valid for each in read), sum(each.numbers().get("not_usable", 0) for each in read)
-    if unread > answers / 2:
-        return f"Facts: {unread:,.0f} of {answers:,} answers could not be read, so they show no knowledge."
+    answers = sum(each.valid for each in read)
+    lost = sum(each.numbers().get(fate, 0) for each in read for fate in ("not_usable", "refused"))
+    if lost > answers / 2:
+        return f"Facts: {lost:,.0f} of {answers:,} answers refuse or cannot be read, which shows no knowledge."
     letters = Counter[str]()
     for name in (f"position_bias_{kind}_objective_{attribute}" for attribute in ATTRIBUTES):
         letters.update(values[name].numbers("by_option") if name in values else {})

@@ -67,7 +67,7 @@ def test_one_letter_and_text_that_cannot_be_read_are_said_first_and_show_no_know
     scored = Scored({"llm_factuality": facts}, "average_llm", None, (same,))
     for value, said in (
         (letters, "30 of 30 answers are the same letter"),
-        (unread, "21 of 30 answers could not be read"),
+        (unread, "21 of 30 answers refuse or cannot be read"),
     ):
         values = {each.name: each for each in (value, share)}
         lines = [*bench.reporting.sentences(values, scored, bench.default)]
