@@ -218,8 +218,9 @@ def uncertainties(
             ends, method = size_interval(number, debiased, few * max(error, along)), "size"
             debiased = max(debiased, 0.0) if debiased == debiased else None
         elif name in design.shares:
-            given = min(design.shares[name], valid if error else room)
-            ends, method = share_interval(number, error, given, clusters), "exact"
+            varied, most = _spread(replicates), design.shares[name]
+            given = min(most, valid) if varied or np.isfinite(most) else room
+            ends, method = share_interval(number, varied, given, clusters), "exact"
         else:
             ends, method = interval(method, number, replicates, without[:, place])
             if name in design.tested and fair_high is not None and number <= fair_high:
