@@ -24,7 +24,7 @@ def image(item: str) -> bytes:
 def splits(benchmark: str) -> Iterator[tuple[str, str, str, Columns]]:
     """Dataset, config, split and text columns of every split with images that a benchmark needs."""
     if benchmark == "genres":
-        pairs = genres.pairs()
+        pairs = genres.pairs(genres.PAPER)
         yield "genres", "pairs", "test", {n: pairs[n].to_pylist() for n in ("id", "text_prompt")}
     if benchmark == "iris":
         ids = iris_ideal_52.image_ids("v1").to_pylist()
