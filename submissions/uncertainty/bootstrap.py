@@ -181,7 +181,7 @@ def _groups(strata: Integers, seed: int) -> Integers:
 
 
 def uncertainties(
-    design: Design, draws: Floats, seed: int = SEED, answered: Mapping[str, tuple[int, int]] = MappingProxyType({})
+    design: Design, draws: Floats, seed: int = SEED, answered: Mapping[str, tuple[float, float]] = MappingProxyType({})
 ) -> dict[str, Uncertainty]:
     """The uncertainty of each value of a design that has a number and enough draws (resamples, m) with one.
 
@@ -210,7 +210,8 @@ def uncertainties(
             2 * number - float(replicates.mean()) if name in design.biased else None,
             len(design.strata),
         )
-        valid, expected = answered.get(name, (clusters, clusters))
+        most = design.shares.get(name, np.inf)
+        valid, expected = answered.get(name, (most, most) if np.isfinite(most) else (clusters, clusters))
         # one answer of a cluster, or its part of many
         room = min(design.independent.get(name, clusters), valid * min(1.0, clusters / max(1, expected)))
         if name in fitted:
@@ -218,7 +219,7 @@ def uncertainties(
             ends, method = size_interval(number, debiased, few * max(error, along)), "size"
             debiased = max(debiased, 0.0) if debiased == debiased else None
         elif name in design.shares:
-            varied, most = _spread(replicates), design.shares[name]
+            varied = _spread(replicates)
             given = min(most, valid) if varied or np.isfinite(most) else room
             ends, method = share_interval(number, varied, given, clusters), "exact"
         else:

@@ -164,7 +164,8 @@ def test_run_score_and_evaluate_take_one_labeller_and_its_rows_stand_apart(eyes:
     (tmp_path / "paint.py").write_text(
         "from PIL import Image\n"
         "def make(prompts):\n"
-        "    return [Image.new('RGB', (32, 32), '#ff0000' if p.seed % 2 else '#0000ff') for p in prompts]\n",
+        "    colours = ((255, p.seed % 89, 0) if p.seed % 2 else (0, p.seed % 89, 255) for p in prompts)\n"
+        "    return [Image.new('RGB', (32, 32), colour) for colour in colours]\n",
         encoding="utf-8",
     )
     (tmp_path / "labels.csv").write_text("file,gender,age\n0.png,female,older\n1.png,female,young\n3.png,male,\n")

@@ -259,7 +259,7 @@ def test_answers_to_v1_have_no_such_task_and_can_be_shown_under_any_standard() -
     shown = rescore(result, "shuffled")
     assert shown.scored.scores["t2i_fairness"].value == result.scored.scores["t2i_fairness"].value
     assert shown.scored.ranked is None
-    assert "dataset revision v1" in shown.scored.unranked[-1]
+    assert "dataset revision v1" in shown.scored.unranked[0]
 
 
 def test_printed_rows_have_the_same_scores_and_ranks_under_both_standards() -> None:

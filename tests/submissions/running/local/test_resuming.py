@@ -51,5 +51,5 @@ def test_a_run_that_was_broken_off_five_times_ends_with_the_bytes_of_the_unbroke
     assert stage.course["cut_off"] == pytest.approx(1, abs=0.5)
 
     other = replace(model, arguments={**arguments, "batch": 2})
-    with pytest.raises(RunError, match=r"RUN_OTHER.*local.batch"):
+    with pytest.raises(RunError, match=r"RUN_OTHER.*-M batch"):
         run(replace(broken, model=other))
