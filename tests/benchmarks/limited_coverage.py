@@ -14,6 +14,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -54,7 +55,7 @@ def drawn(asked: Answers, seed: int) -> Mapping[str, Value]:
 
 def coverage(benchmark: str, limit: int | None, runs: int) -> dict[str, str]:
     """Family -> 'mean, least' percent of a value's intervals that hold its truth, and their mean width."""
-    text: dict[str, bool] = {"text_only": True} if benchmark == "stereotypical_bias" else {}
+    text: dict[str, Any] = {"text_only": True} if benchmark == "stereotypical_bias" else {}
     asked = fs.run(lambda prompt: "A", benchmark, revision="v2-core", limit=limit, **text)
     found: dict[str, list[tuple[float, tuple[float, float]]]] = defaultdict(list)
     for seed in range(runs):
