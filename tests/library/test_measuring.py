@@ -115,6 +115,7 @@ def test_modules_take_a_filtered_series_with_missing_cells_and_groups_may_be_num
     assert by_number.overall["value"].tolist() == by_text.overall["value"].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(40, 20, 3), (20, 20, 20)])
 def test_groups_of_one_coin_differ_by_chance_alone(sizes: tuple[int, ...]) -> None:
     random, groups, sure = np.random.default_rng(5), np.repeat(list("abc"), sizes), 0

@@ -151,6 +151,7 @@ def test_a_value_that_no_resample_varies_has_the_room_of_its_own_rows() -> None:
     assert rate["by_group"]["f"]["interval"] == pytest.approx([0.025 ** (1 / 20), 1])
 
 
+@pytest.mark.slow
 def test_a_disparity_over_many_groups_with_few_rows_has_no_low_end() -> None:
     random, names = np.random.default_rng(0), [f"g{i}" for i in range(18)]
     for _ in range(15):
