@@ -220,6 +220,9 @@ def difference(other: Score, first: Score, limits: tuple[float, float], logarith
     if math.isnan(least) or math.isnan(most):
         return None
     error = float((scale(x) - scale(y)).std(ddof=1))
+    apart = [abs(float(draws.mean()) - score.value) > draws.std() for draws, score in ((x, other), (y, first))]
+    if all(apart):  # noise that adds up in both alike, as near a floor: no sign of common items
+        error = max(error, float(np.hypot(scale(x).std(ddof=1), scale(y).std(ddof=1))))
     low, high = min(least, debiased) - Z * error, max(most, debiased) + Z * error
     away = max(least, -most, 0.0)
     errors = away / error if error > 0 else float("inf") if away else 0.0
