@@ -125,14 +125,14 @@ def _tables(
 
 def _core_of(rows: Mapping[str, Rows], bench: Benchmark, revision: str) -> str:
     """The core of a revision whose ids are exactly those of the answers, which are not all of it; '' for none."""
-    given: dict[str, set[str]] = {}
+    ids: dict[str, set[str]] = {}
     for each in rows.values():
         for task, item in zip(each.table["task"].to_pylist(), each.table["id"].to_pylist(), strict=True):
-            given.setdefault(task, set()).add(item)
-    tasks = [task for task in bench.tasks if task.name in given]
-    whole = all(len(task.ids(revision)) == len(given[task.name]) for task in tasks)
+            ids.setdefault(task, set()).add(item)
+    tasks = [task for task in bench.tasks if task.name in ids]
+    whole = all(len(task.ids(revision)) == len(ids[task.name]) for task in tasks)
     cores = [other for other in bench.revisions if other.startswith(f"{revision}-core") and not whole]
-    exact = (core for core in cores if all({*task.ids(core).to_pylist()} == given[task.name] for task in tasks))
+    exact = (core for core in cores if all({*task.ids(core).to_pylist()} == ids[task.name] for task in tasks))
     return next(exact, "")
 
 

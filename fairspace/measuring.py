@@ -163,14 +163,14 @@ def measure(
         ends = {} if not gap["value"] else {"high": names[each.argmax()], "low": names[each.argmin()]}
         gaps[name] = _row(gap | {"reason": why}) | ends
     rows = {(*group, name): _row(part[name]) for group, part in zip(groups, by_key, strict=True) for name in part}
-    own = {name.removeprefix("by_group."): whole.pop(name) for name in [*whole] if name.startswith("by_group.")}
-    known = {name: number_of(value) for name, value in own.items() if name not in results[0].get("left_out", ())}
+    rates = {name.removeprefix("by_group."): whole.pop(name) for name in [*whole] if name.startswith("by_group.")}
+    known = {name: number_of(value) for name, value in rates.items() if name not in results[0].get("left_out", ())}
     known = {name: number for name, number in known.items() if not math.isnan(number)}
     compared = {"class": results[0]["class"]} if "class" in results[0] else {}
     if len(known) > 1:
         compared |= {"high": max(known, key=lambda name: known[name]), "low": min(known, key=lambda name: known[name])}
-    if own:
-        keys, rows = [named], {(name, ""): _row(value) for name, value in own.items()}
+    if rates:
+        keys, rows = [named], {(name, ""): _row(value) for name, value in rates.items()}
     index = pd.MultiIndex.from_tuples(rows, names=[*keys, "name"]) if rows else None
     by_group = pd.DataFrame(rows.values(), index if index is None or len(whole) > 1 else index.droplevel("name"))
     overall = pd.DataFrame([_row(value) | compared for value in whole.values()], pd.Index(whole, name="name"))

@@ -220,9 +220,6 @@ def difference(other: Score, first: Score, limits: tuple[float, float], logarith
     if math.isnan(least) or math.isnan(most):
         return None
     error = float((scale(x) - scale(y)).std(ddof=1))
-    apart = [abs(float(draws.mean()) - score.value) > draws.std() for draws, score in ((x, other), (y, first))]
-    if all(apart):  # noise that adds up in both alike, as near a floor: no sign of common items
-        error = max(error, float(np.hypot(scale(x).std(ddof=1), scale(y).std(ddof=1))))
     low, high = min(least, debiased) - Z * error, max(most, debiased) + Z * error
     away = max(least, -most, 0.0)
     errors = away / error if error > 0 else float("inf") if away else 0.0
@@ -346,9 +343,9 @@ class Comparison:
         for model in self.model_names[1:]:
             lines = [line for line in self.lines if line.model == model]
             sure = sorted((line for line in lines if line.verdict == "significant"), key=lambda line: -line.size)
-            told = "no difference is sure." if any(line.difference for line in lines) else _UNDRAWN
+            none = "no difference is sure." if any(line.difference for line in lines) else _UNDRAWN
             if sure or any(None not in (line.first, line.other) for line in lines):
-                sentences.append(f"{model} against {first}: {'sure differences, the biggest first:' if sure else told}")
+                sentences.append(f"{model} against {first}: {'sure differences, the biggest first:' if sure else none}")
             sentences += [line.sentence for line in sure]
             if lacking := sum(x not in sure and (bool(x.missing) or None in (x.first, x.other)) for x in lines):
                 sentences.append(f"{lacking} of {len(lines)} values are open: numbers or answers are missing.")

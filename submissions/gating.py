@@ -101,8 +101,8 @@ class Gate:
         """The outcome, and the checks that decide it, in one line."""
         outcome = {0: "passes", FAILED: "fails", UNDECIDED: "could not decide"}[self.exit_code]
         decided: tuple[str, ...] = {FAILED: ("worse",), UNDECIDED: OPEN}.get(self.exit_code, ())
-        told = [f" {check.text[0].upper()}{check.text[1:]}." for check in self.checks if check.verdict in decided]
-        return f"Gate: {outcome}.{''.join(told)}"
+        sentences = [f" {check.text[0].upper()}{check.text[1:]}." for check in self.checks if check.verdict in decided]
+        return f"Gate: {outcome}.{''.join(sentences)}"
 
     def to_json(self) -> dict[str, Any]:
         """JSON data."""
@@ -115,9 +115,9 @@ class Gate:
         if all(check.against is None for check in self.checks):
             columns, rows = [*columns[:1], *columns[2:]], [[*row[:1], *row[2:]] for row in rows]
         notes = [f"Of equal models 5 % fail at most. Margin: {digits(self.margin)}. Undefined never passes."]
-        for told in dict.fromkeys((check.verdict, check.reason) for check in self.checks if check.reason):
-            names = ", ".join(check.name for check in self.checks if (check.verdict, check.reason) == told)
-            notes.append(f"{names}: {': '.join(told)}.")
+        for reason in dict.fromkeys((check.verdict, check.reason) for check in self.checks if check.reason):
+            names = ", ".join(check.name for check in self.checks if (check.verdict, check.reason) == reason)
+            notes.append(f"{names}: {': '.join(reason)}.")
         return Table("gate", self.heading, columns, rows, " ".join(notes))
 
     def __repr__(self) -> str:
@@ -162,7 +162,10 @@ def gate(
         for what, number in (("max", most or 0.0), ("margin", margin)):
             _check_scale(tested, name, what, number, ideal)
     raw = [name for name in names if name not in tested.scored.shown]  # an undefined score is not its raw value
-    ours_of, theirs_of = drawn_scores(tested.benchmark, [tested, base or tested], tested.standard, raw)
+    ours_of, theirs_of = (
+        {name: _about_value(tested, score) if name not in raw else score for name, score in drawn.items()}
+        for drawn in drawn_scores(tested.benchmark, [tested, base or tested], tested.standard, raw)
+    )
     title = find_benchmark(tested.benchmark).about().describe
     same = base is None or same_questions(base, tested)
     chances: list[tuple[float, ...] | None] = []
@@ -312,6 +315,17 @@ def _chances(ours: Score, theirs: Score, margin: float, same: bool) -> tuple[flo
             return None
         chances.append(float(ndtr(-each.errors)) if each.value > 0 and (same or each.low > 0) else 1.0)
     return tuple(chances)
+
+
+def _about_value(result: Result, score: Score) -> Score:
+    """The score with its draws about its value, on a scale where errors are a part of it; elsewhere as it is.
+
+    Replicates of sizes near a floor are larger than the sizes, so their scores lie, and vary, at smaller numbers.
+    """
+    known = score.draws[np.isfinite(score.draws)]
+    if not find_benchmark(result.benchmark).scoring.logarithmic or min(score.value, *known, 1.0) <= 0:
+        return score
+    return score._replace(draws=score.draws * (score.value / np.exp(np.log(known).mean())))
 
 
 def _moved(score: Score, by: float) -> Score:

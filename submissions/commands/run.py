@@ -271,15 +271,15 @@ def _show_lines(lines: Sequence[Line]) -> None:
     from fairspace.submissions.running.planning import smallest_difference
 
     for line in lines:
-        found = None if line.task in ("judgements", "labels") else smallest_difference(line.stimuli)
+        smallest = None if line.task in ("judgements", "labels") else smallest_difference(line.stimuli)
         by, what = public_name(line.model) or "a model", "images" if line.made else "requests"
         text = f"{line.task} by {by}: {line.requests:,} of {line.of_requests:,} {what}"
         if not line.made:
             text += f"; {line.input:,.0f} tokens in, {line.output:,.0f} to {line.output_most:,.0f} out"
         if line.cost is not None:
             text += f"; {line.cost:,.2f} to {line.cost_most:,.2f} {line.currency}"
-        if found is not None:
-            text += f"; difference {found:.2g}" if found < 1 else "; too few stimuli to show a difference"
+        if smallest is not None:
+            text += f"; difference {smallest:.2g}" if smallest < 1 else "; too few stimuli to show a difference"
         typer.echo(plain(text))
     show_wrapped(SMALLEST)
 

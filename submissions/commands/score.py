@@ -395,8 +395,8 @@ def report(
 ) -> None:
     """Report results for readers: one model, or several side by side; Markdown to the terminal if no FILE is named."""
     files = out or []
-    given = {"RESULT": results, "--out": files, "--paper": paper, "--eee": eee, "--evidence": evidence}
-    refuse_together(given | {"--evidence-template": evidence_template}, APART)
+    settings = {"RESULT": results, "--out": files, "--paper": paper, "--eee": eee, "--evidence": evidence}
+    refuse_together(settings | {"--evidence-template": evidence_template}, APART)
     from fairspace.builders.writing import write_text
 
     if evidence_template is not None:

@@ -194,7 +194,7 @@ def uncertainties(
     if design.fair is not None:
         fair = design.fair(np.random.default_rng([seed, 2, *_words(design.task)]), len(draws))
     fitted = _fitted(design, min(FIXED, len(draws)), seed)
-    intervals, (wider, few) = {}, _small_strata(design.strata)
+    intervals, (wider, few), clusters = {}, _small_strata(design.strata), len(design.strata)
     for place, name in enumerate(design.names):
         replicates = draws[:, place][~np.isnan(draws[:, place])]
         if len(replicates):
@@ -206,10 +206,7 @@ def uncertainties(
         models = np.empty(0) if fair is None else fair[:, place][~np.isnan(fair[:, place])]
         fair_high = _bound(models, name in design.higher) if models.size else None
         error, method = max(_spread(replicates), _spread(models)), design.intervals.get(name, "bca")
-        debiased, clusters = (
-            2 * number - float(replicates.mean()) if name in design.biased else None,
-            len(design.strata),
-        )
+        debiased = 2 * number - float(replicates.mean()) if name in design.biased else None
         most = design.shares.get(name, np.inf)
         valid, expected = answered.get(name, (most, most) if np.isfinite(most) else (clusters, clusters))
         # one answer of a cluster, or its part of many
@@ -220,8 +217,8 @@ def uncertainties(
             debiased = max(debiased, 0.0) if debiased == debiased else None
         elif name in design.shares:
             varied = _spread(replicates)
-            given = min(most, valid) if varied or np.isfinite(most) else room
-            ends, method = share_interval(number, varied, given, clusters), "exact"
+            independent = min(most, valid) if varied or np.isfinite(most) else room
+            ends, method = share_interval(number, varied, independent, clusters), "exact"
         else:
             ends, method = interval(method, number, replicates, without[:, place])
             if name in design.tested and fair_high is not None and number <= fair_high:
@@ -230,7 +227,7 @@ def uncertainties(
         percentile = percentile_interval(replicates)
         intervals[name] = Uncertainty(
             unit=design.unit,
-            clusters=len(design.strata),
+            clusters=clusters,
             resamples=len(draws),
             undefined=undefined,
             error=error,

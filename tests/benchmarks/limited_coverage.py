@@ -57,16 +57,16 @@ def coverage(benchmark: str, limit: int | None, runs: int) -> dict[str, str]:
     """Family -> 'mean, least' percent of a value's intervals that hold its truth, and their mean width."""
     text: dict[str, Any] = {"text_only": True} if benchmark == "stereotypical_bias" else {}
     asked = fs.run(lambda prompt: "A", benchmark, revision="v2-core", limit=limit, **text)
-    found: dict[str, list[tuple[float, tuple[float, float]]]] = defaultdict(list)
+    by_name: dict[str, list[tuple[float, tuple[float, float]]]] = defaultdict(list)
     for seed in range(runs):
         for name, value in drawn(asked, seed).items():
             if value.value is not None and value.interval is not None:
-                found[name].append((value.value, value.interval))
+                by_name[name].append((value.value, value.interval))
     cells = {}
     for family, pattern in FAMILIES.items():
         held = []
-        for name in filter(re.compile(pattern).search, found):
-            numbers, ends = np.array([each[0] for each in found[name]]), np.array([each[1] for each in found[name]])
+        for name in filter(re.compile(pattern).search, by_name):
+            numbers, ends = np.array([each[0] for each in by_name[name]]), np.array([each[1] for each in by_name[name]])
             ideal = next((number for word, number in IDEALS.items() if name.startswith(word)), numbers.mean())
             inside = (ends[:, 0] - 1e-9 <= ideal) & (ideal <= ends[:, 1] + 1e-9)
             held.append((100 * inside.mean(), np.ptp(ends, axis=1).mean()))

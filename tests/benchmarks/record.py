@@ -25,7 +25,7 @@ KEEP = "FAIRSPACE_KEEP_BENCHMARKS"
 
 
 def git(*words: str) -> str:
-    """What git says; '' where the history does not reach so far, as in a shallow clone."""
+    """Output of git; '' where the history does not reach so far, as in a shallow clone."""
     root = Path(__file__).parents[2]
     return subprocess.run(["git", *words], cwd=root, check=False, capture_output=True, text=True).stdout.strip()
 

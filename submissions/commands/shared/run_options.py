@@ -203,11 +203,11 @@ def tell_stages(stages: Iterable[Stage]) -> None:
             typer.echo(line)
 
 
-def refuse_together(given: Mapping[str, object], apart: Mapping[str, Sequence[str]]) -> None:
-    """UsageError for two options of which one would be left out; `given`: option -> its setting."""
+def refuse_together(settings: Mapping[str, object], apart: Mapping[str, Sequence[str]]) -> None:
+    """UsageError for two options of which one would be left out; `settings`: option -> its setting."""
     for option, others in apart.items():
         for other in others:
-            if given[option] and given[other]:
+            if settings[option] and settings[other]:
                 raise UsageError(
                     f"{option} and {other} do not go together; leave one out, and repeat the command for it."
                 )

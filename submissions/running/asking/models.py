@@ -232,7 +232,7 @@ def local_facts(model: Model) -> dict[str, str | int | bool]:
 
 def story_sampling(model: Model) -> dict[str, float]:
     """Sampling of a GGUF file's stories, for which no paper states one: drawn greedily they loop; {} for all others."""
-    return {**getattr(getattr(model.api, "chat", None), "own", {})}
+    return {**getattr(getattr(model.api, "chat", None), "sampling", {})}
 
 
 def local_shape(facts: Mapping[str, str | int | bool]) -> dict[str, str]:

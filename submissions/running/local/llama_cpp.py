@@ -62,14 +62,14 @@ class About:
         context: context length in tokens; `_LONGEST` if not stated.
         row: bytes of keys and values of one token.
         size: bytes of the file.
-        own: `_SAMPLERS` -> the model's default.
+        sampling: `_SAMPLERS` -> the model's default.
     """
 
     context: int
     template: str
     row: int
     size: int
-    own: Mapping[str, float]
+    sampling: Mapping[str, float]
 
     def threads(self, context: int = 0) -> int:
         """Default number of threads: usable cores, 8 at most, or fewer as memory has room; 1 on a GPU."""
@@ -120,7 +120,7 @@ class LlamaCpp:
             self._free.put(client)
         self.template = bool(about.template)
         """Whether prompts go through a chat template; else they are texts to be completed."""
-        self.own = about.own
+        self.sampling = about.sampling
         ends = self._tokens(self._clients[0].get("/props").raise_for_status().json()["eos_token"])
         self._end = ends[0] if ends else -1
         self._marks = marks_of(self._token_of, about.template, {self._end})
@@ -146,7 +146,7 @@ class LlamaCpp:
     def answer(self, prompts: Sequence[Prompt], seeds: Sequence[int], choice: Choice) -> list[Said]:
         """An answer to each prompt; at most `turns` threads may call it at the same time.
 
-        Seeds are not used in greedy decoding. A temperature of None is 0; stories are asked with `own`.
+        Seeds are not used in greedy decoding. A temperature of None is 0; stories are asked with `sampling`.
         """
         client = self._free.get()
         try:
@@ -215,9 +215,9 @@ def about_file(path: Path) -> About:
     width = stated(f"{kind}.attention.key_length") or stated(f"{kind}.embedding_length") // heads
     halves = 2 * stated(f"{kind}.block_count") * most * width
     template = stated("tokenizer.chat_template", "")
-    own = {name: stated(f"general.sampling.{theirs}", value) for name, (theirs, value) in _SAMPLERS.items()}
+    sampling = {name: stated(f"general.sampling.{theirs}", value) for name, (theirs, value) in _SAMPLERS.items()}
     context = stated(f"{kind}.context_length", _LONGEST)
-    return About(context, template, 2 * halves, path.stat().st_size, own)
+    return About(context, template, 2 * halves, path.stat().st_size, sampling)
 
 
 def _start(path: Path, context: int) -> Any:
