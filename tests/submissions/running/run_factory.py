@@ -256,6 +256,7 @@ def _become(request: dict[str, Any]) -> None:
         os.dup2(source, target)
     os.environ.update(request["environment"])
     if request["file_size"]:
+        sys.dont_write_bytecode = True  # CPython 3.11 leaves a compiled file that a limit cut off, in its place
         resource.setrlimit(resource.RLIMIT_FSIZE, (request["file_size"],) * 2)
 
 
