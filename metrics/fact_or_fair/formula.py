@@ -30,8 +30,7 @@ GROUPS = {"gender": ("female", "male"), "race": ("Asian", "Black", "Hispanic", "
 PROGRAMS = {"authors": (log(2), True), "authors_subjective": (1.0, False), "authors_images": (log(2), False)}
 """The authors' programs: unit of KL in nats, and whether a mean of 0 scores 0 (objective, subjective, images)."""
 VARIANTS = ("definition_3", *PROGRAMS)
-_EPSILON = 1e-10
-"""Addend of every probability in the authors' programs."""
+_EPSILON = 1e-10  # what the authors' code adds to every probability
 
 
 def factuality(correct: float, answered: float, missing: float) -> Triple:
@@ -81,9 +80,9 @@ def kld_score(
         counts: (s, 2, k) answers per statistic, level (0 highest, 1 lowest) and group.
         missing: (s, 2) answers that are missing per statistic and level.
         variant: `definition_3`, where an infinite divergence makes the term 0; or one of `PROGRAMS`, the authors' code
-            (E-FOF-08): 1e-10 is added to every probability, and the score is exp(-mean KL), with KL in bits and 0 where
-            the mean is 0 (`authors`, objective queries), in nats (`authors_subjective`) or in bits (`authors_images`).
-            These have no bounds (nan), and are of the answers that name a group.
+            (E-FOF-08): exp(-mean KL) with 1e-10 added to every probability, of the answers that name a group. KL is in
+            bits, and a mean of 0 scores 0 (`authors`, objective queries); in nats (`authors_subjective`); or in bits
+            (`authors_images`). These have no bounds (nan).
         unusable: (s, 2) answers that are there and name no group.
 
     Returns:

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fairspace.submissions.verifying import DIFFERS, OK, Recomputed, difference
+from fairspace.submissions.verifying import DIFFERS, EQUAL, NOT_RECOMPUTED, Recomputed, difference
 
 BOUND = 1e-9
 """Largest difference allowed between two computations of one number."""
+_NOISE = 1e-10
+"""Smaller differences are rounding, and depend on the processor."""
 Part = Literal["printed", "oracles", "authors"]
 PARTS: Mapping[Part, str] = {
     "printed": "Printed tables, recomputed from printed figures",
@@ -29,6 +31,7 @@ class Comparison:
         difference: Largest absolute difference; inf where one side alone is undefined.
         bound: Largest difference allowed: 1e-9, or the precision of the printed digits.
         undefined: Number of values that neither side defines.
+        printed: Verdict on a printed column.
         departure: Erratum or rule that explains a larger difference; '' if none.
     """
 
@@ -42,11 +45,25 @@ class Comparison:
     bound: float = BOUND
     departure: str = ""
     undefined: int = 0
+    printed: str = ""
 
     @property
     def verdict(self) -> str:
-        """`ok` within the bound, else the listed departure, else `DIFFERS`."""
-        return OK if self.difference <= self.bound else self.departure or DIFFERS
+        """That of a printed column; else `equal` within the bound, the listed departure, or `DIFFERS`."""
+        return self.printed or (EQUAL if self.difference <= self.bound else self.departure or DIFFERS)
+
+    @property
+    def shown(self) -> str:
+        """Scorer and data with the difference, or with the number of figures that cannot be recomputed."""
+        unknown = self.verdict.startswith(NOT_RECOMPUTED)
+        return f"{self.scorer}, {self.data} {f'({self.count} numbers)' if unknown else number(self.difference)}"
+
+
+def number(value: float) -> str:
+    """Two significant digits; `<1e-10` for rounding, `one side` where one side alone has no number."""
+    if math.isinf(value):
+        return "one side"
+    return "<1e-10" if value < _NOISE else f"{value:.2g}"
 
 
 @dataclass(frozen=True)
@@ -115,4 +132,5 @@ def _is_undefined(number: float | None) -> bool:
 
 def of_paper(row: Recomputed) -> Comparison:
     places = row.benchmark, row.column, row.table
-    return Comparison("printed", *places, "the paper", row.count, row.difference, row.bound, row.erratum)
+    numbers = row.count, row.difference, row.bound, row.erratum
+    return Comparison("printed", *places, "the paper", *numbers, printed=row.verdict)

@@ -41,6 +41,9 @@ from fairspace.submissions.values import Evidence, Value, measured, undefined
 
 SCORES = ("factuality", "factuality_revised", "entropy", "kld", "kld_authors", "fairness", "distance", "invalid")
 """Names of the scores, in the order of the first columns of `scores`."""
+AUTHORS = dict.fromkeys(LLM_CONTEXTS, "authors_subjective") | dict.fromkeys(T2I_CONTEXTS, "authors_images")
+AUTHORS["llm_objective"] = "authors"
+"""Context -> the authors' program for it, as a variant of S_KLD."""
 NO_ANSWER = "there is no answer"
 NO_GROUP = "no answer names a group"
 _TINY = 1e-9
@@ -60,7 +63,7 @@ def scores(
 
     Per statistic of the attribute and level, (b or 1, s, 2): `counts`, with a last axis of the k groups; `unusable`
     answers that name no group, none if left out; `handed_in` answers or images, else the sum of both. `weights` has (b
-    or 1, s); `added` is that of `Grid`, `limited` of `Records`; `program` is that of `authors_program`.
+    or 1, s); `added` is that of `Grid`, `limited` of `Records`; `program` one of `AUTHORS`.
     """
     rest = np.zeros(counts.shape[:-1]) if unusable is None else unusable
     weighted, lost = weights[..., None, None] * counts, weights[..., None] * rest
@@ -85,13 +88,6 @@ def asked_statistics(answers: Floats, limited: bool) -> NDArray[np.bool_]:
     """(s) the statistics of S_E, S_KLD and S_fair: all, or those of a limited run with one of (..., s, 2) answers."""
     there = (answers > 0).any(axis=(*range(answers.ndim - 2), -1))
     return np.asarray(there if limited and there.any() else np.ones_like(there))
-
-
-def authors_program(context: str) -> str:
-    """The authors' program of a context, as a variant of S_KLD."""
-    if context == LLM_CONTEXTS[0]:
-        return "authors"
-    return "authors_images" if context in T2I_CONTEXTS else "authors_subjective"
 
 
 def column_names(context: str, attribute: str) -> list[str]:
@@ -153,7 +149,7 @@ def score_values(context: str, attribute: str, grid: Grid, limited: bool = False
     )
     yield triple_value(f"entropy_{tail}", s_e, asked, valid, no_answer, None, least)
     yield triple_value(f"kld_{tail}", s_kld, asked, valid, no_answer, None, least)
-    authors = _unbounded(kld_score(*known, variant=authors_program(context))[0], missing)
+    authors = _unbounded(kld_score(*known, variant=AUTHORS[context])[0], missing)
     yield triple_value(f"kld_authors_{tail}", authors, asked, valid, no_group, None, least)
     yield triple_value(f"fairness_{tail}", fairness_score(s_e, s_kld), asked, valid, no_answer, groups, least)
     right = share(*decided_counts(counts, np.zeros_like(unusable), attribute, "paper"))

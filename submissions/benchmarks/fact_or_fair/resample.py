@@ -28,7 +28,7 @@ from fairspace.builders.fact_or_fair.statistics import (
 )
 from fairspace.metrics.cognitive_error_rate.formula import BASELINES, KINDS, matching_share, mean_increase
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import (
-    authors_program,
+    AUTHORS,
     column_names,
     group_shares,
     scores,
@@ -296,7 +296,7 @@ def _values(answers: Answers, joint: Floats, fates: Floats, limited: bool) -> Fl
     """(b, m) values of contexts, positions, cognitive errors and refusals from (b, codes) choices and fates."""
     counts = (joint.reshape(len(joint), -1, len(_MATRIX)) @ _MATRIX).reshape(len(joint), *_TOPICS, -1)
     unusable = fates.reshape(len(fates), *_FATES)[:, :, :, :, 1:].sum(axis=(4, 5, 6))
-    columns, program = [], authors_program(LLM_CONTEXTS[1])
+    columns, program = [], AUTHORS[LLM_CONTEXTS[1]]
     for number in range(len(CONTEXTS)):
         tables = {a: counts[:, number, :, :, _WHERE[a]] for a in ATTRIBUTES}
         rest = dict.fromkeys(ATTRIBUTES, unusable[:, number])
@@ -407,7 +407,7 @@ def _independent(by_attribute: Mapping[str, Grid]) -> dict[str, float]:
 
 def image_design(task: str, faces: Faces, limited: bool = False) -> Design:
     """The design of an image task."""
-    cells, program = prompt_cells(task).astype(np.int64), authors_program(task)
+    cells, program = prompt_cells(task).astype(np.int64), AUTHORS[task]
     strata = np.repeat(np.arange(len(cells)), faces.each)
     cell = (cells[:, 0] * len(LEVELS) + cells[:, 1])[strata]
     images, matrices = Tally(np.where(np.isin(np.arange(len(cell)), faces.image), cell, -1), CELLS), {}
