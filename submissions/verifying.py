@@ -44,8 +44,7 @@ _BY_LEVEL = ("AD_single", "AD_dual", "AD_triple", "SPD_single", "SPD_dual", "SPD
 _METRICS = ("M1_pct", "M2", "M3", "M4_pct", "M5", "M6_pct", "M7", "M8")
 _SECOND_DIGIT = 0.005
 """Half a unit of the second decimal, the last of percentages."""
-_FLOATS = 1e-9
-"""Rounding of floats."""
+_ROUNDING_OF_FLOATS = 1e-9
 _RELATIONS = ("_cs", "_em", "_mp", "_ar")
 _BELOW = {"BLIP3-o": 0.06, "Harmon": 0.05}
 """Bounds on bias in section 5.1."""
@@ -83,7 +82,7 @@ class Recomputed:
         """`equal` or `within rounding`, else its erratum or `DIFFERS`; or `cannot be recomputed: ` and the reason."""
         if self.reason:
             return f"{NOT_RECOMPUTED}: {self.reason}"
-        if self.difference > self.bound + _FLOATS:
+        if self.difference > self.bound + _ROUNDING_OF_FLOATS:
             return self.erratum or DIFFERS
         return EQUAL if self.equal == self.count else ROUNDED
 
@@ -133,7 +132,7 @@ def within_digits(benchmark: str, table: str, column: str, cells: Iterable[Cell]
         decimals = max(decimals, len(f"{in_paper:.6g}".partition(".")[2]))
     for erratum, rows in by_erratum.items():
         apart, allowed = max(rows, key=lambda row: (row[0] - row[1], row[0]))
-        equal = sum(row[0] <= 0.5 * 10**-decimals + _FLOATS for row in rows)
+        equal = sum(row[0] <= 0.5 * 10**-decimals + _ROUNDING_OF_FLOATS for row in rows)
         yield Recomputed(benchmark, column, table, len(rows), apart, allowed, erratum, equal)
 
 

@@ -111,7 +111,7 @@ def verify(
         list[Path] | None,
         typer.Option(help="Results of IRIS, three or more: section 4.1's checks over them.", metavar="FILE..."),
     ] = None,
-    more: Annotated[list[Path] | None, typer.Argument(hidden=True)] = None,
+    more: Annotated[list[Path] | None, typer.Argument(hidden=True, metavar="[FILE]")] = None,
     as_json: Json = False,
 ) -> None:
     """Recompute what the papers print: tables from other figures, and IRIS' checks of itself over its seven models.

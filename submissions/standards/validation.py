@@ -167,7 +167,7 @@ def tables(report: Mapping[str, Any]) -> Iterator[tuple[str, list[str], list[lis
         rows = report[check]
         known = [row for row in rows if row.get("rho", 1.0) is not None]
         shown = [row for row in known if row.get("rho", 0.0) < 1 - 1e-9 or row["printed"] not in (None, 1.0)]
-        headers = [name for name in rows[0] if any(row[name] not in (None, "") for row in shown)]
+        headers = [name for name in rows[0] if any(row[name] not in (None, "") for row in shown)] or [*rows[0]][:1]
         rest = f"{len(known) - len(shown)} others change no rank; {len(rows) - len(known)} are not known."
         yield title, headers, [[_cell(row[h]) for h in headers] for row in shown], rest * (len(shown) < len(rows))
 

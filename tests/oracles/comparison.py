@@ -8,12 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fairspace.submissions.verifying import DIFFERS, EQUAL, NOT_RECOMPUTED, Recomputed, difference
+from fairspace.submissions.verifying import DIFFERS, EQUAL, Recomputed, difference
 
 BOUND = 1e-9
 """Largest difference allowed between two computations of one number."""
-_NOISE = 1e-10
-"""Smaller differences are rounding, and depend on the processor."""
 Part = Literal["printed", "oracles", "authors"]
 PARTS: Mapping[Part, str] = {
     "printed": "Printed tables, recomputed from printed figures",
@@ -51,19 +49,6 @@ class Comparison:
     def verdict(self) -> str:
         """That of a printed column; else `equal` within the bound, the listed departure, or `DIFFERS`."""
         return self.printed or (EQUAL if self.difference <= self.bound else self.departure or DIFFERS)
-
-    @property
-    def shown(self) -> str:
-        """Scorer and data with the difference, or with the number of figures that cannot be recomputed."""
-        unknown = self.verdict.startswith(NOT_RECOMPUTED)
-        return f"{self.scorer}, {self.data} {f'({self.count} numbers)' if unknown else number(self.difference)}"
-
-
-def number(value: float) -> str:
-    """Two significant digits; `<1e-10` for rounding, `one side` where one side alone has no number."""
-    if math.isinf(value):
-        return "one side"
-    return "<1e-10" if value < _NOISE else f"{value:.2g}"
 
 
 @dataclass(frozen=True)

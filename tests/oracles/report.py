@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from textwrap import wrap
 
 from fairspace.submissions.verifying import DIFFERS, EQUAL, ROUNDED
-from tests.oracles.comparison import PARTS, Comparison, Verification, number
+from tests.oracles.comparison import PARTS, Comparison, Verification
 
-__all__ = ["WIDTH", "document", "lines", "number"]
 WIDTH = 80
+_NOISE = 1e-10
+"""Smaller differences are rounding, and depend on the processor."""
 
 
 def lines(verification: Verification) -> list[str]:
@@ -47,7 +49,8 @@ def _groups(rows: Sequence[Comparison]) -> Iterator[str]:
             if row.verdict in agreed:
                 agreed[row.verdict].setdefault(row.scorer, []).append(row)
             else:
-                differing.setdefault(row.verdict, []).append(row.shown)
+                off = number(row.difference) if row.difference else f"({row.count} numbers)"
+                differing.setdefault(row.verdict, []).append(f"{row.scorer}, {row.data} {off}")
         for verdict, of_scorers in agreed.items():
             for data, scorers in _by_data(of_scorers).items():
                 alike = [row for scorer in scorers for row in of_scorers[scorer]]
@@ -64,6 +67,13 @@ def _by_data(agreed: dict[str, list[Comparison]]) -> dict[tuple[str, ...], list[
     for scorer, rows in agreed.items():
         scorers.setdefault(tuple(row.data for row in rows), []).append(scorer)
     return scorers
+
+
+def number(value: float) -> str:
+    """Two significant digits; `<1e-10` for rounding, `one side` where one side alone has no number."""
+    if math.isinf(value):
+        return "one side"
+    return "<1e-10" if value < _NOISE else f"{value:.2g}"
 
 
 def _conclusion(verification: Verification) -> list[str]:
