@@ -23,8 +23,8 @@ LONGEST_FILE = 600
 # in any loop or console, files written whole, records of Every Eval Ever (submissions, ares, fairspace, metrics); the
 # authors' own questions, pictures, settings and files (builders, submissions). The centre (+680): intervals by what was
 # answered and groups of metrics (metrics, fairspace); gates, limits by topics, headlines, plans that count copies, one
-# printer, refused options (submissions); files beside (builders). Tests: these, limits, a record of benchmarks. A verdict of
-# every printed table and IRIS' checks over any results (+140: submissions, metrics, leaderboard_space; tests +98).
+# printer, refused options (submissions); files beside (builders). Tests: these, limits, a record of benchmarks.
+# Verdicts of all printed tables, IRIS' checks over any results (+140: submissions, metrics, leaderboard_space).
 BUDGET = {
     "builders": (12_865, 72, 899),
     "metrics": (5_812, 57, 370),

@@ -64,7 +64,7 @@ def standard(request: Request, benchmark: str, name: str) -> Response:
         ranked=sum(row.rank is not None for row in rows),
         moves=moved[:MOST],
         left_out=len(moved) - len(moved[:MOST]),
-        validation=validation(rows, chosen) if benchmark == "iris" else (),
+        validation=validation([*rows], chosen) if benchmark == "iris" else (),
         title_of=title_of,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from fairspace.submissions.verifying import DIFFERS, EQUAL, Recomputed, difference
@@ -116,6 +116,6 @@ def _is_undefined(number: float | None) -> bool:
 
 
 def of_paper(row: Recomputed) -> Comparison:
-    places = row.benchmark, row.column, row.table
-    numbers = row.count, row.difference, row.bound, row.erratum
-    return Comparison("printed", *places, "the paper", *numbers, printed=row.verdict)
+    places = row.benchmark, row.column, row.table, "the paper"
+    made = Comparison("printed", *places, row.count, row.difference, row.bound, row.erratum)
+    return replace(made, printed=row.verdict)
