@@ -204,8 +204,7 @@ def _ares() -> Iterator[Recomputed]:
     matrices: dict[str, dict[tuple[str, str], int]] = {}
     for row in table("ares_table16_18_confusion"):
         matrices.setdefault(row["attribute"], {})[row["true"], row["predicted"]] = int(row["count"])
-    scores: list[Cell] = []
-    gaps: list[Cell] = []
+    scores, gaps = list[Cell](), list[Cell]()
     for attribute, counts in matrices.items():
         classes = list(dict.fromkeys(true for true, _ in counts))
         report = classification_report([[counts[a, b] for b in classes] for a in classes], classes)
@@ -224,10 +223,7 @@ def _ares() -> Iterator[Recomputed]:
 
 
 def _genres() -> Iterator[Recomputed]:
-    """TBS from M1 to M8, and differences and averages of the levels of Tables 3, 4, 12 and 13.
-
-    TBS is good to 0.003 alone, since M2, M7 and M8 are small beside their three printed digits.
-    """
+    """TBS (good to 0.003, as M2, M7 and M8 are small beside their digits), and differences and averages of levels."""
     cells = []
     for row in table("genres_table2_bias"):
         cohort = COHORTS[row["evaluator"]]

@@ -30,7 +30,7 @@ BUDGET = {
     "metrics": (5_812, 57, 370),
     "ares": (7_443, 40, 510),
     "submissions": (46_030, 236, 3_860),
-    "leaderboard_space": (10_520, 62, 924),
+    "leaderboard_space": (10_520, 62, 925),
     "cards": (654, 7, 50),
     "fairspace": (1_115, 6, 134),
     "tests": (66_740, 534, 6_675),

@@ -12,6 +12,7 @@ from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.pages.figures import board_of
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.web.identity import space_of
+from fairspace.metrics.iris_score.standards import IrisStandard
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
@@ -64,7 +65,7 @@ def standard(request: Request, benchmark: str, name: str) -> Response:
         ranked=sum(row.rank is not None for row in rows),
         moves=moved[:MOST],
         left_out=len(moved) - len(moved[:MOST]),
-        validation=validation([*rows], chosen) if benchmark == "iris" else (),
+        validation=validation([*rows], chosen) if isinstance(chosen, IrisStandard) else (),
         title_of=title_of,
     )
 
@@ -151,7 +152,7 @@ def cohort(benchmark: str, standard: Any) -> tuple[str, Table | None]:
     return f"{text} {figures.heading}".rstrip(), Table(figures.headers, figures.rows)
 
 
-def validation(rows: list[Row], standard: Any) -> list[tuple[str, Table, str]]:
+def validation(rows: list[Row], standard: IrisStandard) -> list[tuple[str, Table, str]]:
     """Checks of section 4.1 over the ranked rows with every value, as tables with a remark; empty for too few."""
     complete = [row for row in rows if row.rank is not None and not lacking(row, standard)]
     checks = tables(validate(cohort_of(complete, standard))) if len(complete) >= FEWEST else ()

@@ -118,26 +118,29 @@ def verify(
 
     Exit code 1: a difference is larger than the printed digits allow, and no erratum explains it.
     """
-    from fairspace.metrics.iris_score.standards import STANDARDS
+    from fairspace.metrics.iris_score.standards import IrisStandard
+    from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.results.board import scored_row
     from fairspace.submissions.results.scoring import load_result
     from fairspace.submissions.standards.validation import cohort_of, tables, validate
     from fairspace.submissions.verifying import DIFFERS, printed_tables
 
     loaded = [load_result(path) for path in (*(results or ()), *(more or ()))]
-    if other := [result.benchmark for result in loaded if result.benchmark != "iris"]:
-        raise UsageError(f"--results takes results of IRIS, three or more; one is of {other[0]}.")
-    standard = STANDARDS[loaded[0].standard if loaded else "inaugural"]
-    cohort = cohort_of([scored_row(result, standard.name) for result in loaded], standard) if loaded else None
+    cohort = None
+    if loaded:
+        standard = benchmark(loaded[0].benchmark).standards[loaded[0].standard]
+        if not isinstance(standard, IrisStandard):
+            raise UsageError(f"--results takes three or more results of IRIS, and no {loaded[0].benchmark}.")
+        cohort = cohort_of([scored_row(result, standard.name) for result in loaded], standard)
     rows, checks = [] if cohort else [*printed_tables()], validate(cohort)
     counts = Counter(row.verdict.partition(":")[0] for row in rows)
     if as_json:
         recomputed = [vars(row) | {"verdict": row.verdict} for row in rows]
         print_json(({"tables": recomputed, "verdicts": counts} if rows else {}) | {"validation": checks})
     else:
-        for benchmark in dict.fromkeys(row.benchmark for row in rows):
-            lines = [row.cells() for row in rows if row.benchmark == benchmark]
-            show.table(benchmark, ("column", "table", "numbers", "equal", "off by", "bound", "verdict"), lines)
+        for title in dict.fromkeys(row.benchmark for row in rows):
+            lines = [row.cells() for row in rows if row.benchmark == title]
+            show.table(title, ("column", "table", "numbers", "equal", "off by", "bound", "verdict"), lines)
         if rows:
             told = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
             show.show_wrapped(f"{len(rows)} rows: {told}. cards/errata.md explains each E-.")
