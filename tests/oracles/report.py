@@ -41,6 +41,8 @@ def lines(verification: Verification) -> list[str]:
 
 def _groups(rows: Sequence[Comparison]) -> Iterator[str]:
     """Agreeing scorers by data, and departures with their largest difference, per benchmark and source."""
+    order = [*dict.fromkeys((row.benchmark, row.source) for row in rows)]
+    rows = sorted(rows, key=lambda row: order.index((row.benchmark, row.source)))
     for (benchmark, source), group in groupby(rows, key=lambda row: (row.benchmark, row.source)):
         yield from ("", f"{benchmark} against {source}")
         agreed: dict[str, dict[str, list[Comparison]]] = {EQUAL: {}, ROUNDED: {}}
@@ -81,8 +83,7 @@ def _conclusion(verification: Verification) -> list[str]:
     rows = len(verification.comparisons)
     departures = sorted({row.departure for row in verification.comparisons if row.verdict == row.departure != ""})
     told = Counter(row.verdict.partition(":")[0] for row in verification.comparisons if row.verdict != row.departure)
-    text = f"{count:,} numbers in {rows} comparisons: "
-    text += ", ".join(f"{number} {verdict}" for verdict, number in told.most_common()) + "."
+    text = f"{count:,} numbers in {rows} comparisons: {', '.join(f'{n} {name}' for name, n in told.most_common())}."
     if departures:
         text += f" Listed departures: {', '.join(departures)}; cards/errata.md has those that begin with E-."
     for row in verification.unlisted:
