@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fairspace.builders.errors import CodedError
 from fairspace.builders.registry import table
-from fairspace.metrics.iris_score.formula import normalised, sector_score
+from fairspace.metrics.iris_score.formula import sector_score, total_magnitude
 from fairspace.metrics.iris_score.standards import FOUNDATIONAL_COHORT, GRANULAR, INAUGURAL, SKIN_DRIFT, IrisStandard
 from fairspace.submissions.benchmarks.iris.about import printed_values
 from fairspace.submissions.benchmarks.iris.score import scoring
@@ -133,8 +133,8 @@ def _sectors(standard: IrisStandard) -> dict[str, str]:
 def _cohort(names: Sequence[str], kinds: Sequence[str], values: Sequence[Any], standard: IrisStandard) -> Cohort:
     sectors = _sectors(standard)
     columns = {name: np.array([of_model[name] for of_model in values], float) for name in sectors}
-    columns |= {m.name: normalised(m, columns[m.name], standard.total_divisor) for m in standard.metrics}
-    squares, of_sector = np.stack([*columns.values()], axis=1) ** 2, np.array([*sectors.values()])
+    squares = np.stack([total_magnitude(columns, standard, {name: 1.0}) for name in sectors], axis=1) ** 2
+    of_sector = np.array([*sectors.values()])
     sums = {sector: squares[:, of_sector == sector].sum(axis=1) for sector in standard.sectors}
     base = squares.sum(axis=1)
     return Cohort(names, kinds, sectors, squares, sums, base, sector_score(np.sqrt(base), "total", standard))
