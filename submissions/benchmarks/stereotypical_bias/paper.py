@@ -46,7 +46,7 @@ def _figure(name: str) -> PaperFigure:
         about = f"How often the first of two shown races is chosen, for each {cell.scenario}"
     references = {}
     if name == "gender_occupation":
-        about += "; the upright marks are the share of women who work in it in the United States (CPS, 2022)"
+        about += "; upright marks: the share of women who work in it in the United States (CPS, 2022; the paper: 2023)"
         references = {
             occupation: (share, f"{occupation}: {share:.1%} women") for occupation, (_, share) in official().items()
         }
