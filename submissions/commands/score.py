@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 OfTable = Annotated[str, typer.Option("--benchmark", help=f"Of a table (.csv, .jsonl, ...): {', '.join(NAMES)}.")]
 RevisionOfTable = Annotated[str, typer.Option("--dataset-revision", help="Of a table: the revision that was answered.")]
+PROBE = "probe.json"
 _READINGS = (".jsonl", ".parquet")
 FORMATS = (".html", ".tex", ".csv", ".md")
 """Suffixes of the files that `readings` and `report` write."""
@@ -370,7 +371,11 @@ def readings(
 def report(
     results: Annotated[
         list[Path] | None,
-        typer.Argument(help="What `fairspace score --out` wrote, a file for each model.", metavar="RESULT"),
+        typer.Argument(
+            help="What `fairspace score --out` wrote, a file for each model; with --paper also submissions to compare, "
+            "or the folder of a probe.",
+            metavar="RESULT",
+        ),
     ] = None,
     out: Annotated[
         list[Path] | None,
@@ -419,12 +424,15 @@ def report(
     from fairspace.submissions.report.contents import make_report, to_csv, to_latex, to_markdown
     from fairspace.submissions.results.scoring import load_result
 
-    loaded = [load_result(path) for path in results]
+    sources = [path for path in results if paper and (path.name == PROBE or not is_result(path))]
+    loaded = [load_result(path) for path in results if path not in sources]
+    if not loaded:
+        raise UsageError("--paper: expected a result, too. `fairspace score` writes one with --out.")
     if paper:
         from fairspace.builders.errors import install_command
         from fairspace.submissions.report.paper import write_paper
 
-        written = write_paper(loaded, files[0])
+        written = write_paper(loaded, files[0], sources)
         png = "" if any(file.suffix == ".png" for file in written) else f" For PNG: {install_command('png')}"
         typer.echo(f"Wrote {len(written)} files; {written[0]} shows them all.{png}")
         return

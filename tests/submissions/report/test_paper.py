@@ -1,6 +1,7 @@
 """`report --paper`: printed rows equal the papers' tables, and one's own row has intervals, norms and reasons."""
 
 import csv
+import json
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import pytest
 from fairspace.builders.registry import figures
 from fairspace.submissions.benchmarks.iris.score import DRAWN
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.errors import UsageError
 from fairspace.submissions.report import paper
 from fairspace.submissions.results import shipped
 from fairspace.submissions.results.result import Result
@@ -67,8 +69,8 @@ def test_the_printed_rows_are_the_papers_tables_to_their_digits(name: str, reque
         printed[places, figure.model, same(figure.printed)] += figure.printed != ""
     for file in sorted(folder.glob("*.csv")):
         number = "".join(filter(str.isdigit, file.stem))
-        if number in ("20", "21", "22"):
-            continue  # of no model
+        if name == "iris" and number in {"7", "8", *map(str, range(20, 23)), *map(str, range(30, 38))}:
+            continue  # of no model's result
         place = "Table 4-8" if name == "fact_or_fair" and number in "45678" else f"Table {number}"
         for row in rows(folder, file.stem, "printed"):
             other = {"", "Model", "source", "notes", *(["Avg."] if number == "8" else [])}
@@ -128,7 +130,42 @@ def test_norms_and_goodness_are_the_papers_and_a_part_without_a_number_leaves_no
     (gap,) = rows(iris, "table23", "own")
     assert (gap["RD_age"], gap["Magnitude_Gen"], gap["RD_skin"]) == ("–", "–", "0.1000")
     assert "No face was found." in gap["notes"]
-    assert "Not drawn, for lack of values: tenth." in (iris / "paper.html").read_text(encoding="utf-8")
+    page = (iris / "paper.html").read_text(encoding="utf-8")
+    assert "Figure 22: name the folder of `fairspace probe` beside the result." in page
+    assert "<li>Tables 11 to 19" in page
+
+
+def test_rows_are_in_the_papers_order_and_tables_of_the_benchmark_itself_are_recomputed(iris: Path) -> None:
+    models = [row["Model"] for row in rows(iris, "table23", "printed")]
+    assert models == sorted(models, key=str.casefold)
+    assert models[2] == "FLUX.1-dev"
+    out = [row for number in "78" for row in rows(iris, f"table{number}", "printed")]
+    printed, again = (
+        {row["Sub-Metric Removed"]: row["Spearman's ρ"] for row in out if (row["Model"] == "printed") is first}
+        for first in (True, False)
+    )
+    assert len(printed) == 60
+    assert sum(cell != "–" for cell in again.values()) == 13
+    assert printed["RD_gender"] == again["RD_gender"] == "0.9643"
+
+
+def test_a_probe_stands_beside_the_printed_ones(tmp_path: Path) -> None:
+    cells = {"male": 0.25, "female": None, "value": None, "absolute_difference": None, "reason": "no vector"}
+    curves = {"nurse": {"steps": [0, 1], "curve": [0.1, 0.2]}}
+    probes = {"association_bias": {"by_occupation": {"doctor": cells}}, "stepwise_bias": {"by_occupation": curves}}
+    (tmp_path / "probe.json").write_text(
+        json.dumps({"probes": probes, "signature": {"model": "mine"}}), encoding="utf-8"
+    )
+    files = paper.write_paper([tenth()], tmp_path / "out", [tmp_path])
+    (own,) = rows(tmp_path / "out", "table30", "own")
+    assert (own["Occupation"], own["Male Assoc."], own["Female Assoc."]) == ("doctor", "0.2500", "–")
+    assert "No vector." in own["notes"]
+    first = rows(tmp_path / "out", "table37", "printed")[0]
+    assert [first["Occupation"], first["Counter PR"]] == ["bartender", "1.472"]
+    assert tmp_path / "out" / "figure22.svg" in files
+    (tmp_path / "probe.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(UsageError, match="is no probe"):
+        paper.write_paper([tenth()], tmp_path / "out", [tmp_path])
 
 
 def test_the_command_asks_for_one_folder(
@@ -140,4 +177,4 @@ def test_the_command_asks_for_one_folder(
     code, said, err = run("report", tmp_path / "iris.json", "--paper", "--out", tmp_path / "new")
     assert code == 0, err
     assert "[png]" in " ".join(said.split())
-    assert (tmp_path / "new" / "radar.svg").is_file()
+    assert (tmp_path / "new" / "figure4.svg").is_file()
