@@ -18,7 +18,6 @@ from fairspace.builders.registry import Figure
 from fairspace.submissions.benchmarks.scoring_table import ScoringTable
 from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, Map, Point, dot_plots
 from fairspace.submissions.drawing.svg import Svg, side_by_side, span
-from fairspace.submissions.errors import UsageError
 from fairspace.submissions.plotting import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, digits, number
 from fairspace.submissions.values import Value, number_of
 
@@ -86,19 +85,13 @@ class PaperFigure:
     needs: str = "no result here has its values"
 
 
-def _refuse(sources: Sequence[Path]) -> Sequence[Model]:
-    if sources:
-        raise UsageError(f"{sources[0]} is no result; the tables of this paper are made of results alone.")
-    return ()
-
-
 @dataclass(frozen=True)
 class Paper:
     """Tables and figures; `printed`: a printed figure -> its name in them, and its unit, such as 100 for percent.
 
     `rules`: printed values that are no scores, such as norms; draws of their parts give the intervals of one's own.
     `references`: printed rows of tables beside those of `published`.
-    `read`: sources other than results, such as submissions -> rows of one's own models; UsageError for other files.
+    `read`: sources other than results, such as submissions -> rows of one's own models; None if no table needs them.
     `absent`: numbers of printed tables and figures -> why they are not made.
     """
 
@@ -106,7 +99,7 @@ class Paper:
     printed: Callable[[Figure], tuple[str, float]] = lambda figure: (figure.score, 1.0)
     rules: ScoringTable = field(default_factory=lambda: ScoringTable({}))
     references: Sequence[Model] = ()
-    read: Callable[[Sequence[Path]], Sequence[Model]] = _refuse
+    read: Callable[[Sequence[Path]], Sequence[Model]] | None = None
     absent: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 OfTable = Annotated[str, typer.Option("--benchmark", help=f"Of a table (.csv, .jsonl, ...): {', '.join(NAMES)}.")]
 RevisionOfTable = Annotated[str, typer.Option("--dataset-revision", help="Of a table: the revision that was answered.")]
-PROBE = "probe.json"
 _READINGS = (".jsonl", ".parquet")
 FORMATS = (".html", ".tex", ".csv", ".md")
 """Suffixes of the files that `readings` and `report` write."""
@@ -424,7 +423,7 @@ def report(
     from fairspace.submissions.report.contents import make_report, to_csv, to_latex, to_markdown
     from fairspace.submissions.results.scoring import load_result
 
-    sources = [path for path in results if paper and (path.name == PROBE or not is_result(path))]
+    sources = [path for path in results if paper and (path.name == "probe.json" or not is_result(path))]
     loaded = [load_result(path) for path in results if path not in sources]
     if not loaded:
         raise UsageError("--paper: expected a result, too. `fairspace score` writes one with --out.")

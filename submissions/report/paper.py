@@ -53,7 +53,9 @@ def write_paper(results: Sequence[Result], folder: Path, sources: Sequence[Path]
     models, looks = _printed(bench.name, paper)
     models += paper.references
     own = [_own(result, plain(name), paper) for result, name in zip(results, model_names(results), strict=True)]
-    models += [*own, *paper.read(sources)]
+    if sources and paper.read is None:
+        raise UsageError(f"{sources[0]} is no result; the tables of this paper are made of results alone.")
+    models += [*own, *(paper.read(sources) if sources and paper.read else ())]
     orders, absent = dict[str, dict[str, None]](), dict(paper.absent)
     for figure in figures(bench.name):
         orders.setdefault(figure.table, {})[figure.model] = None
@@ -133,8 +135,8 @@ def _own(result: Result, name: str, paper: Paper) -> Model:
     about = " ".join([*no_rank(result), caption([result])])
     if protocol != PRINTED:
         about += f" Not the paper's protocol but {protocol}. {bench.protocol_text(protocol)}"
-    if bench.protocols.as_printed and not protocol.startswith(bench.protocols.as_printed):
-        name = f"{name}, other questions"
+    if other := bench.stimuli_of(protocol):
+        name = f"{name} ({other})"
     printed = [value for row in published(bench.name, result.standard) for value in row.scores.values()]
     if any(PAPER_PRINTS in value.evidence or value.reason.startswith(NOT_AVAILABLE) for value in printed):
         about = f"{about.strip()} The printed scores are by another standard."
@@ -191,10 +193,9 @@ def _filled(it: PaperTable, models: Sequence[Model], looks: Looks, results: Coll
         whole = [(place, at) for place, at in whole if any(c[at] != "–" for (_, of), c in cells.items() if of == place)]
         above: Sequence[str] = [*(it.groups or [""] * len(it.heads)), *(titles[place] for place, _ in whole)]
         heads, columns = tuple(it.heads), [it.columns[at] for _, at in whole]
-        every = (
-            [cells.get((row, place), ["–"] * len(it.columns))[at] for place, at in whole] for row in range(len(names))
-        )
-        rows = [[*block.heads, *row] for block, row in zip(it.blocks, every, strict=True)]
+        none = ["–"] * len(it.columns)
+        texts = [[cells.get((row, place), none)[at] for place, at in whole] for row in range(len(names))]
+        rows = [[*block.heads, *row_texts] for block, row_texts in zip(it.blocks, texts, strict=True)]
     else:
         above = [""] * len(heads) + list(it.groups) if it.groups else ()
         columns, rows = list(it.columns), [[*it.blocks[at].heads, titles[of], *row] for (at, of), row in cells.items()]

@@ -27,13 +27,10 @@ _SCORES = {
 }
 """Number of a table -> beginning of its values, and its caption."""
 _MEAN = " The last column is the mean of the row; one's own has no interval."
+_QUERIES = "objective queries (O), subjective ones without context (S-B) and with contexts of"
+_CONTEXTS = "representativeness (S-R), attribution (S-A) and in-groups (S-G)"
 _KINDS = {
-    "llm": (
-        "a",
-        ["O", "S-B", "S-R", "S-A", "S-G"],
-        "language models: objective queries (O), subjective ones without "
-        "context (S-B) and with contexts of representativeness (S-R), attribution (S-A) and in-groups (S-G)",
-    ),
+    "llm": ("a", ["O", "S-B", "S-R", "S-A", "S-G"], f"language models: {_QUERIES} {_CONTEXTS}"),
     "t2i": ("b", ["O", "S"], "image models: objective (O) and subjective (S) prompts"),
 }
 """Kind of model -> part of Tables 4 to 8, heads of its contexts, and their text."""

@@ -19,6 +19,7 @@ from fairspace.builders.iris.groups import OCCUPATIONS, REGIONS
 from fairspace.builders.registry import Figure, table
 from fairspace.metrics.iris_score.formula import norm
 from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, SECTORS
+from fairspace.metrics.stepwise_bias.formula import NAME as STEPWISE
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.iris.about import BLOCKS
 from fairspace.submissions.benchmarks.iris.score import scoring
@@ -28,7 +29,7 @@ from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, Map, Point, d
 from fairspace.submissions.drawing.svg import Svg, side_by_side, span
 from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.plotting import BLUE, INK, ORANGE
-from fairspace.submissions.probing.tables import PRINTED, STEPWISE
+from fairspace.submissions.probing.tables import PRINTED
 from fairspace.submissions.probing.tables import cells as probe_cells
 from fairspace.submissions.probing.tables import printed as printed_probe
 from fairspace.submissions.reading.tables import decode, parse
@@ -65,8 +66,8 @@ def paper(_values: Mapping[str, Value], scored: Scored, standard: str) -> Paper:
     parts[1:1] = [PaperFigure("Figure 4", f"The benchmark itself: {_ITSELF}.", _checks, [[]]), *_validation()]
     parts += _probes()
     parts.append(PaperFigure("Figure 22", "Bias by generation step; dotted: the mean.", _steps, [["steps"]], _NEEDS))
-    rules, rows = ScoringTable(_rules()), [*labour, *_references()]
-    return Paper(parts, _name, rules, rows, lambda sources: [*map(_probe, sources)], _ABSENT)
+    rules, references = ScoringTable(_rules()), [*labour, *_references()]
+    return Paper(parts, _name, rules, references, lambda sources: [*map(_probe, sources)], _ABSENT)
 
 
 def _name(figure: Figure) -> tuple[str, float]:
@@ -116,7 +117,9 @@ def _probe(path: Path) -> Model:
                 values[name] = undefined(name, row["reason"]) if cell is None else measured(name, float(cell))
         name = str(document["signature"]["model"])
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise UsageError(f"{path} is no probe: {plain(error)}. `fairspace probe` writes one with --out.") from error
+        raise UsageError(
+            f"{path} is no probe: {plain(str(error))}. `fairspace probe` writes one with --out."
+        ) from error
     return Model(name, True, "", values, {}, {"": "A probe by fairspace; its intervals are in its own files."})
 
 

@@ -17,7 +17,6 @@ from fairspace.submissions.benchmarks.stereotypical_bias.about import SCENARIOS,
 from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare, prefix_of
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import WINS, level_names
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
-from fairspace.submissions.format.faults import SubmissionError
 from fairspace.submissions.values import Value
 
 _FIGURES = {
@@ -69,26 +68,23 @@ def _comparisons(first: Any) -> Iterator[PaperTable]:
 
 def _read(sources: Sequence[Path]) -> Sequence[Model]:
     """Rows of submissions: each pair of models, each model with prefixes, and the ensemble of all without."""
-    from fairspace.submissions.checking.submission import check_submission
+    from fairspace.submissions.benchmarks.registry import benchmark
+    from fairspace.submissions.checking.submission import read_submission
 
-    reports = [check_submission(path) for path in sources]
-    if faults := [fault for report in reports for fault in report.faults]:
-        raise SubmissionError(faults)
-    runs = [report.submission for report in reports if report.submission is not None]
-    plain, values, rows = [run for run in runs if prefix_of(run) == "plain"], {}, dict[str, dict[str, Value]]()
-    if runs:
-        values = {name: value for name, value in compare(runs).items() if not name.startswith("ensemble_")}
+    runs, rows = [read_submission(path) for path in sources], dict[str, dict[str, Value]]()
+    plain, values = [run for run in runs if prefix_of(run) == "plain"], compare(runs)
     if len(plain) > 1:
         agreed = {name: value for name, value in compare(plain).items() if name.startswith("ensemble_")}
         rows["Ensemble of yours"] = {f"{name.removeprefix('ensemble_')}_na_filtered": v for name, v in agreed.items()}
-    for name, value in values.items():
+    for name, value in ((n, value) for n, value in values.items() if not n.startswith("ensemble_")):
         of_value = [runs[int(place) - 1] for place in name.split("_") if place.isdigit()]
         prefix = "_and_".join(sorted({prefix_of(run) for run in of_value} - {"plain"}))
         models = dict.fromkeys(run.meta.model for run in of_value)
         if not (prefix and len(models) > 1):
             key = f"{prefix}_{name.rstrip('_0123456789').removeprefix('prefix_difference_')}".removeprefix("_")
             rows.setdefault(" and ".join(models), {})[key] = value
-    note = {"": f"Compared: {len(runs)} submissions, dataset revision {runs[0].meta.dataset_revision}."} if runs else {}
+    protocol = benchmark("stereotypical_bias").protocol_title(runs[0].meta.dataset_revision)
+    note = {"": f"Compared: {len(runs)} submissions, dataset revision {protocol}."}
     return [Model(name, True, "", of_row, {}, note) for name, of_row in rows.items()]
 
 

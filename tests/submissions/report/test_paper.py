@@ -95,7 +95,7 @@ def test_ones_own_row_has_intervals_and_says_what_differs(fact_or_fair: Path) ->
     assert empty["O"] == "–"
     assert "its distribution is undefined" in empty["notes"]
     page = (fact_or_fair / "paper.html").read_text(encoding="utf-8")
-    assert "SmolLM2-135M-Instruct, other questions has no row" in page  # it makes no images
+    assert "SmolLM2-135M-Instruct (our scenarios) has no row" in page  # it makes no images
     tex = (fact_or_fair / "table2.tex").read_text(encoding="utf-8")
     assert all(text in tex for text in (r"\multicolumn{3}{c}{Obj. S\_fact}", "E-FOF-01", r"\label{tab:table2}"))
     assert (fact_or_fair / "figure4.png").read_bytes().startswith(b"\x89PNG")
@@ -138,34 +138,26 @@ def test_norms_and_goodness_are_the_papers_and_a_part_without_a_number_leaves_no
 def test_rows_are_in_the_papers_order_and_tables_of_the_benchmark_itself_are_recomputed(iris: Path) -> None:
     models = [row["Model"] for row in rows(iris, "table23", "printed")]
     assert models == sorted(models, key=str.casefold)
-    assert models[2] == "FLUX.1-dev"
-    out = [row for number in "78" for row in rows(iris, f"table{number}", "printed")]
-    printed, again = (
-        {row["Sub-Metric Removed"]: row["Spearman's ρ"] for row in out if (row["Model"] == "printed") is first}
-        for first in (True, False)
-    )
-    assert len(printed) == 60
-    assert sum(cell != "–" for cell in again.values()) == 13
-    assert printed["RD_gender"] == again["RD_gender"] == "0.9643"
+    every = [row for number in "78" for row in rows(iris, f"table{number}", "printed")]
+    known = [row for row in every if row["Spearman's ρ"] != "–"]
+    assert Counter(row["Model"] for row in known) == {"printed": 60, "recomputed here": 13}
+    assert [row["Spearman's ρ"] for row in every[:2]] == ["0.9643", "0.9643"]
 
 
 def test_a_probe_stands_beside_the_printed_ones(tmp_path: Path) -> None:
     cells = {"male": 0.25, "female": None, "value": None, "absolute_difference": None, "reason": "no vector"}
     curves = {"nurse": {"steps": [0, 1], "curve": [0.1, 0.2]}}
     probes = {"association_bias": {"by_occupation": {"doctor": cells}}, "stepwise_bias": {"by_occupation": curves}}
-    (tmp_path / "probe.json").write_text(
-        json.dumps({"probes": probes, "signature": {"model": "mine"}}), encoding="utf-8"
-    )
-    files = paper.write_paper([tenth()], tmp_path / "out", [tmp_path])
-    (own,) = rows(tmp_path / "out", "table30", "own")
+    document, file = {"probes": probes, "signature": {"model": "mine"}}, tmp_path / "probe.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    assert tmp_path / "figure22.svg" in paper.write_paper([tenth()], tmp_path, [tmp_path])
+    (own,) = rows(tmp_path, "table30", "own")
     assert (own["Occupation"], own["Male Assoc."], own["Female Assoc."]) == ("doctor", "0.2500", "–")
     assert "No vector." in own["notes"]
-    first = rows(tmp_path / "out", "table37", "printed")[0]
-    assert [first["Occupation"], first["Counter PR"]] == ["bartender", "1.472"]
-    assert tmp_path / "out" / "figure22.svg" in files
-    (tmp_path / "probe.json").write_text("[]", encoding="utf-8")
+    assert rows(tmp_path, "table37", "printed")[0]["Counter PR"] == "1.472"
+    file.write_text("[]", encoding="utf-8")
     with pytest.raises(UsageError, match="is no probe"):
-        paper.write_paper([tenth()], tmp_path / "out", [tmp_path])
+        paper.write_paper([tenth()], tmp_path, [file])
 
 
 def test_the_command_asks_for_one_folder(
