@@ -34,7 +34,7 @@ _CHANGE = "Change of the scores with {} as prefix; below 0 is fairer."
 _NEEDS = "Name submissions to compare beside the result"
 _ABSENT = {
     "Tables 1, A1, A2, A5, A6 and Figures 1, 2, A1": "they have no results",
-    "Table A9": "it counts the words of a training corpus",
+    "Table A9": "it counts words of a corpus (`fairspace corpus`)",
 }
 
 
