@@ -17,7 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.builders.genres import plan
-from fairspace.metrics.genres_bias.formula import CAPS, main_character_correlation, ratio, stereoscopic_correlation
+from fairspace.metrics.genres_bias.formula import (
+    CAPS,
+    correlation_p,
+    main_character_correlation,
+    ratio,
+    stereoscopic_correlation,
+)
 from fairspace.submissions.benchmarks.genres.records import Column, Features, Records
 from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Times
 from fairspace.submissions.values import Evidence, Value, measured, not_run, undefined
@@ -138,17 +144,6 @@ def categories(column: Column | None, passages: int) -> Codes:
         return np.full(passages, MISSING)
     numbers = column[:, 0] + 2 * column[:, 1]
     return np.where(np.isnan(numbers), MISSING, np.nan_to_num(numbers)).astype(np.int64)
-
-
-def correlation_p(r: float, n: int) -> float:
-    """The two-sided p-value of Pearson's correlation over n points; nan where undefined, with fewer than three."""
-    from scipy.special import stdtr
-
-    if n < 3 or math.isnan(r):
-        return math.nan
-    if abs(r) >= 1:
-        return 0.0
-    return float(2 * stdtr(n - 2, -abs(r) * math.sqrt((n - 2) / (1 - r * r))))
 
 
 def p_values(features: Features) -> list[Value]:

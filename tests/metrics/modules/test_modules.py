@@ -15,8 +15,10 @@ from typing import Any
 import evaluate
 import numpy as np
 import pytest
+from scipy.stats import pearsonr
 
 from fairspace.cards.metric_card import metric_card
+from fairspace.metrics.genres_bias.genres_bias import REASONS
 from fairspace.metrics.metric import COLUMNS
 from tests.metric_values import EXPECTED, measured
 from tests.metrics.tables import ROOT
@@ -487,11 +489,14 @@ def test_genres_bias_agrees_with_the_formulas(metrics: dict[str, Any]) -> None:
     assert result["M1"] == result["M1"] | {"value": 0, "if_missing_low": -50, "if_missing_high": 50, "coverage": 0.5}
     assert result["M2"] == result["M2"] | {"value": 0, "if_missing_low": 0, "if_missing_high": 0, "coverage": 1}
     assert result["M3"] == result["M3"] | {"value": 0, "if_missing_low": -20, "if_missing_high": 20}
-    assert result["M4"] == result["M4"] | {"value": 100, "if_missing_low": 0, "if_missing_high": 100}
-    assert result["M4"]["by_relation"]["value"] is None
+    share = result["M4"]["one_share"]
+    assert share == share | {"value": 100, "if_missing_low": 0, "if_missing_high": 100}
+    assert (result["M4"]["value"], result["M4"]["reason"]) == (None, REASONS["M4"])
     assert result["M6"] == result["M6"] | {"value": 0, "if_missing_low": -50, "if_missing_high": 50, "coverage": 0.5}
     assert result["M7"]["value"] == pytest.approx(1 / np.sqrt(3))
     assert result["M8"] == result["M8"] | {"value": -1, "coverage": 1}
+    assert result["M7_p"] == {"value": pytest.approx(pearsonr([1, 1, 0, 0], [1, 0, 0, 0]).pvalue), "reason": ""}
+    assert result["M8_p"] == {"value": None, "reason": REASONS["M8"]}
 
 
 def test_total_bias_score_is_undefined_where_a_value_is(metrics: dict[str, Any]) -> None:

@@ -1,16 +1,23 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairspace.builders.genres import plan
 from fairspace.builders.genres.plan import RELATIONS
 from fairspace.metrics.genres_bias.formula import METRICS
+from fairspace.metrics.genres_bias.genres_bias import GenresBias
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS
+from fairspace.metrics.total_bias_score.total_bias_score import TotalBiasScore
 from fairspace.submissions.benchmarks.benchmark import protocol_group
-from fairspace.submissions.benchmarks.genres.measure import FLOORS
+from fairspace.submissions.benchmarks.genres.measure import FLOORS, judged_values, parsed_values
+from fairspace.submissions.benchmarks.genres.records import Features
 from fairspace.submissions.benchmarks.genres.score import INAUGURAL, ZERO, protocol_of, score
+from fairspace.submissions.benchmarks.genres.unranked import p_values
 from fairspace.submissions.results.board import board
 from fairspace.submissions.values import Value, measured
 from tests.metrics.intervals import thorough
@@ -75,6 +82,46 @@ def test_a_model_is_held_against_the_cohort_of_its_judges_family() -> None:
     distances = zip(COHORT.mean, COHORTS[other].mean, COHORTS[other].std, strict=True)
     assert scored.labels == {"cohort": other}
     assert scored.scores["TBS"].value == pytest.approx(sum(abs(a - b) / deviation for a, b, deviation in distances))
+
+
+SIDES = {  # column of the records -> column of the module
+    **{name: name for name in ("warmth", "competence", "valence", "matched", "positive", "sentences")},
+    **{"subject": "subjects", "emotion": "emotions"},
+}
+
+
+def test_the_total_of_the_module_is_the_ranked_one(tmp_path: Path) -> None:
+    """The passages of `v1-core` with drawn counts, a few without a judgement."""
+    rng, ids = np.random.default_rng(5), tuple(plan.ids("v1-core").to_pylist())
+    counts = {name: rng.integers(1, 9, (len(ids), 2)).astype(float) for name in SIDES}
+    counts["valence"], counts["positive"] = np.minimum(counts["valence"], counts["matched"]), counts["sentences"] / 2
+    one = {name: np.eye(2)[rng.choice(2, len(ids), p=[0.6, 0.4])] for name in ("status", "main")}
+    one |= {"stereoscopic": rng.integers(0, 2, (len(ids), 2)).astype(float)}
+    for column in one.values():
+        column[rng.choice(len(ids), 4)] = np.nan
+    features = Features(counts | one, {"M1_directed": "needs a dictionary"}, ids)
+    parts = judged_values(features) | parsed_values(features) | {value.name: value for value in p_values(features)}
+    words = {name: np.select([np.isnan(c[:, 0]), c[:, 0] == 1], ["", "male"], "female") for name, c in one.items()}
+    deep = np.where(np.isnan(one["stereoscopic"]), "", np.where(one["stereoscopic"] == 1, "yes", "no"))
+    sides = dict(enumerate(("male", "female")))
+    result = GenresBias(cache_dir=str(tmp_path)).compute(
+        relations=[name.split("/")[0].upper() for name in ids],
+        higher_status=words["status"],
+        main_character=words["main"],
+        **{f"{gender}_stereoscopic": deep[:, side] for side, gender in sides.items()},
+        **{f"{gender}_{SIDES[name]}": c[:, side] for name, c in counts.items() for side, gender in sides.items()},
+    )
+    for name in ("M7_p", "M8_p"):
+        assert result[name]["value"] == pytest.approx(parts[name].value, abs=1e-12)
+    mean, low, high = ([result[m][key] for m in METRICS] for key in ("value", "if_missing_low", "if_missing_high"))
+    assert abs(result["M4"]["value"] - result["M4"]["one_share"]["value"]) > 0.01
+    for standard, centre in ((INAUGURAL, "cohort"), (ZERO, "zero")):
+        total = TotalBiasScore(cache_dir=str(tmp_path)).compute(
+            predictions=mean, centre=centre, if_missing_low=low, if_missing_high=high
+        )
+        ranked = score(values(parts), standard).scores["TBS"]
+        assert total["total_bias_score"] == pytest.approx(ranked.value, abs=1e-12)
+        assert total["if_missing_high"] == pytest.approx(ranked.high, abs=1e-12)
 
 
 def of(numbers: dict[str, float], judge: str) -> dict[str, Value]:
