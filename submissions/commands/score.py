@@ -281,7 +281,11 @@ def compare(
         from fairspace.submissions.commands.show.values import show_values
         from fairspace.submissions.results.scoring import marks_of
 
-        show_values("Comparison", values.values())
+        agreed = {name: value.evidence["agreed"] for name, value in values.items() if "agreed" in value.evidence}
+        words = {
+            name: f"{n:,} of {values[name].expected:,} questions have one group of all" for name, n in agreed.items()
+        }
+        show_values("Comparison", values.values(), meanings=words)
         for path, given in zip(compared, submissions, strict=True):
             for mark in marks_of(given.dump_meta(), given.manifest.run() if given.manifest else ()):
                 show_wrapped(f"{path} is a part of the benchmark: {mark}.")

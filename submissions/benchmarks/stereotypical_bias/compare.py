@@ -22,6 +22,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.records import (
     Booleans,
     Cell,
     Integers,
+    Questions,
     Records,
     questions,
     read,
@@ -51,7 +52,8 @@ def compare(submissions: Sequence[Submission], resamples: int | None = None) -> 
 
     - `similarity_<cell>_<i>_<j>`: share of identical answers, N/A included, in [0, 1], over the questions that both
       answered; the bounds take the others as different and as identical.
-    - `ensemble_<cell>`: S without N/A over the questions with one group chosen by all; bounds for any other answers.
+    - `ensemble_<cell>`: S without N/A over the questions with one group chosen by all, `agreed` in the evidence; other
+      questions that all answered are N/A, as in section 5.3, and what one did not hand in is in the bounds alone.
     - `prefix_difference_<cell>_<i>`, also with `_na_filtered`: S of a run with a prefix minus S of the plain run of the
       same model and revision, over the questions that both answered; below 0 the prefix helped. Runs without a plain
       run are left out.
@@ -182,9 +184,14 @@ def _ensemble(cell: Cell, expected: int, answers: Sequence[Answers | None]) -> V
     if len(present) < len(answers) or not present:
         return not_run(name, _ABSENT, expected=expected)
     agreed = _agreed(present)
-    consensus, evidence = cell_association(cell, present[0].asked, agreed)
-    valid = int((agreed != NOT_AVAILABLE).sum())
-    return as_value(name, consensus.na_filtered, expected=expected, valid=valid, evidence=evidence)
+    missing = ~np.all([part.given for part in present], axis=0)
+    kept = missing | (agreed != NOT_AVAILABLE)
+    asked = Questions(*(column[kept] for column in vars(present[0].asked).values()))
+    consensus, evidence = cell_association(cell, asked, agreed[kept])
+    counts = {"expected": expected, "valid": expected - int(missing.sum())}
+    evidence["agreed"] = int((agreed != NOT_AVAILABLE).sum())
+    value = as_value(name, consensus.na_filtered, evidence=evidence, **counts)
+    return value if value.state == "value" else replace(value, reason="an instance has no question on which all agree")
 
 
 def _differences(
