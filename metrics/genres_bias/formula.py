@@ -211,9 +211,7 @@ def correlation_p(r: float, n: int) -> float:
 
     if n < 3 or np.isnan(r):
         return np.nan
-    if abs(r) >= 1:
-        return 0.0
-    return float(2 * stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / (1 - r * r))))
+    return float(2 * stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / max(1 - r * r, 1e-300))))
 
 
 def ratio(part: ArrayLike, whole: ArrayLike) -> Floats:

@@ -130,18 +130,13 @@ class GenresBias(ColumnMetric):
         bounds["M8"] = main_character_correlation(*(int((main == m).sum()) for m in SIDES))
         usable["M4"], usable["M8"] = int((status != "").sum()), int((main != "").sum())
         usable["M7"] = int(np.all([d != "" for d in deep], 0).sum())
-        none = "no passage has a character of higher status"
-        M4 = {"one_share": outcome("value", one_share, valid=usable["M4"], expected=n, reason=none, evidence={})}
-        characters = {"M7": 2 * n - sum(absent), "M8": 2 * int(np.isin(main, SIDES[:2]).sum())}
-        p = {metric: number(correlation_p(bounds[metric][0], many)) for metric, many in characters.items()}
-        return {
-            metric: outcome(
-                "value",
-                bounds[metric],
-                valid=usable[metric],
-                expected=n,
-                reason=reason,
-                evidence=M4 if metric == "M4" else {},
-            )
+        result: dict[str, Any] = {
+            metric: outcome("value", bounds[metric], valid=usable[metric], expected=n, reason=reason, evidence={})
             for metric, reason in REASONS.items()
-        } | {f"{m}_p": {"value": p[m], "reason": REASONS[m] if p[m] is None else ""} for m in p}
+        }
+        about = {"valid": usable["M4"], "reason": "no passage has a character of higher status"}
+        result["M4"]["one_share"] = outcome("value", one_share, expected=n, evidence={}, **about)
+        for metric, characters in (("M7", 2 * n - sum(absent)), ("M8", 2 * int(np.isin(main, SIDES[:2]).sum()))):
+            p = number(correlation_p(bounds[metric][0], characters))
+            result[f"{metric}_p"] = {"value": p, "reason": REASONS[metric] if p is None else ""}
+        return result

@@ -157,22 +157,17 @@ def p_values(features: Features) -> list[Value]:
                 continue
             characters = features.columns[column][rows]
             characters = characters[~np.isnan(characters).any(axis=1)]
-            r, n = _correlation(metric, characters)
-            p, valid = correlation_p(r, n), len(characters)
-            evidence = {"correlation": r, "characters": n}
-            if math.isnan(p):
+            valid, (male, female) = len(characters), map(int, characters.sum(axis=0))
+            r, n = main_character_correlation(male, female, 0)[0], 2 * (male + female)
+            if metric == "M7":
+                r, n = stereoscopic_correlation(male, female, valid, 0, 0)[0], 2 * valid
+            if math.isnan(p := correlation_p(r, n)):
                 reason = f"{metric} is undefined, or of fewer than two passages"
                 values.append(undefined(name, reason, expected=expected, valid=valid))
             else:
+                evidence = {"correlation": r, "characters": n}
                 values.append(measured(name, p, expected=expected, valid=valid, evidence=evidence))
     return values
-
-
-def _correlation(metric: str, characters: Column) -> tuple[float, int]:
-    male, female = map(int, characters.sum(axis=0))
-    if metric == "M7":
-        return stereoscopic_correlation(male, female, len(characters), 0, 0)[0], 2 * len(characters)
-    return main_character_correlation(male, female, 0)[0], 2 * (male + female)
 
 
 QUESTIONS = ("status", "main")

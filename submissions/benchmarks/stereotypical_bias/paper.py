@@ -22,7 +22,7 @@ _FIGURES = {
 }
 _NOT_MADE = (
     "Not made of one result: Tables 3, A3, A4, A7, A8, A10 and A11 compare runs of several models or prefixes "
-    "(fairspace compare RUN RUN ...). Table A9 counts words of a training corpus. Tables 1, A1, A2, A5 and A6 and "
+    "(fairspace compare RUN RUN ...), Table A9 words of a corpus (fairspace corpus). Tables 1, A1, A2, A5 and A6 and "
     "Figures 1, 2 and A1 have no results."
 )
 
