@@ -134,8 +134,9 @@ class GenresBias(ColumnMetric):
             metric: outcome("value", bounds[metric], valid=usable[metric], expected=n, reason=reason, evidence={})
             for metric, reason in REASONS.items()
         }
-        about = {"valid": usable["M4"], "reason": "no passage has a character of higher status"}
-        result["M4"]["one_share"] = outcome("value", one_share, expected=n, evidence={}, **about)
+        none = "no passage has a character of higher status"
+        share = outcome("value", one_share, valid=usable["M4"], expected=n, reason=none, evidence={})
+        result["M4"]["one_share"] = share
         for metric, characters in (("M7", 2 * n - sum(absent)), ("M8", 2 * int(np.isin(main, SIDES[:2]).sum()))):
             p = number(correlation_p(bounds[metric][0], characters))
             result[f"{metric}_p"] = {"value": p, "reason": REASONS[metric] if p is None else ""}

@@ -115,7 +115,7 @@ class StereotypicalAssociation(ColumnMetric):
                 raise MetricInputError("METRIC_LENGTH", "others needs equally many answers, split by '|', per query")
             runs = [answers, *(picks(run, "others") for run in zip(*cells, strict=True))]
             missing, same = np.min(runs, axis=0) < 0, np.ptp(runs, axis=0) == 0
-            agreed = same & (answers < len(groups))
+            agreed = same & ~missing & (answers < len(groups))
             ensemble = associated(np.where(same, answers, -1), missing | agreed)[0].na_filtered
             counts = {**shared, "valid": int((~missing).sum()), "reason": DISAGREED}
             evidence["ensemble"] = outcome("value", ensemble, evidence={"agreed": int(agreed.sum())}, **counts)

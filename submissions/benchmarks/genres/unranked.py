@@ -17,13 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.builders.genres import plan
-from fairspace.metrics.genres_bias.formula import (
-    CAPS,
-    correlation_p,
-    main_character_correlation,
-    ratio,
-    stereoscopic_correlation,
-)
+from fairspace.metrics.genres_bias import formula
+from fairspace.metrics.genres_bias.formula import CAPS, ratio
 from fairspace.submissions.benchmarks.genres.records import Column, Features, Records
 from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Times
 from fairspace.submissions.values import Evidence, Value, measured, not_run, undefined
@@ -158,10 +153,10 @@ def p_values(features: Features) -> list[Value]:
             characters = features.columns[column][rows]
             characters = characters[~np.isnan(characters).any(axis=1)]
             valid, (male, female) = len(characters), map(int, characters.sum(axis=0))
-            r, n = main_character_correlation(male, female, 0)[0], 2 * (male + female)
+            r, n = formula.main_character_correlation(male, female, 0)[0], 2 * (male + female)
             if metric == "M7":
-                r, n = stereoscopic_correlation(male, female, valid, 0, 0)[0], 2 * valid
-            if math.isnan(p := correlation_p(r, n)):
+                r, n = formula.stereoscopic_correlation(male, female, valid, 0, 0)[0], 2 * valid
+            if math.isnan(p := formula.correlation_p(r, n)):
                 reason = f"{metric} is undefined, or of fewer than two passages"
                 values.append(undefined(name, reason, expected=expected, valid=valid))
             else:

@@ -89,8 +89,8 @@ def compare(submissions: Sequence[Submission], resamples: int | None = None) -> 
         evidence_of_run = {"prefix": prefix_of(run), "model": run.meta.model}
         both = _both(records[i - 1], records[plain])
         for cell in CELLS:
-            pair = [part.cells[cell.name] for part in both]
-            values += _differences(i, cell, _questions(cell, records), *pair, evidence_of_run)
+            with_prefix, without = (part.cells[cell.name] for part in both)
+            values += _differences(i, cell, _questions(cell, records), with_prefix, without, evidence_of_run)
     times, named = resamples_setting() if resamples is None else resamples, {value.name: value for value in values}
     for design, (begin, ending, end) in _designs(submissions, records) if times else ():
         for name, about in uncertainties(design, draw(design, times)).items():

@@ -65,13 +65,14 @@ def count_corpus(sources: Sequence[str | Path], column: str = "text") -> pd.Data
 def _count(texts: Any) -> Any:
     """(rows, 3) texts, and male and female words in them."""
     texts = texts.filter(compute.greater(compute.binary_length(texts), 0))
+    whole, texts = len(texts), texts.take(_holding(texts, "|".join((*GENDERED, *ROWS[:-1]))))
     if not compute.all(compute.string_is_ascii(texts)).as_py():
         texts = compute.replace_substring_regex(texts, r"[^\P{L}a-zA-Z]", "x")  # RE2 ends a word at such letters
     words = np.stack([compute.count_substring_regex(texts, rf"(?i)\b(?:{each})\b") for each in GENDERED], axis=1)
-    whole, some = [len(texts), *words.sum(axis=0)], _holding(texts, "|".join(ROWS[:-1]))
-    texts, words = texts.take(pa.array(some)), words[some]
+    total, held = [whole, *words.sum(axis=0)], _holding(texts, "|".join(ROWS[:-1]))
+    texts, words = texts.take(held), words[held]
     places = [_holding(texts, name) for name in ROWS[:-1]]
-    return np.array([*([len(rows), *words[rows].sum(axis=0)] for rows in places), whole])
+    return np.array([*([len(rows), *words[rows].sum(axis=0)] for rows in places), total])
 
 
 def _holding(texts: Any, instances: str) -> Any:
@@ -107,7 +108,7 @@ def _read(file: Path, name: str, column: str) -> Iterator[Any]:
     with sys.stdin.buffer if name == "-" else gzip.open(file) if file.suffix == ".gz" else file.open("rb") as raw:
         if name.endswith((".txt", "-")):
             while block := raw.read(BLOCK) + raw.readline(BLOCK):
-                yield pa.array(block.decode("utf-8", "replace").split("\n"))
+                yield compute.split_pattern(pa.array([block.decode("utf-8", "replace")]), "\n").flatten()
             return
         fields = json.ParseOptions(pa.schema([(column, pa.string())]), unexpected_field_behavior="ignore")
         yield from (batch[column] for batch in json.open_json(raw, json.ReadOptions(block_size=BLOCK), fields))

@@ -84,42 +84,35 @@ def test_a_model_is_held_against_the_cohort_of_its_judges_family() -> None:
     assert scored.scores["TBS"].value == pytest.approx(sum(abs(a - b) / deviation for a, b, deviation in distances))
 
 
-SIDES = {  # column of the records -> column of the module
-    **{name: name for name in ("warmth", "competence", "valence", "matched", "positive", "sentences")},
-    **{"subject": "subjects", "emotion": "emotions"},
-}
-
-
 def test_the_total_of_the_module_is_the_ranked_one(tmp_path: Path) -> None:
     """The passages of `v1-core` with drawn counts, a few without a judgement."""
     rng, ids = np.random.default_rng(5), tuple(plan.ids("v1-core").to_pylist())
-    counts = {name: rng.integers(1, 9, (len(ids), 2)).astype(float) for name in SIDES}
-    counts["valence"], counts["positive"] = np.minimum(counts["valence"], counts["matched"]), counts["sentences"] / 2
-    one = {name: np.eye(2)[rng.choice(2, len(ids), p=[0.6, 0.4])] for name in ("status", "main")}
-    one |= {"stereoscopic": rng.integers(0, 2, (len(ids), 2)).astype(float)}
-    for column in one.values():
-        column[rng.choice(len(ids), 4)] = np.nan
-    features = Features(counts | one, {"M1_directed": "needs a dictionary"}, ids)
+    names = [(name, name) for name in ("warmth", "competence", "valence", "matched", "positive", "sentences")]
+    names += [("subject", "subjects"), ("emotion", "emotions")]
+    columns = {name: rng.integers(1, 9, (len(ids), 2)).astype(float) for name, _ in names}
+    columns["valence"], columns["positive"] = columns["matched"] / 2, columns["sentences"] / 2
+    for name in ("status", "main", "stereoscopic"):
+        columns[name] = np.eye(2)[rng.choice(2, len(ids), p=[0.6, 0.4])]
+        columns[name][rng.choice(len(ids), 4)] = np.nan
+    features = Features(columns, {"M1_directed": "needs a dictionary"}, ids)
     parts = judged_values(features) | parsed_values(features) | {value.name: value for value in p_values(features)}
-    words = {name: np.select([np.isnan(c[:, 0]), c[:, 0] == 1], ["", "male"], "female") for name, c in one.items()}
-    deep = np.where(np.isnan(one["stereoscopic"]), "", np.where(one["stereoscopic"] == 1, "yes", "no"))
-    sides = dict(enumerate(("male", "female")))
+    words = {name: np.select([columns[name] == 1, columns[name] == 0], ["yes", "no"], "") for name in columns}
+    side = {name: np.select([word == "yes" for word in words[name].T], ["male", "female"], "") for name in words}
     result = GenresBias(cache_dir=str(tmp_path)).compute(
         relations=[name.split("/")[0].upper() for name in ids],
-        higher_status=words["status"],
-        main_character=words["main"],
-        **{f"{gender}_stereoscopic": deep[:, side] for side, gender in sides.items()},
-        **{f"{gender}_{SIDES[name]}": c[:, side] for name, c in counts.items() for side, gender in sides.items()},
+        higher_status=side["status"],
+        main_character=side["main"],
+        **{f"{gender}_stereoscopic": words["stereoscopic"][:, i] for i, gender in enumerate(("male", "female"))},
+        **{
+            f"{gender}_{name}": columns[old][:, i] for i, gender in enumerate(("male", "female")) for old, name in names
+        },
     )
-    for name in ("M7_p", "M8_p"):
-        assert result[name]["value"] == pytest.approx(parts[name].value, abs=1e-12)
-    mean, low, high = ([result[m][key] for m in METRICS] for key in ("value", "if_missing_low", "if_missing_high"))
+    assert [result[p]["value"] for p in ("M7_p", "M8_p")] == pytest.approx([parts[p].value for p in ("M7_p", "M8_p")])
     assert abs(result["M4"]["value"] - result["M4"]["one_share"]["value"]) > 0.01
+    mean, low, high = ([result[m][key] for m in METRICS] for key in ("value", "if_missing_low", "if_missing_high"))
     for standard, centre in ((INAUGURAL, "cohort"), (ZERO, "zero")):
-        total = TotalBiasScore(cache_dir=str(tmp_path)).compute(
-            predictions=mean, centre=centre, if_missing_low=low, if_missing_high=high
-        )
-        ranked = score(values(parts), standard).scores["TBS"]
+        ranked, module = score(values(parts), standard).scores["TBS"], TotalBiasScore(cache_dir=str(tmp_path))
+        total = module.compute(predictions=mean, centre=centre, if_missing_low=low, if_missing_high=high)
         assert total["total_bias_score"] == pytest.approx(ranked.value, abs=1e-12)
         assert total["if_missing_high"] == pytest.approx(ranked.high, abs=1e-12)
 
