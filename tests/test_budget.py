@@ -23,12 +23,13 @@ LONGEST_FILE = 600
 # in any loop or console, files written whole, records of Every Eval Ever (submissions, ares, fairspace, metrics); the
 # authors' own questions, pictures, settings and files (builders, submissions). The centre (+680): intervals by what was
 # answered and groups of metrics (metrics, fairspace); gates, limits by topics, headlines, plans that count copies, one
-# printer, refused options (submissions); files beside (builders). Tests: these, limits, a record of benchmarks.
+# printer, refused options (submissions); files beside (builders). Scores of runs beside each other, and of a corpus
+# (+150: metrics, submissions). Tests: these, limits, a record of benchmarks.
 BUDGET = {
     "builders": (12_865, 72, 899),
-    "metrics": (5_810, 57, 370),
+    "metrics": (5_857, 57, 371),
     "ares": (7_443, 40, 510),
-    "submissions": (45_910, 236, 3_845),
+    "submissions": (46_014, 237, 3_862),
     "leaderboard_space": (10_515, 62, 924),
     "cards": (654, 7, 50),
     "fairspace": (1_115, 6, 134),

@@ -193,7 +193,7 @@ SCORES |= {
     "fact_or_fair": "s_fact s_e s_kld s_fair distance",  # section 4
     "cognitive_error_rate": "by_kind.ingroup.rate by_kind.ingroup.increase average_increase",
     "stereotypical_association": "stereotypical_association na_filtered by_instance.nurse.p corpus_score.nurse "
-    "ensemble by_run.1.similarity by_run.1.prefix_difference by_run.1.prefix_difference_na_filtered",  # 5.3, Tables 2 to A11
+    "ensemble by_run.1.similarity by_run.1.prefix_difference by_run.1.prefix_difference_na_filtered",  # Tables 2 to A11
     "genres_bias": "M1 M2 M3 M4 M4.one_share M5 M6 M7 M7_p M8 M8_p",  # section 3.3, Table 2
     "total_bias_score": "total_bias_score by_metric.M8",
 }
@@ -205,9 +205,8 @@ def test_every_score_of_the_papers_is_in_a_module(metrics: dict[str, Any]) -> No
     assert {*SCORES} == {*NAMES} - {"between_group_variance"}  # which is Lum, Zhang and Bower's
     for name, scores in SCORES.items():
         result = metrics[name].compute(**call(name), **(RUNS if name == "stereotypical_association" else {}))
-        for key in scores.split():
-            value = reduce(getitem, key.split("."), result)
-            assert value is None or isinstance(value, float | dict), (name, key)
+        values = [reduce(getitem, key.split("."), result) for key in scores.split()]
+        assert all(value is None or isinstance(value, float | dict) for value in values), name
         if name == "stereotypical_association":
             assert (result["ensemble"]["agreed"], result["ensemble"]["counts"]["missing"]) == (1, 1)
             assert result["by_run"]["2"]["similarity"]["value"] == pytest.approx(2 / 3)

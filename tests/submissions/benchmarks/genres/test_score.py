@@ -98,14 +98,13 @@ def test_the_total_of_the_module_is_the_ranked_one(tmp_path: Path) -> None:
     parts = judged_values(features) | parsed_values(features) | {value.name: value for value in p_values(features)}
     words = {name: np.select([columns[name] == 1, columns[name] == 0], ["yes", "no"], "") for name in columns}
     side = {name: np.select([word == "yes" for word in words[name].T], ["male", "female"], "") for name in words}
+    both = [(0, "male"), (1, "female")]
     result = GenresBias(cache_dir=str(tmp_path)).compute(
         relations=[name.split("/")[0].upper() for name in ids],
         higher_status=side["status"],
         main_character=side["main"],
-        **{f"{gender}_stereoscopic": words["stereoscopic"][:, i] for i, gender in enumerate(("male", "female"))},
-        **{
-            f"{gender}_{name}": columns[old][:, i] for i, gender in enumerate(("male", "female")) for old, name in names
-        },
+        **{f"{gender}_stereoscopic": words["stereoscopic"][:, i] for i, gender in both},
+        **{f"{gender}_{name}": columns[old][:, i] for i, gender in both for old, name in names},
     )
     assert [result[p]["value"] for p in ("M7_p", "M8_p")] == pytest.approx([parts[p].value for p in ("M7_p", "M8_p")])
     assert abs(result["M4"]["value"] - result["M4"]["one_share"]["value"]) > 0.01

@@ -18,13 +18,12 @@ TEXTS = ["Nurses and her brother, he, he", "a nursery for boys", "The nurse's si
 
 
 def test_texts_with_the_words_of_table_a9_have_its_scores(tmp_path: Path) -> None:
-    printed, said = [], []
-    for row in rows("stereobias_tableA9_corpus"):
-        said.append(f"A {row['instance']}. {'He ' * int(row['male_terms'])}{'woman ' * int(row['female_terms'])}")
-        printed.append(float(row["bias_score_printed"].replace("N/A", "nan").replace("0.862", "0.0862")))  # E-STEREO-01
-    (tmp_path / "a9.txt").write_text("\n".join(said), encoding="utf-8")
+    table = rows("stereobias_tableA9_corpus")
+    said = [f"{r['instance']} {'He ' * int(r['male_terms'])}{'woman ' * int(r['female_terms'])}\n" for r in table]
+    (tmp_path / "a9.txt").write_text("".join(said), encoding="utf-8")
     frame = corpus.count_corpus([tmp_path]).iloc[:-1]
-    for name in ("corpus_score", "table_a9"):
+    printed = [float(r["bias_score_printed"].replace("N/A", "nan").replace("0.862", "0.0862")) for r in table]
+    for name in ("corpus_score", "table_a9"):  # chef: E-STEREO-01
         assert frame[name].tolist() == pytest.approx(printed, abs=5.01e-5, nan_ok=True)
     assert not ((frame.corpus_score < frame.low) | (frame.corpus_score > frame.high)).any()
 
@@ -43,7 +42,7 @@ def test_every_kind_of_file_gives_the_same_counts(tmp_path: Path, monkeypatch: p
 
 def test_the_command_counts_and_says_what_it_cannot(tmp_path: Path, run: Any) -> None:
     file, out = tmp_path / "a.jsonl", tmp_path / "a.json"
-    for text, words in (('{"caption": "a cook"}', "it has no text"), ('{"text": ["a cook"]}', "JSON parse error")):
+    for text, words in (('{"a": "cook"}', "it has no text"), ('{"text": 1}', "JSON parse error"), ("", "Empty JSON")):
         file.write_text(text)
         assert words in run("corpus", file)[2]
     file.write_text('{"text": "a cook and her son"}')
