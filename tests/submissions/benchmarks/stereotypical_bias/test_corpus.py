@@ -35,7 +35,8 @@ def test_every_kind_of_file_gives_the_same_counts(tmp_path: Path, monkeypatch: p
     pq.write_table(pa.table({"caption": pa.array([*TEXTS, None], pa.large_string())}), tmp_path / "a.parquet")
     monkeypatch.setattr(corpus, "BLOCK", 100)  # several blocks
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO("\n".join(TEXTS).encode())))
-    for source in ("-", *tmp_path.iterdir()):
+    sources: list[str | Path] = ["-", *tmp_path.iterdir()]
+    for source in sources:
         frame = corpus.count_corpus([source], "caption")  # men: brother, he, he, HIS, he; women: her, sister, aunts
         assert frame.loc[["nurse", "all texts"]].to_numpy()[:, :3].tolist() == [[3, 5, 3], [4, 6, 3]], source
 
