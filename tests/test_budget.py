@@ -33,7 +33,7 @@ BUDGET = {
     "leaderboard_space": (10_515, 62, 924),
     "cards": (654, 7, 50),
     "fairspace": (1_115, 6, 134),
-    "tests": (66_762, 535, 6_695),
+    "tests": (66_768, 535, 6_695),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

@@ -198,7 +198,12 @@ SCORES |= {
     "total_bias_score": "total_bias_score by_metric.M8",
 }
 """Module -> the scores of the four papers that it returns."""
-RUNS = {"others": ["black|white", "N/A|Asian", "Indian|Indian", "|"], "corpus": {"nurse": [43, 104]}}
+RUNS = {
+    "others": ["black|white", "N/A|Asian", "Indian|Indian", "|"],
+    "corpus": {"nurse": [43, 104]},
+    "confidence": 0.9,
+    "resamples": 99,
+}
 
 
 def test_every_score_of_the_papers_is_in_a_module(metrics: dict[str, Any]) -> None:
@@ -209,7 +214,9 @@ def test_every_score_of_the_papers_is_in_a_module(metrics: dict[str, Any]) -> No
         assert all(value is None or isinstance(value, float | dict) for value in values), name
         if name == "stereotypical_association":
             assert (result["ensemble"]["agreed"], result["ensemble"]["counts"]["missing"]) == (1, 1)
-            assert result["by_run"]["2"]["similarity"]["value"] == pytest.approx(2 / 3)
+            share = result["by_run"]["2"]["similarity"]
+            assert share["value"] == pytest.approx(2 / 3)
+            assert share["interval"][1] > 0.7
 
 
 @pytest.mark.parametrize("name", PROBES)
