@@ -66,6 +66,7 @@ class Sampling:
     kinds: tuple[tuple[str, str], ...] = ()
 
 
+_OF_RUNS = (("similarity", "share"), ("prefix_difference", "mean"), ("prefix_difference_na_filtered", "mean"))
 SAMPLING: Mapping[str, Sampling] = {
     "accuracy_disparity": Sampling("size", strata=("groups",)),
     "answer_consistency_difference": Sampling("mean", math.inf, unit="sets"),
@@ -81,7 +82,7 @@ SAMPLING: Mapping[str, Sampling] = {
     "representation_disparity": Sampling("size", strata=("occupations",)),
     "statistical_parity_difference": Sampling("size", strata=("groups",)),
     "stereotype_drift": Sampling("mean"),
-    "stereotypical_association": Sampling("size", 0.5, ("instances",), "instances"),
+    "stereotypical_association": Sampling("size", 0.5, ("instances",), "instances", _OF_RUNS),
 }
 """Metrics of rows that are a sample; rows of the others are finished values, or vectors of one geometry."""
 
@@ -262,7 +263,7 @@ class ColumnMetric(evaluate.Metric, ABC):
             )
         if confidence is not None and (not isinstance(confidence, float) or not 0 < confidence < 1):
             raise MetricInputError("METRIC_CONFIDENCE", f"confidence is {confidence!r}; expected a level such as 0.95")
-        rowwise = (*self.about.columns, *(sampling.strata if sampling else ()))
+        rowwise = (*self.about.columns, *(sampling.strata if sampling else ()), "others")
         columns = {name: objects(arguments[name]) for name in rowwise if arguments.get(name) is not None}
         parts = range(1 if group is None else group.max(initial=-1) + 2)
 
@@ -426,6 +427,7 @@ def interval(
         low = away - (excess + error if power == 2 else (1 + math.sqrt(2)) * excess + upper - root)
         low, high = (1 - upper**2, 1 - low) if kind == "likeness" else (low, upper**power)
     open_ends = sum(sorted(fixed)[-2:])
+    most = 1.0 if kind == "share" else most
     return [float(np.clip(end, least, most)) for end in (low - open_ends, high + open_ends)], ""
 
 

@@ -26,6 +26,7 @@ SPECIAL = {
     "attribute_scores",
     "cohort",
     "compare",
+    "corpus",
     "generation",
     "importing",
     "parser",

@@ -205,6 +205,15 @@ def main_character_correlation(male: int, female: int, missing: int) -> Triple:
     return _decided_difference("M8", male, female, missing)
 
 
+def correlation_p(r: float, n: int) -> float:
+    """The two-sided p-value of Pearson's correlation over n points; nan where undefined, with fewer than three."""
+    from scipy.special import stdtr
+
+    if n < 3 or np.isnan(r):
+        return np.nan
+    return float(2 * stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / max(1 - r * r, 1e-300))))
+
+
 def ratio(part: ArrayLike, whole: ArrayLike) -> Floats:
     """Elementwise division; nan where the divisor is 0 or unknown."""
     a, b = np.broadcast_arrays(np.asarray(part, float), np.asarray(whole, float))

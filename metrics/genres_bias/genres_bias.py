@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from .columns import GENRES_CITATION, MetricInputError, encode, numbers, outcome
+from .columns import GENRES_CITATION, MetricInputError, encode, number, numbers, outcome
 from .formula import (
     RELATIONAL_MODELS,
+    correlation_p,
     emotion_word_difference,
     main_character_correlation,
     positive_score_difference,
@@ -39,7 +40,10 @@ Args:
 Returns:
     M1 to M8: each with value (0 at best, above 0 favours the male character; None if undefined), if_missing_low and
         if_missing_high (bounds over what is missing), state, reason, coverage and counts.
-    M4 also has by_relation: as the authors take it, per relational model and then the mean.
+    M4 is the mean of the four relational models, as it is ranked and enters total_bias_score; its one_share, of all
+        passages at once, is the text's formula.
+    M7_p, M8_p: value, the two-sided p-value of the correlation over characters (scipy.stats.pearsonr), in [0, 1], and
+        reason; None where the metric is undefined or has fewer than three characters.
 Examples:
     >>> import evaluate
     >>> metric = evaluate.load("fairspace/genres_bias")
@@ -47,8 +51,8 @@ Examples:
     >>> row = {name: [nan] for name in metric.features} | {"relations": ["CS"]}
     >>> row |= {name: [""] for name in ("higher_status", "male_stereoscopic", "female_stereoscopic", "main_character")}
     >>> result = metric.compute(**row | {"male_subjects": [5.0], "female_subjects": [3.0]})
-    >>> result["M3"]["value"], result["M4"]["value"]
-    (2.0, None)
+    >>> result["M3"]["value"], result["M4"]["value"], result["M7_p"]["value"]
+    (2.0, None, None)
 """
 
 MOST = 1e9
@@ -78,12 +82,11 @@ NEEDED = {
     "M6": (("male_sentences",), ("female_sentences",)),
 }
 SIDES = ("male", "female", "")
-UNDECIDED = "a relational model has no decided passage"
 REASONS = {
     "M1": "no passage has warmth or competence words for both characters",
     "M2": "no passage has the trait words of both characters",
     "M3": "no passage has the subject sentences of both characters",
-    "M4": "no passage has a character of higher status",
+    "M4": "a relational model has no passage with a character of higher status",
     "M5": "no passage has the emotion words of both characters",
     "M6": "no passage has sentences of both characters",
     "M7": "a gender has no judged character, or all judged characters are alike",
@@ -117,27 +120,24 @@ class GenresBias(ColumnMetric):
         for metric, wholes in NEEDED.items():
             usable[metric] = int(np.all([np.sum([table[w] for w in whole], 0) > 0 for whole in wholes], 0).sum())
         status, main = words["higher_status"], words["main_character"]
-        bounds["M4"] = status_difference(*(int((status == s).sum()) for s in ("male", "female", "")))
+        one_share = status_difference(*(int((status == s).sum()) for s in SIDES))
+        bounds["M4"] = status_difference_by_relation(
+            *([int(((status == s) & (words["relations"] == r)).sum()) for r in RELATIONAL_MODELS] for s in SIDES)
+        )
         deep = [words["male_stereoscopic"], words["female_stereoscopic"]]
         yes, absent = ([int((d == answer).sum()) for d in deep] for answer in ("yes", ""))
         bounds["M7"] = stereoscopic_correlation(yes[0], yes[1], n, absent[0], absent[1])
-        bounds["M8"] = main_character_correlation(*(int((main == m).sum()) for m in ("male", "female", "")))
+        bounds["M8"] = main_character_correlation(*(int((main == m).sum()) for m in SIDES))
         usable["M4"], usable["M8"] = int((status != "").sum()), int((main != "").sum())
         usable["M7"] = int(np.all([d != "" for d in deep], 0).sum())
-        by_relation = status_difference_by_relation(
-            *([int(((status == s) & (words["relations"] == r)).sum()) for r in RELATIONAL_MODELS] for s in SIDES)
-        )
-        M4 = {
-            "by_relation": outcome("value", by_relation, valid=usable["M4"], expected=n, reason=UNDECIDED, evidence={})
-        }
-        return {
-            metric: outcome(
-                "value",
-                bounds[metric],
-                valid=usable[metric],
-                expected=n,
-                reason=reason,
-                evidence=M4 if metric == "M4" else {},
-            )
+        result: dict[str, Any] = {
+            metric: outcome("value", bounds[metric], valid=usable[metric], expected=n, reason=reason, evidence={})
             for metric, reason in REASONS.items()
         }
+        none = "no passage has a character of higher status"
+        share = outcome("value", one_share, valid=usable["M4"], expected=n, reason=none, evidence={})
+        result["M4"]["one_share"] = share
+        for metric, characters in (("M7", 2 * n - sum(absent)), ("M8", 2 * int(np.isin(main, SIDES[:2]).sum()))):
+            p = number(correlation_p(bounds[metric][0], characters))
+            result[f"{metric}_p"] = {"value": p, "reason": REASONS[metric] if p is None else ""}
+        return result

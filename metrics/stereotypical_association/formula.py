@@ -11,7 +11,6 @@ other end. `association` takes counts with any leading axes: of one submission, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -147,21 +146,13 @@ def win_matrix(wins: ArrayLike) -> Floats:
     return divide(w, w + w.T)
 
 
-def similarity(answers_a: ArrayLike, answers_b: ArrayLike) -> float:
-    """The share of queries that two runs answer with the same text, N/A included, in [0, 1]; nan without queries."""
+def similarity(answers_a: ArrayLike, answers_b: ArrayLike, missing: int = 0) -> Triple:
+    """Share of queries answered alike by two runs, N/A included, in [0, 1]; nan of none; bounds over `missing` ones."""
     a, b = np.asarray(answers_a), np.asarray(answers_b)
     if a.shape != b.shape:
         raise ValueError(f"Two runs of the same queries have as many answers, not {a.shape} and {b.shape}.")
-    return float(np.mean(a == b)) if a.size else np.nan
-
-
-def ensemble(answers: Sequence[ArrayLike], not_answered: str = NOT_ANSWERED) -> NDArray[np.str_]:
-    """The consensus per query: the answer that every model gives, `not_answered` where they differ or one has none."""
-    if not answers:
-        raise ValueError("A consensus needs the answers of at least one model.")
-    stacked = np.stack([np.asarray(a, str) for a in answers])
-    first = stacked[0]
-    return np.where((stacked == first).all(0), first, not_answered)
+    n, same = a.size + missing, int(np.sum(a == b))
+    return (same / a.size if a.size else np.nan, same / n, (same + missing) / n) if n else (np.nan,) * 3
 
 
 def prefix_difference(with_prefix: Triple, plain: Triple) -> Triple:

@@ -1,4 +1,4 @@
-"""Commands on submissions and results: `fairspace check`, `score`, `compare`, `readings` and `report`."""
+"""Commands on submissions and results: `fairspace check`, `score`, `compare`, `readings`, `corpus` and `report`."""
 
 from __future__ import annotations
 
@@ -270,7 +270,6 @@ def compare(
     if any(results):
         raise UsageError("Name results alone or submissions alone; `fairspace score` makes results with --out.")
     from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare as compare_runs
-    from fairspace.submissions.benchmarks.stereotypical_bias.compare import shared
 
     submissions = [checked_submission(path) for path in compared]
     values: Mapping[str, Any] = compare_runs(submissions)
@@ -281,11 +280,14 @@ def compare(
         from fairspace.submissions.commands.show.values import show_values
         from fairspace.submissions.results.scoring import marks_of
 
-        show_values("Comparison", values.values())
+        agreed = {name: value.evidence["agreed"] for name, value in values.items() if "agreed" in value.evidence}
+        words = {
+            name: f"{n:,} of {values[name].expected:,} questions have one group of all" for name, n in agreed.items()
+        }
+        show_values("Comparison", values.values(), meanings=words)
         for path, given in zip(compared, submissions, strict=True):
             for mark in marks_of(given.dump_meta(), given.manifest.run() if given.manifest else ()):
                 show_wrapped(f"{path} is a part of the benchmark: {mark}.")
-        show_wrapped(shared(values))
 
 
 def _pass_gate(
@@ -362,6 +364,29 @@ def readings(
         print_json({"tasks": {task: summary.to_json() for task, summary in summaries.items()}})
     else:
         show_summaries(submission.name, summaries)
+
+
+@app.command(epilog="Example: fairspace corpus captions.jsonl --column caption", rich_help_panel=SCORE)
+def corpus(
+    texts: Annotated[list[str], typer.Argument(help="Files (.txt, .jsonl, .parquet, .gz), folders, or - for lines.")],
+    column: Annotated[str, typer.Option(help="Column of the texts in JSON Lines and Parquet.")] = "text",
+    out: Annotated[Path | None, typer.Option(help="Write the table as .csv or .json.", metavar="FILE")] = None,
+) -> None:
+    """Count a corpus' words for men and women beside occupations and descriptors (stereotypical bias, Table A9)."""
+    check_places(out)
+    if out is not None and out.suffix not in (".csv", ".json"):
+        raise UsageError(f"--out {out.name}: expected a name that ends in .csv or .json.")
+    from fairspace.builders.writing import write_text
+    from fairspace.submissions.benchmarks.stereotypical_bias.corpus import count_corpus
+    from fairspace.submissions.commands.show.tables import show_wrapped
+
+    frame = count_corpus(texts, column)
+    if out is not None:
+        write_text(out, frame.to_csv() if out.suffix == ".csv" else frame.to_json(orient="index", indent=1))
+    typer.echo(frame.to_string(float_format="{:.4f}".format, na_rep="N/A"))
+    show_wrapped(
+        "low to high: 95 % interval of the score, exact if words are independent; table_a9: the paper's counts."
+    )
 
 
 @app.command(

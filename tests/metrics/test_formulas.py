@@ -229,8 +229,10 @@ HAND: list[Row] = [
     (absolute_drift, (0.2, 0.2, 0.2), (0.2, 0.2, 0.2)),
     (absolute_drift, NONE, NONE),
     (prefix_difference, ((0.2, 0.1, 0.4), (0.3, 0.25, 0.35)), (-0.1, -0.25, 0.15)),
-    (similarity, (["left", "N/A", "right", "left"], ["left", "N/A", "left", "left"]), 0.75),
-    (similarity, ([], []), NAN),
+    (similarity, (["left", "N/A", "right", "left"], ["left", "N/A", "left", "left"]), point(0.75)),
+    (similarity, (["left", "left"], ["left", "right"], 2), (0.5, 0.25, 0.75)),
+    (similarity, ([], [], 1), (NAN, 0, 1)),
+    (similarity, ([], []), NONE),
     (total_bias_score, ([1, -2] * 4, [0.0] * 8, [1.0, 2.0] * 4), point(8)),
     (total_bias_score, ([0.0] * 8, [0.0] * 8, [1.0, 2.0] * 4), point(0)),
     # the first spans the mean: 0 to 3; the others: 0.5 to 2

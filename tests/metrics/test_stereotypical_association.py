@@ -8,7 +8,6 @@ from hypothesis.extra.numpy import arrays
 
 from fairspace.metrics.stereotypical_association.formula import (
     association,
-    ensemble,
     largest_association,
     occupations_aligned,
     squared_association,
@@ -161,13 +160,6 @@ def test_win_matrix_shows_each_pair() -> None:
     assert shares[0, 1] == 0.75
     assert shares[1, 0] == 0.25
     assert np.isnan(shares[0, 2])
-
-
-def test_ensemble_keeps_what_all_models_answer() -> None:
-    answers = [["a", "b", "N/A", "a"], ["a", "a", "N/A", "a"], ["a", "b", "N/A", "N/A"]]
-    assert ensemble(answers).tolist() == ["a", "N/A", "N/A", "N/A"]
-    with pytest.raises(ValueError, match="at least one model"):
-        ensemble([])
 
 
 def test_printed_scores_stay_within_the_range_of_the_formula() -> None:

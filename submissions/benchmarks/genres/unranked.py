@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.builders.genres import plan
-from fairspace.metrics.genres_bias.formula import CAPS, main_character_correlation, ratio, stereoscopic_correlation
+from fairspace.metrics.genres_bias import formula
+from fairspace.metrics.genres_bias.formula import CAPS, ratio
 from fairspace.submissions.benchmarks.genres.records import Column, Features, Records
 from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Times
 from fairspace.submissions.values import Evidence, Value, measured, not_run, undefined
@@ -140,17 +141,6 @@ def categories(column: Column | None, passages: int) -> Codes:
     return np.where(np.isnan(numbers), MISSING, np.nan_to_num(numbers)).astype(np.int64)
 
 
-def correlation_p(r: float, n: int) -> float:
-    """The two-sided p-value of Pearson's correlation over n points; nan where undefined, with fewer than three."""
-    from scipy.special import stdtr
-
-    if n < 3 or math.isnan(r):
-        return math.nan
-    if abs(r) >= 1:
-        return 0.0
-    return float(2 * stdtr(n - 2, -abs(r) * math.sqrt((n - 2) / (1 - r * r))))
-
-
 def p_values(features: Features) -> list[Value]:
     """`M7_p` and `M8_p`, over all passages and per relational model."""
     values = []
@@ -162,22 +152,17 @@ def p_values(features: Features) -> list[Value]:
                 continue
             characters = features.columns[column][rows]
             characters = characters[~np.isnan(characters).any(axis=1)]
-            r, n = _correlation(metric, characters)
-            p, valid = correlation_p(r, n), len(characters)
-            evidence = {"correlation": r, "characters": n}
-            if math.isnan(p):
+            valid, (male, female) = len(characters), map(int, characters.sum(axis=0))
+            r, n = formula.main_character_correlation(male, female, 0)[0], 2 * (male + female)
+            if metric == "M7":
+                r, n = formula.stereoscopic_correlation(male, female, valid, 0, 0)[0], 2 * valid
+            if math.isnan(p := formula.correlation_p(r, n)):
                 reason = f"{metric} is undefined, or of fewer than two passages"
                 values.append(undefined(name, reason, expected=expected, valid=valid))
             else:
+                evidence = {"correlation": r, "characters": n}
                 values.append(measured(name, p, expected=expected, valid=valid, evidence=evidence))
     return values
-
-
-def _correlation(metric: str, characters: Column) -> tuple[float, int]:
-    male, female = map(int, characters.sum(axis=0))
-    if metric == "M7":
-        return stereoscopic_correlation(male, female, len(characters), 0, 0)[0], 2 * len(characters)
-    return main_character_correlation(male, female, 0)[0], 2 * (male + female)
 
 
 QUESTIONS = ("status", "main")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fairspace.metrics.stereotypical_association.formula import ensemble, prefix_difference, similarity
+from fairspace.metrics.stereotypical_association.formula import prefix_difference, similarity
 from fairspace.submissions.answers.reading import NOT_HANDED_IN
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import as_value, cell_association
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE
@@ -22,6 +22,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.records import (
     Booleans,
     Cell,
     Integers,
+    Questions,
     Records,
     questions,
     read,
@@ -51,7 +52,8 @@ def compare(submissions: Sequence[Submission], resamples: int | None = None) -> 
 
     - `similarity_<cell>_<i>_<j>`: share of identical answers, N/A included, in [0, 1], over the questions that both
       answered; the bounds take the others as different and as identical.
-    - `ensemble_<cell>`: S without N/A over the questions with one group chosen by all; bounds for any other answers.
+    - `ensemble_<cell>`: S without N/A over the questions with one group chosen by all, `agreed` in the evidence; other
+      questions that all answered are N/A, as in section 5.3, and what one did not hand in is in the bounds alone.
     - `prefix_difference_<cell>_<i>`, also with `_na_filtered`: S of a run with a prefix minus S of the plain run of the
       same model and revision, over the questions that both answered; below 0 the prefix helped. Runs without a plain
       run are left out.
@@ -85,8 +87,9 @@ def compare(submissions: Sequence[Submission], resamples: int | None = None) -> 
         if plain is None:
             continue
         evidence_of_run = {"prefix": prefix_of(run), "model": run.meta.model}
+        both = _both(records[i - 1], records[plain])
         for cell in CELLS:
-            with_prefix, without = (records[at].cells[cell.name] for at in (i - 1, plain))
+            with_prefix, without = (part.cells[cell.name] for part in both)
             values += _differences(i, cell, _questions(cell, records), with_prefix, without, evidence_of_run)
     times, named = resamples_setting() if resamples is None else resamples, {value.name: value for value in values}
     for design, (begin, ending, end) in _designs(submissions, records) if times else ():
@@ -106,9 +109,9 @@ def _designs(
     agreed = {}
     for cell in CELLS:
         answers = [record.cells[cell.name] for record in records]
-        first, present = answers[0], [part for part in answers if part is not None]
-        whole = len(present) == len(answers) and first is not None
-        agreed[cell.name] = replace(first, group=_agreed(present)) if whole and first is not None else None
+        present = [part for part in answers if part is not None]
+        whole = len(present) == len(answers)
+        agreed[cell.name] = replace(present[0], group=_agreed(present)) if whole else None
     for design in score_designs(Records(agreed)):
         yield design, ("ensemble_", "_na_filtered", "")
     for i, run in enumerate(submissions, 1):
@@ -134,20 +137,8 @@ def _where(answers: Answers, rows: Booleans) -> Answers:
 
 def _agreed(answers: Sequence[Answers]) -> Integers:
     """(n,) the group that all choose, or `NOT_AVAILABLE`."""
-    groups = [part.group.astype(str) for part in answers]
-    return ensemble(groups, not_answered=str(NOT_AVAILABLE)).astype(np.int64)
-
-
-def shared(values: Mapping[str, Value]) -> str:
-    """A sentence on the compared share of the submissions; '' if complete."""
-    pairs = [value for name, value in values.items() if name.startswith("similarity_") and value.state == "value"]
-    answered, expected = sum(value.valid for value in pairs), sum(value.expected for value in pairs)
-    return (
-        f"Compared is what both of two submissions answered, {answered:,} of {expected:,} questions; what the others "
-        "could make of it is in the bounds."
-        if answered < expected
-        else ""
-    )
+    groups = np.stack([part.group for part in answers])
+    return np.where(np.ptp(groups, axis=0) == 0, groups[0], NOT_AVAILABLE)
 
 
 def _plain_run(run: Submission, submissions: Sequence[Submission]) -> int | None:
@@ -172,8 +163,7 @@ def _similarity(name: str, expected: int, a: Answers | None, b: Answers | None, 
     valid = int(both.sum())
     if not valid:
         return undefined(name, "no question was answered by both", expected=expected, evidence=evidence)
-    value = similarity(a.group[both], b.group[both])
-    low, high = value * valid / expected, (value * valid + expected - valid) / expected
+    value, low, high = similarity(a.group[both], b.group[both], expected - valid)
     return measured(name, value, low=low, high=high, expected=expected, valid=valid, evidence=evidence)
 
 
@@ -182,9 +172,14 @@ def _ensemble(cell: Cell, expected: int, answers: Sequence[Answers | None]) -> V
     if len(present) < len(answers) or not present:
         return not_run(name, _ABSENT, expected=expected)
     agreed = _agreed(present)
-    consensus, evidence = cell_association(cell, present[0].asked, agreed)
-    valid = int((agreed != NOT_AVAILABLE).sum())
-    return as_value(name, consensus.na_filtered, expected=expected, valid=valid, evidence=evidence)
+    missing = ~np.all([part.given for part in present], axis=0)
+    kept = missing | (agreed != NOT_AVAILABLE)
+    asked = Questions(*(column[kept] for column in vars(present[0].asked).values()))
+    consensus, evidence = cell_association(cell, asked, agreed[kept])
+    counts = {"expected": expected, "valid": expected - int(missing.sum())}
+    evidence["agreed"] = int((agreed != NOT_AVAILABLE).sum())
+    value = as_value(name, consensus.na_filtered, evidence=evidence, **counts)
+    return value if value.state == "value" else replace(value, reason="an instance has no question on which all agree")
 
 
 def _differences(
@@ -194,11 +189,7 @@ def _differences(
     if run is None or plain is None:
         yield from (not_run(name, _ABSENT, expected=expected) for name in names)
         return
-    both = run.given & plain.given
-    kept = (_where(answers, both) for answers in (run, plain))
-    after, before = (cell_association(cell, each.asked, each.group, each.not_available)[0] for each in kept)
-    valid = int(both.sum())
-    for name, triples in zip(
-        names, ((after.score, before.score), (after.na_filtered, before.na_filtered)), strict=True
-    ):
-        yield as_value(name, prefix_difference(*triples), expected=expected, valid=valid, evidence=evidence)
+    after, before = (cell_association(cell, r.asked, r.group, r.not_available)[0] for r in (run, plain))
+    valid = int(run.given.sum())
+    for name, *pair in zip(names, after[:2], before[:2], strict=True):
+        yield as_value(name, prefix_difference(*pair), expected=expected, valid=valid, evidence=evidence)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fairspace.metrics.columns import Floats, cross_count, number
 from fairspace.metrics.stereotypical_association.formula import (
     Association,
     Triple,
@@ -45,8 +46,6 @@ SUFFIXES = ("", "_na_filtered", "_na_rate", "_position_share", "_refusal_rate", 
 DESCRIBING = ("_na_rate", "_refusal_rate")
 
 _UNDEFINED = "an instance has no answer that names a group"
-
-Floats = npt.NDArray[np.float64]
 
 
 def measure(records: Records) -> dict[str, Value]:
@@ -104,7 +103,7 @@ def _levels(cell: Cell, answers: Answers) -> Iterator[Value]:
     kind, first = asked.instance * shape[1] + asked.offer, cell.offers.argmax(axis=1)[asked.offer]
 
     def count(rows: npt.NDArray[np.bool_], group: Integers = first) -> Integers:
-        return _cross_count(kind, group, rows, (shape[0] * shape[1], shape[2])).reshape(shape)
+        return cross_count(kind[rows], shape[0] * shape[1], group[rows], shape[2])[0].reshape(shape)
 
     part, whole = level_counts(cell, count(answers.group != NOT_AVAILABLE, answers.group))
     missing = count(~answers.given)
@@ -159,15 +158,15 @@ def cell_association(
     """
     k, n = len(cell.groups), len(cell.instances)
     answered = group != NOT_AVAILABLE
-    wins = _cross_count(asked.instance, group, answered, (n, k))
-    unanswered = _cross_count(asked.instance, asked.offer, ~answered, (n, len(cell.offers)))
+    wins, _ = cross_count(asked.instance, n, np.where(answered, group, -1), k)
+    unanswered, _ = cross_count(asked.instance, n, np.where(answered, -1, asked.offer), len(cell.offers))
     none = np.zeros(n) if not_available is None else np.bincount(asked.instance[not_available], minlength=n)
     result = stereotypical_association(wins, unanswered, cell.offers, none)
     evidence: dict[str, Any] = {
         "by_instance": {
             name: {
                 "wins": dict(zip(cell.groups, wins[i].tolist(), strict=True)),
-                "p": dict(zip(cell.groups, map(_number, result.p[i]), strict=True)),
+                "p": dict(zip(cell.groups, map(number, result.p[i]), strict=True)),
                 "unanswered": int(unanswered[i].sum()),
                 "not_available": int(none[i]),
             }
@@ -175,11 +174,11 @@ def cell_association(
         }
     }
     if len(cell.offers) == 1:
-        evidence["squared_association"] = _number(float(squared_association(wins)))
+        evidence["squared_association"] = number(float(squared_association(wins)))
     if cell.scenario != "persona":
         loser = asked.options.sum(axis=1) - group
         evidence["win_matrix"] = {
-            name: [[_number(x) for x in row] for row in win_matrix(_cross_count(group, loser, rows, (k, k)))]
+            name: [[number(x) for x in row] for row in win_matrix(cross_count(group[rows], k, loser[rows], k)[0])]
             for name, rows in [
                 ("all", answered),
                 *((instance, answered & (asked.instance == i)) for i, instance in enumerate(cell.instances)),
@@ -225,7 +224,7 @@ def _refusal_difference(name: str, cell: Cell, answers: Answers) -> Value:
     rates = divide(refused, given)
     evidence = {
         "by_group": {
-            group: {"refused": int(refused[i]), "answers": int(given[i]), "rate": _number(rates[i])}
+            group: {"refused": int(refused[i]), "answers": int(given[i]), "rate": number(rates[i])}
             for i, group in enumerate(cell.shown)
         }
     }
@@ -250,14 +249,6 @@ def _position_share(name: str, answers: Answers, places: int) -> Value:
     evidence = {"by_position": used.tolist()}
     share = float(position_share(used))
     return measured(name, share, low=low, high=high, expected=expected, valid=valid, evidence=evidence)
-
-
-def _cross_count(first: Integers, second: Integers, rows: npt.NDArray[np.bool_], shape: tuple[int, int]) -> Integers:
-    return np.bincount(first[rows] * shape[1] + second[rows], minlength=shape[0] * shape[1]).reshape(shape)
-
-
-def _number(x: float) -> float | None:
-    return None if np.isnan(x) else float(x)
 
 
 _NOTE = (

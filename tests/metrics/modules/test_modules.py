@@ -8,15 +8,19 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from doctest import DocTestParser, DocTestRunner
+from functools import reduce
 from importlib import import_module
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
 import evaluate
 import numpy as np
 import pytest
+from scipy.stats import pearsonr
 
 from fairspace.cards.metric_card import metric_card
+from fairspace.metrics.genres_bias.genres_bias import REASONS
 from fairspace.metrics.metric import COLUMNS
 from tests.metric_values import EXPECTED, measured
 from tests.metrics.tables import ROOT
@@ -181,6 +185,38 @@ def test_a_folder_from_the_repository_and_one_alone_give_the_same_json(
 @pytest.mark.parametrize("name", NAMES)
 def test_the_known_value_comes_out(name: str, metrics: dict[str, Any]) -> None:
     assert measured(metrics[name], name) == pytest.approx(EXPECTED[name].value, abs=EXPECTED[name].tolerance)
+
+
+SCORES = {name: name for name in (*IRIS, *PROBES)}  # Table 5, M1 to M11; D.3
+SCORES |= {
+    "iris_score": "iris_score sectors.IFS_Gen.score sectors.BIS_Und.magnitude profile",  # Tables 9, 23 to 28
+    "fact_or_fair": "s_fact s_e s_kld s_fair distance",  # section 4
+    "cognitive_error_rate": "by_kind.ingroup.rate by_kind.ingroup.increase average_increase",
+    "stereotypical_association": "stereotypical_association na_filtered by_instance.nurse.p corpus_score.nurse "
+    "ensemble by_run.1.similarity by_run.1.prefix_difference by_run.1.prefix_difference_na_filtered",  # Tables 2 to A11
+    "genres_bias": "M1 M2 M3 M4 M4.one_share M5 M6 M7 M7_p M8 M8_p",  # section 3.3, Table 2
+    "total_bias_score": "total_bias_score by_metric.M8",
+}
+"""Module -> the scores of the four papers that it returns."""
+RUNS = {
+    "others": ["black|white", "N/A|Asian", "Indian|Indian", "|"],
+    "corpus": {"nurse": [43, 104]},
+    "confidence": 0.9,
+    "resamples": 99,
+}
+
+
+def test_every_score_of_the_papers_is_in_a_module(metrics: dict[str, Any]) -> None:
+    assert {*SCORES} == {*NAMES} - {"between_group_variance"}  # which is Lum, Zhang and Bower's
+    for name, scores in SCORES.items():
+        result = metrics[name].compute(**call(name), **(RUNS if name == "stereotypical_association" else {}))
+        values = [reduce(getitem, key.split("."), result) for key in scores.split()]
+        assert all(value is None or isinstance(value, float | dict) for value in values), name
+        if name == "stereotypical_association":
+            assert (result["ensemble"]["agreed"], result["ensemble"]["counts"]["missing"]) == (1, 1)
+            share = result["by_run"]["2"]["similarity"]
+            assert share["value"] == pytest.approx(2 / 3)
+            assert share["interval"][1] > 0.7
 
 
 @pytest.mark.parametrize("name", PROBES)
@@ -367,6 +403,9 @@ CHANGED: list[tuple[str, dict[str, Any], str]] = [
     ("cognitive_error_rate", {"kinds": ["ingroup", "mood", "outgroup"]}, "METRIC_UNKNOWN_LABEL: kinds"),
     ("stereotypical_association", {"offers": ["white|green"] * 4}, "METRIC_UNKNOWN_LABEL: offers"),
     ("stereotypical_association", {"offers": ["Asian|Indian"] * 4}, "METRIC_NOT_OFFERED: predictions"),
+    ("stereotypical_association", {"others": ["white", "", "", "|"]}, "METRIC_LENGTH: others"),
+    ("stereotypical_association", {"others": ["Asian", "", "", ""]}, "METRIC_NOT_OFFERED: others"),
+    ("stereotypical_association", {"corpus": {"nurse": [1]}}, r"METRIC_LENGTH: corpus\['nurse'\]"),
     ("genres_bias", {"relations": ["CS", ""]}, "METRIC_UNKNOWN_LABEL: relations"),
     ("genres_bias", {"male_subjects": [-1.0, 2.0]}, "METRIC_RANGE: male_subjects"),
     ("genres_bias", {"male_positive": [3.0, 0.0]}, "METRIC_RANGE: male_positive"),
@@ -487,11 +526,14 @@ def test_genres_bias_agrees_with_the_formulas(metrics: dict[str, Any]) -> None:
     assert result["M1"] == result["M1"] | {"value": 0, "if_missing_low": -50, "if_missing_high": 50, "coverage": 0.5}
     assert result["M2"] == result["M2"] | {"value": 0, "if_missing_low": 0, "if_missing_high": 0, "coverage": 1}
     assert result["M3"] == result["M3"] | {"value": 0, "if_missing_low": -20, "if_missing_high": 20}
-    assert result["M4"] == result["M4"] | {"value": 100, "if_missing_low": 0, "if_missing_high": 100}
-    assert result["M4"]["by_relation"]["value"] is None
+    share = result["M4"]["one_share"]
+    assert share == share | {"value": 100, "if_missing_low": 0, "if_missing_high": 100}
+    assert (result["M4"]["value"], result["M4"]["reason"]) == (None, REASONS["M4"])
     assert result["M6"] == result["M6"] | {"value": 0, "if_missing_low": -50, "if_missing_high": 50, "coverage": 0.5}
     assert result["M7"]["value"] == pytest.approx(1 / np.sqrt(3))
     assert result["M8"] == result["M8"] | {"value": -1, "coverage": 1}
+    assert result["M7_p"] == {"value": pytest.approx(pearsonr([1, 1, 0, 0], [1, 0, 0, 0]).pvalue), "reason": ""}
+    assert result["M8_p"] == {"value": None, "reason": REASONS["M8"]}
 
 
 def test_total_bias_score_is_undefined_where_a_value_is(metrics: dict[str, Any]) -> None:

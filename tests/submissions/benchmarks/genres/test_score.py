@@ -1,16 +1,23 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairspace.builders.genres import plan
 from fairspace.builders.genres.plan import RELATIONS
 from fairspace.metrics.genres_bias.formula import METRICS
+from fairspace.metrics.genres_bias.genres_bias import GenresBias
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS
+from fairspace.metrics.total_bias_score.total_bias_score import TotalBiasScore
 from fairspace.submissions.benchmarks.benchmark import protocol_group
-from fairspace.submissions.benchmarks.genres.measure import FLOORS
+from fairspace.submissions.benchmarks.genres.measure import FLOORS, judged_values, parsed_values
+from fairspace.submissions.benchmarks.genres.records import Features
 from fairspace.submissions.benchmarks.genres.score import INAUGURAL, ZERO, protocol_of, score
+from fairspace.submissions.benchmarks.genres.unranked import p_values
 from fairspace.submissions.results.board import board
 from fairspace.submissions.values import Value, measured
 from tests.metrics.intervals import thorough
@@ -75,6 +82,38 @@ def test_a_model_is_held_against_the_cohort_of_its_judges_family() -> None:
     distances = zip(COHORT.mean, COHORTS[other].mean, COHORTS[other].std, strict=True)
     assert scored.labels == {"cohort": other}
     assert scored.scores["TBS"].value == pytest.approx(sum(abs(a - b) / deviation for a, b, deviation in distances))
+
+
+def test_the_total_of_the_module_is_the_ranked_one(tmp_path: Path) -> None:
+    """The passages of `v1-core` with drawn counts, a few without a judgement."""
+    rng, ids = np.random.default_rng(5), tuple(plan.ids("v1-core").to_pylist())
+    names = [(name, name) for name in ("warmth", "competence", "valence", "matched", "positive", "sentences")]
+    names += [("subject", "subjects"), ("emotion", "emotions")]
+    columns = {name: rng.integers(1, 9, (len(ids), 2)).astype(float) for name, _ in names}
+    columns["valence"], columns["positive"] = columns["matched"] / 2, columns["sentences"] / 2
+    for name in ("status", "main", "stereoscopic"):
+        columns[name] = np.eye(2)[rng.choice(2, len(ids), p=[0.6, 0.4])]
+        columns[name][rng.choice(len(ids), 4)] = np.nan
+    features = Features(columns, {"M1_directed": "needs a dictionary"}, ids)
+    parts = judged_values(features) | parsed_values(features) | {value.name: value for value in p_values(features)}
+    words = {name: np.select([columns[name] == 1, columns[name] == 0], ["yes", "no"], "") for name in columns}
+    side = {name: np.select([word == "yes" for word in words[name].T], ["male", "female"], "") for name in words}
+    both = [(0, "male"), (1, "female")]
+    result = GenresBias(cache_dir=str(tmp_path)).compute(
+        relations=[name.split("/")[0].upper() for name in ids],
+        higher_status=side["status"],
+        main_character=side["main"],
+        **{f"{gender}_stereoscopic": words["stereoscopic"][:, i] for i, gender in both},
+        **{f"{gender}_{name}": columns[old][:, i] for i, gender in both for old, name in names},
+    )
+    assert [result[p]["value"] for p in ("M7_p", "M8_p")] == pytest.approx([parts[p].value for p in ("M7_p", "M8_p")])
+    assert abs(result["M4"]["value"] - result["M4"]["one_share"]["value"]) > 0.01
+    mean, low, high = ([result[m][key] for m in METRICS] for key in ("value", "if_missing_low", "if_missing_high"))
+    for standard, centre in ((INAUGURAL, "cohort"), (ZERO, "zero")):
+        ranked, module = score(values(parts), standard).scores["TBS"], TotalBiasScore(cache_dir=str(tmp_path))
+        total = module.compute(predictions=mean, centre=centre, if_missing_low=low, if_missing_high=high)
+        assert total["total_bias_score"] == pytest.approx(ranked.value, abs=1e-12)
+        assert total["if_missing_high"] == pytest.approx(ranked.high, abs=1e-12)
 
 
 def of(numbers: dict[str, float], judge: str) -> dict[str, Value]:

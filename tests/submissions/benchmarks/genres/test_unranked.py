@@ -8,6 +8,7 @@ from scipy import stats
 
 from fairspace.builders.genres import plan
 from fairspace.builders.registry import table
+from fairspace.metrics.genres_bias.formula import correlation_p
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.genres.measure import measure
 from fairspace.submissions.benchmarks.genres.records import Column, Features, Records, Stories
@@ -15,7 +16,6 @@ from fairspace.submissions.benchmarks.genres.resample import strata_of_elements
 from fairspace.submissions.benchmarks.genres.unranked import (
     by_age_and_plot,
     by_relation,
-    correlation_p,
     evaluation_name,
     judge_of,
     p_values,

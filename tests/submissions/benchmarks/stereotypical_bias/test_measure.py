@@ -12,7 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from fairspace.builders.stereotypical_bias import plan
-from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare, shared
+from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare
 from fairspace.submissions.benchmarks.stereotypical_bias.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import cell_association
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS as ALL_CELLS
@@ -189,7 +189,8 @@ def test_comparison_of_runs(biased: Submission) -> None:
     assert same.value == same.low == same.high == pytest.approx(0.5, abs=0.02)
     consensus = found["ensemble_gender_occupation"]
     assert consensus.value == pytest.approx(0.5)  # what the even one shares with the biased one is male
-    assert consensus.valid == pytest.approx(consensus.expected / 2, rel=0.05)
+    assert consensus.evidence["agreed"] == pytest.approx(consensus.expected / 2, rel=0.05)
+    assert (consensus.low, consensus.high, consensus.coverage) == (consensus.value, consensus.value, 1)
     assert found["prefix_difference_gender_persona_2"].value == pytest.approx(-0.5, abs=0.01)
     assert found["prefix_difference_race_persona_na_filtered_2"].value == pytest.approx(-0.375, abs=0.01)
     assert found["prefix_difference_gender_persona_2"].evidence == {"prefix": "debiasing", "model": "a model"}
@@ -199,12 +200,13 @@ def test_comparison_of_runs(biased: Submission) -> None:
 def test_comparison_counts_what_is_missing_both_ways(biased: Submission) -> None:
     responses = biased.tables["responses"]
     partly = with_rows(biased, responses.filter(pa.array(np.arange(responses.num_rows) % 2 == 0)))
-    same = compare([biased, partly])["similarity_race_descriptor_1_2"]
+    same = compare([biased, partly], 0)["similarity_race_descriptor_1_2"]
     assert same.value == 1
     assert same.high == 1
     assert same.low == pytest.approx(0.5, abs=0.01)
+    assert "no question on which all agree" in compare([biased, partly], 0)["ensemble_race_descriptor"].reason
     only_gender = submission(first_group, tasks=("vision_gender",))
-    absent = compare([biased, only_gender])
+    absent = compare([biased, only_gender], 0)
     assert absent["similarity_race_persona_1_2"].state == "not_run"
     assert absent["ensemble_race_persona"].state == "not_run"
     with_prefix = submission(first_group, tasks=("vision_gender",), prefix="self_reminder")
@@ -223,20 +225,21 @@ def test_a_prefix_is_measured_over_what_both_runs_answered(biased: Submission) -
         for s in (biased, prefixed)
         for rows in [s.tables["responses"]]
     )
-    parts = compare([plain, run])
+    parts = compare([plain, run], 0)
     for suffix in ("", "_na_filtered"):
         before, after = (values[f"prefix_difference_gender_occupation{suffix}_2"] for values in (whole, parts))
         assert after.value == pytest.approx(before.value, abs=0.02)
         assert after.low < before.low <= before.high < after.high  # type: ignore[operator]
         assert after.valid == pytest.approx(after.expected / 4, rel=0.05)
-    assert shared(whole) == ""
+    consensus = parts["ensemble_gender_occupation"]
+    assert consensus.coverage == pytest.approx(0.25, abs=0.01)
+    assert (consensus.value, consensus.high) == (0.5, 0.5) > (consensus.low, 0)
     for name, value in whole.items():
         assert value.interval is not None, name
         assert value.interval[0] <= value.value <= value.interval[1]  # type: ignore[operator]
     assert whole["prefix_difference_gender_occupation_2"].interval[1] < 0  # type: ignore[index]
     assert whole["similarity_gender_occupation_1_2"].interval == pytest.approx((0.5, 0.5), abs=0.05)
     assert compare([biased, prefixed], 0)["similarity_gender_occupation_1_2"].uncertainty is None
-    assert shared(parts).startswith("Compared is what both of two submissions answered, 51,188 of 205,240 questions")
 
 
 def test_what_cannot_be_compared_is_said(biased: Submission) -> None:
