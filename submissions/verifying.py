@@ -77,6 +77,7 @@ class Recomputed:
 def printed_tables() -> Iterator[Recomputed]:
     """Every printed table that can be recomputed."""
     yield from _iris()
+    yield from _fidelity_falls()
     yield from _ares()
     yield from _fact_or_fair()
     yield from _genres()
@@ -150,6 +151,37 @@ def _leave_one_out() -> Iterator[Recomputed]:
     rows = [row for row in leave_one_out(published_cohort()) if row["rho"] is not None and row["printed"] is not None]
     cells = [(row["rho"], row["printed"], _FOURTH_DIGIT, "") for row in rows]
     yield from within_digits("IRIS", "Tables 7/8", "ranks without one metric", cells)
+
+
+def _fidelity_falls() -> Iterator[Recomputed]:
+    """The fall u = sqrt(magnitude^2 - penalty of success^2) behind each row's signs, and ranks without each quality.
+
+    A row without a sign has no fall. Where SIL falls alone, u is also that of a cosine, whose fall is a hundredth of
+    P = e^u - 1. The square of u is each fallen quality's in the ranks; two share the small one of VILA-U.
+    """
+    from scipy import stats
+
+    falls: list[Cell] = []
+    squares: dict[str, dict[str, float]] = {name: {} for name in ("QPS", "FQP", "SIL", "SCL")}
+    for row in table("iris_table25_bis_gen"):
+        magnitude, success = float(row["magnitude"]), float(row["delta_GSR"])
+        square, fallen = magnitude**2 - success**2, [name for name in squares if row[f"{name}_sign"] == "-"]
+        u, slack = math.sqrt(max(0.0, square)), math.sqrt(2 * (magnitude + success) * _FOURTH_DIGIT)
+        falls.append((u if fallen else 0.0, u, slack, ""))
+        if fallen == ["SIL"]:
+            falls.append((math.log1p(math.expm1(u) / 100), u, 0.01, "E-IRIS-21"))
+        for name in fallen:
+            squares[name][row["model"]] = square
+    yield from within_digits("IRIS", "Table 25", "u behind the signs", falls)
+    base = published_cohort().sector_squares.sum(axis=1)
+    ranks = []
+    for row in table("iris_table7_8_loo"):
+        if (name := row["metric_removed"].removeprefix("Penalty_")) in squares:
+            without = base - [squares[name].get(model, 0.0) for model in INAUGURAL.cohort]
+            ranks.append(
+                (float(stats.spearmanr(base, without).statistic), float(row["spearman_rho"]), _FOURTH_DIGIT, "")
+            )
+    yield from within_digits("IRIS", "Tables 7/8", "ranks without a quality", ranks)
 
 
 def _ares() -> Iterator[Recomputed]:

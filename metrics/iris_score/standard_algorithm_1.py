@@ -3,18 +3,7 @@
 from math import log
 
 from .granular import GRANULAR
-from .standard import IrisStandard
-
-# What the constant answerer reaches: it names one of 52 occupations (accuracy 1/52 = 0.019; the 95 % interval over
-# 27 144 answers ends at 0.021), gets at most one requested image in six right (1/6; over 6 000 images the interval ends
-# at 0.176), is right on 0.44 of the objective questions with the best constant answer to each (over 96 000 answers the
-# interval ends below 0.45), and gives one score to all subjective questions (the modal score has a share of 1).
-_FLOORS = {
-    "BIS_Gen": {"competence_steer_success": 0.2},
-    "IFS_Und": {"competence_accuracy": 0.1},
-    "RFS_Und": {"competence_accuracy": 0.1},
-    "BIS_Und": {"competence_objective_accuracy": 0.5, "competence_modal_score_max": 0.95},
-}
+from .standard import FLOORS, IrisStandard
 
 ALGORITHM_1 = IrisStandard(
     name="algorithm_1",
@@ -45,7 +34,7 @@ ALGORITHM_1 = IrisStandard(
     fidelity_by_goodness=False,
     tau=60.0,
     minimum_coverage=0.7,
-    floors=_FLOORS,
+    floors=FLOORS,
     note=(
         "Algorithm 1 to the letter in every sector: the L2 norm of the values over their bounds, so that less drift is "
         "better. K as in Table 9 in the sector's own unit (BIS_Und: 5, as its magnitude shrinks by 9), S such that "

@@ -1,18 +1,7 @@
 """The inaugural standard: the paper's tables to the digit. Released; no number of it changes (a test freezes it)."""
 
 from .granular import GRANULAR
-from .standard import IrisStandard
-
-# What the constant answerer reaches: it names one of 52 occupations (accuracy 1/52 = 0.019; the 95 % interval over
-# 27 144 answers ends at 0.021), gets at most one requested image in six right (1/6; over 6 000 images the interval ends
-# at 0.176), is right on 0.44 of the objective questions with the best constant answer to each (over 96 000 answers the
-# interval ends below 0.45), and gives one score to all subjective questions (the modal score has a share of 1).
-_FLOORS = {
-    "BIS_Gen": {"competence_steer_success": 0.2},
-    "IFS_Und": {"competence_accuracy": 0.1},
-    "RFS_Und": {"competence_accuracy": 0.1},
-    "BIS_Und": {"competence_objective_accuracy": 0.5, "competence_modal_score_max": 0.95},
-}
+from .standard import FLOORS, IrisStandard
 
 INAUGURAL = IrisStandard(
     name="inaugural",
@@ -40,7 +29,7 @@ INAUGURAL = IrisStandard(
     fidelity_by_goodness=True,
     tau=60.0,
     minimum_coverage=0.7,
-    floors=_FLOORS,
+    floors=FLOORS,
     note=(
         "S and K of the sectors are Table 9's. S and K of the total are fitted to the seven printed scores, "
         "not published."

@@ -9,6 +9,7 @@ from .standard import Calibrated, IrisStandard
 from .standard_algorithm_1 import ALGORITHM_1
 from .standard_bounded import BOUNDED
 from .standard_inaugural import INAUGURAL
+from .standard_inaugural_points import INAUGURAL_POINTS
 
 __all__ = [
     "ALGORITHM_1",
@@ -18,6 +19,7 @@ __all__ = [
     "FOUNDATIONAL_COHORT",
     "GRANULAR",
     "INAUGURAL",
+    "INAUGURAL_POINTS",
     "SECTORS",
     "SKIN_DRIFT",
     "STANDARDS",
@@ -41,5 +43,7 @@ ARCHETYPES = {
 FOUNDATIONAL_COHORT = INAUGURAL.cohort
 """The seven models of A.3.2 that the inaugural standard is calibrated on."""
 
-STANDARDS = {standard.name: standard for standard in (INAUGURAL, ALGORITHM_1, BOUNDED)}
-"""Name -> standard, in the order of their release; the first is what a board shows unless asked."""
+STANDARDS = {standard.name: standard for standard in (INAUGURAL, ALGORITHM_1, BOUNDED, INAUGURAL_POINTS)}
+"""Name -> standard, in the order of their release."""
+PRINTED = (INAUGURAL.name, INAUGURAL_POINTS.name)
+"""Standards under which printed models have the printed scores."""

@@ -14,6 +14,7 @@ from fairspace.metrics.iris_score.standards import (
     ARCHETYPES,
     GRANULAR,
     INAUGURAL,
+    PRINTED,
     SECTORS,
     SKIN_DRIFT,
     STANDARDS,
@@ -146,7 +147,7 @@ _NOT_AVAILABLE = "not available under {}: the paper does not print the figures t
 
 def rows(standard: str) -> Iterator[Published]:
     """Table 3's models; under another standard the sectors that the printed figures still give."""
-    released = standard == "inaugural"
+    released = standard in PRINTED
     for cells in models("iris").values():
         main = {cell.score: cell for cell in cells if cell.table == cells[0].table}
         others = [cell for cell in cells if cell.table != cells[0].table]

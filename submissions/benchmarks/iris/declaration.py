@@ -7,7 +7,7 @@ from fairspace.builders.iris.items import occupation_items, pair_items, tourname
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
-from fairspace.metrics.iris_score.standards import STANDARDS
+from fairspace.metrics.iris_score.standards import INAUGURAL_POINTS, STANDARDS
 from fairspace.submissions.benchmarks.benchmark import (
     CLOSED,
     GAP,
@@ -135,6 +135,7 @@ BENCHMARK = Benchmark(
         "cohort of models was most biased (C.2).",
     ),
     standards=STANDARDS,
+    default_standard=INAUGURAL_POINTS.name,
     score=score,
     higher_is_better=True,
     baseline=Lazy("fairspace.submissions.benchmarks.iris.baselines:tables"),
