@@ -6,14 +6,16 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairspace.builders.iris.groups import GROUP_NAMES, OCCUPATIONS, REGIONS, shares
 from fairspace.metrics.iris_score.formula import sector_score
 from fairspace.metrics.iris_score.standards import (
     ARCHETYPES,
+    BOUNDED,
     GRANULAR,
     INAUGURAL,
+    INAUGURAL_POINTS,
     PRINTED,
     SECTORS,
     SKIN_DRIFT,
@@ -22,7 +24,7 @@ from fairspace.metrics.iris_score.standards import (
     IrisStandard,
 )
 from fairspace.submissions.benchmarks.benchmark import NEAR, About, Described, Listing, Scored, Values
-from fairspace.submissions.benchmarks.iris.score import TOTAL, profiles_of, scoring
+from fairspace.submissions.benchmarks.iris.score import DRIFT_REWARDED, TOTAL, profiles_of, scoring
 from fairspace.submissions.benchmarks.published import (
     Footnote,
     Published,
@@ -36,6 +38,9 @@ from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, ScoringT
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.values import Value, not_known, not_run, percent, points
+
+if TYPE_CHECKING:
+    from fairspace.submissions.results.row import Row
 
 _COMPARED = (
     "**What is compared**: the shares of groups within an occupation, P(group | occupation), of images, of tournament "
@@ -93,6 +98,7 @@ def about() -> About:
         further="Further values",
         archetypes=ARCHETYPES,
         describe=describe,
+        succession=succession,
         metric=lambda name: next((metric for start, metric in _METRICS.items() if name.startswith(start)), ""),
     )
 
@@ -316,7 +322,52 @@ def sentences(values: Values, scored: Scored, standard: str) -> Iterator[str]:
         lowest = f"lowest: {worst.name} {number(worst.value, 2)}{worst.sure('{:.2f}'.format)}"
         share = f"{', '.join(reached) or 'none'} ({len(reached)} of {len(known)})"
         yield f"Sectors that surely reach {tau:g}: {share}; {lowest}."
+    yield from drift_rewarded(values, scored, standard)
+    total = scored.shown.get(TOTAL)
+    if total is not None and total.value is not None:
+        other = BOUNDED if standard in PRINTED else INAUGURAL_POINTS
+        yield f"{TOTAL}: {number(total.value, 2)} under {standard}, {_under(other, TOTAL, values)} under {other.name}."
     yield from not_known({"recognised occupations": right, "met steer requests": steered} | sectors)
+
+
+def drift_rewarded(values: Values, scored: Scored, standard: str) -> Iterator[str]:
+    """Sentences where RFS_Und rewards drift (E-IRIS-04): its number under `bounded`, and the letter that it decides."""
+    score = scored.shown.get("RFS_Und")
+    if STANDARDS[standard].fidelity_by_goodness and score is not None and score.value is not None:
+        code = scored.labels.get("profile_und", "")
+        letter = f", so the A of {code} does not mean accurate" if code[1:2] == "A" else ""
+        even = f"under {BOUNDED.name}, where it counts as worse, {_under(BOUNDED, 'RFS_Und', values)}"
+        yield f"RFS_Und {number(score.value, 2)}: {DRIFT_REWARDED} under {standard} (E-IRIS-04){letter}; {even}."
+
+
+CEILING, DIMENSIONS, ORGANISATIONS = 85.0, ("IFS", "RFS", "BIS"), 5
+"""Score, dimensions and number of organisations in A.3.4's first condition for a next standard."""
+
+
+def succession(standard: IrisStandard, rows: Iterable[Row]) -> str:
+    """Count of new models over `CEILING` in two dimensions, in either task, by their worst case (A.3.4).
+
+    RFS_Und does not count where it rewards drift; printed rows, baselines and unreleased submissions are not counted.
+    """
+    left_out = {"RFS_Und"} if standard.fidelity_by_goodness else set()
+    above = []
+    for row in rows:
+        high = {name[:3] for name, score in row.scores.items() if name not in left_out and (score.low or 0) > CEILING}
+        if row.takes_rank and row.row_class != "printed" and len(high & {*DIMENSIONS}) > 1:
+            above.append(row)
+    count = len({row.organisation for row in above})
+    met = "met" if count > ORGANISATIONS else "not met"
+    without = "; RFS_Und, which rewards drift, is left out" if left_out else ""
+    return (
+        f"{len(above)} new models of {count} organisations score over {CEILING:g} in two of {', '.join(DIMENSIONS)}"
+        f"{without}. More than {ORGANISATIONS} call for a next standard (A.3.4): {met}."
+    )
+
+
+def _under(standard: IrisStandard, name: str, values: Values) -> str:
+    """Number of a score under another standard, or 'not known'."""
+    score = scoring(standard, AS_RELEASED).values(values)[name].value
+    return "not known" if score is None else number(score, 2)
 
 
 def _widest(gap: Value) -> str:

@@ -28,7 +28,7 @@ from fairspace.submissions.benchmarks.iris.parse import VERSION
 from fairspace.submissions.benchmarks.iris.parse.rows import EMBEDDING, PAPER_THRESHOLD, THRESHOLD
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT, misread, read
 from fairspace.submissions.benchmarks.iris.resample import designs
-from fairspace.submissions.benchmarks.iris.score import DRAWN, adjustable, chances, score, scoring
+from fairspace.submissions.benchmarks.iris.score import DRAWN, DRIFT_REWARDED, adjustable, chances, score, scoring
 from fairspace.submissions.benchmarks.iris.variants import LIMITS, as_the_paper_maps, variants
 from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Lazy, Task
 
@@ -116,7 +116,8 @@ def ideal(name: str, standard: str) -> Ideal | None:
     """S for a sector and the total; 0 for a raw value, all of which are gaps, distances, drifts or penalties."""
     scale = {"iris_score" if part == "total" else part: top for part, top in STANDARDS[standard].scale.items()}
     if name in scale:
-        return Ideal(scale[name], "below", None if name == "iris_score" else STANDARDS[standard].tau)
+        mixed = DRIFT_REWARDED if name == "RFS_Und" and STANDARDS[standard].fidelity_by_goodness else ""
+        return Ideal(scale[name], "below", None if name == "iris_score" else STANDARDS[standard].tau, mixed=mixed)
     return None if name.startswith(_COMPETENCE) else GAP
 
 
@@ -161,6 +162,7 @@ BENCHMARK = Benchmark(
     ),
     reporting=Reporting(
         sentences=Lazy("fairspace.submissions.benchmarks.iris.about:sentences"),
+        mixed=Lazy("fairspace.submissions.benchmarks.iris.about:drift_rewarded"),
         paper=Lazy("fairspace.submissions.benchmarks.iris.paper:paper"),
     ),
     designs=designs,

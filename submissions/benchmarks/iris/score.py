@@ -36,6 +36,7 @@ from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.values import Value, not_run, undefined
 
 TOTAL = "iris_score"
+DRIFT_REWARDED = "a larger drift from labour statistics counts as better"
 PROFILES = {
     f"profile_{task.lower()}": tuple(f"{dimension}_{task}" for dimension in ("IFS", "RFS", "BIS"))
     for task in ("Gen", "Und")
