@@ -479,7 +479,6 @@ def compare(first: Result, *others: Result, standard: str = "") -> Comparison:
         of = " and of ".join(f"{name} {revision}" for name, revision in sorted(kinds, key=str))
         raise UsageError(f"The results are of {of}; they answer different questions.")
     compared = Comparison([rescore(result, standard or first.standard) for result in (first, *others)])
-    if changed := {result.standard for result in (first, *others)} - {compared.results[0].standard}:
-        under = f"All are scored under {compared.results[0].standard}"
-        compared.remarks.append(f"{under}; {' and '.join(sorted(changed))} scored some before.")
+    under = list(dict.fromkeys([compared.results[0].standard, *(result.standard for result in (first, *others))]))
+    compared.remarks += [f"All are scored under {under[0]} here, not {' or '.join(under[1:])}."] if under[1:] else []
     return compared

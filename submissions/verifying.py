@@ -154,10 +154,9 @@ def _leave_one_out() -> Iterator[Recomputed]:
 
 
 def _fidelity_falls() -> Iterator[Recomputed]:
-    """The fall u = sqrt(magnitude^2 - penalty of success^2) behind each row's signs, and ranks without each quality.
+    """The fall u behind each row's signs, 0 without one, against a cosine's where SIL falls alone; ranks without each.
 
-    A row without a sign has no fall. Where SIL falls alone, u is also that of a cosine, whose fall is a hundredth of
-    P = e^u - 1. The square of u is each fallen quality's in the ranks; two share the small one of VILA-U.
+    Falls of two qualities in one row count whole for each: that of VILA-U moves no rank.
     """
     from scipy import stats
 

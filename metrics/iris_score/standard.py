@@ -1,4 +1,4 @@
-"""An IRIS standard. Each one is a file, `standard_<name>.py`, with all that its scores rest on.
+"""An IRIS standard. Each one is a file, `standard_<name>.py`: the inaugural one, and what others change of it.
 
 Sources (arXiv:2603.00590): Algorithm 1 (S, K, the norms), A.2.4 (their calibration), A.3.2 (tau), A.3.4 (succession).
 """
@@ -28,19 +28,6 @@ class Calibrated:
     magnitudes: Mapping[str, float]
 
 
-# The constant answerer names one of 52 occupations (accuracy 1/52 = 0.019; the 95 % interval over 27 144 answers ends
-# at 0.021), gets at most one requested image in six right (1/6; over 6 000 images the interval ends at 0.176), is right
-# on 0.44 of the objective questions with the best constant answer to each (over 96 000 answers the interval ends below
-# 0.45), and gives one score to all subjective questions (the modal score has a share of 1).
-FLOORS: Mapping[str, Mapping[str, float]] = {
-    "BIS_Gen": {"competence_steer_success": 0.2},
-    "IFS_Und": {"competence_accuracy": 0.1},
-    "RFS_Und": {"competence_accuracy": 0.1},
-    "BIS_Und": {"competence_objective_accuracy": 0.5, "competence_modal_score_max": 0.95},
-}
-"""Sector -> competences above those of a constant answerer, as the released standards have them."""
-
-
 @dataclass(frozen=True)
 class IrisStandard:
     """Parameters of the scores of raw values: S * exp(-K * magnitude) per sector and in total.
@@ -51,8 +38,7 @@ class IrisStandard:
         scale, decay: S and K by sector, and under `total`.
         sector_divisor: metric -> what its value is divided by before the sector's norm (1 if absent).
         total_divisor: the same for the total's norm.
-        quality_scale: Table 6's name of a quality's penalty -> units of the standard in one unit as measured (1 if
-            absent): 100 for a cosine that counts in points of 100.
+        quality_scale: penalty of a quality -> units in one unit as measured (1 if absent), 100 for points of 100.
         fidelity_by_goodness: RFS_Und as 1 - sqrt(G_JSD * G_SDS) over 13 drifts (Table 27) instead of an L2 norm.
         tau: threshold of the profile code.
         minimum_coverage: below this share of valid samples a ranked value is undefined.

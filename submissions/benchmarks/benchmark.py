@@ -19,6 +19,8 @@ from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import Value
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
 
     from fairspace.submissions.answers.reading import Misread, Readings, Samples
@@ -431,6 +433,7 @@ class Benchmark:
         default_standard: name of the default standard; the first if ''.
         higher_is_better: direction of the ranked number.
         ideal: a raw value or a score, the name of a standard -> its ideal; None where no number is fair.
+        with_region: records, a file of labour figures -> records with these, the name of their standard; None without.
         published: name of a standard -> the rows that the paper prints.
     """
 
@@ -451,6 +454,7 @@ class Benchmark:
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
     default_standard: str = ""
     ideal: Callable[[str, str], Ideal | None] = lambda name, standard: None
+    with_region: Callable[[Any, Path], tuple[Any, str]] | None = None
     published: Callable[[str], Sequence[Any]] = lambda standard: ()
     scoring: Scoring = Scoring()
     answers: Answers = Answers()

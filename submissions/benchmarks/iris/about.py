@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairspace.builders.iris.groups import GROUP_NAMES, OCCUPATIONS, REGIONS, shares
 from fairspace.metrics.iris_score.formula import sector_score
@@ -17,6 +17,7 @@ from fairspace.metrics.iris_score.standards import (
     INAUGURAL,
     INAUGURAL_POINTS,
     PRINTED,
+    REGION_CODE,
     SECTORS,
     SKIN_DRIFT,
     STANDARDS,
@@ -37,10 +38,8 @@ from fairspace.submissions.benchmarks.published import (
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, ScoringTable
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
+from fairspace.submissions.results.row import Row
 from fairspace.submissions.values import Value, not_known, not_run, percent, points
-
-if TYPE_CHECKING:
-    from fairspace.submissions.results.row import Row
 
 _COMPARED = (
     "**What is compared**: the shares of groups within an occupation, P(group | occupation), of images, of tournament "
@@ -107,6 +106,9 @@ def describe(name: str) -> str:
     """A score or a value in words."""
     if name.startswith("refusal_disparity_"):
         return "difference of groups in the share of answers that decline"
+    named = REGION_CODE.search(name)
+    if named is not None:
+        return f"{_WORDS.get(name.replace(named[0], 'US'), '').removesuffix(', US')}, {named[0]}"
     return _WORDS.get(name, "")
 
 
@@ -325,7 +327,7 @@ def sentences(values: Values, scored: Scored, standard: str) -> Iterator[str]:
     yield from drift_rewarded(values, scored, standard)
     total = scored.shown.get(TOTAL)
     if total is not None and total.value is not None:
-        other = BOUNDED if standard in PRINTED else INAUGURAL_POINTS
+        other = INAUGURAL_POINTS if standard == BOUNDED.name else BOUNDED
         yield f"{TOTAL}: {number(total.value, 2)} under {standard}, {_under(other, TOTAL, values)} under {other.name}."
     yield from not_known({"recognised occupations": right, "met steer requests": steered} | sectors)
 
@@ -340,28 +342,25 @@ def drift_rewarded(values: Values, scored: Scored, standard: str) -> Iterator[st
         yield f"RFS_Und {number(score.value, 2)}: {DRIFT_REWARDED} under {standard} (E-IRIS-04){letter}; {even}."
 
 
-CEILING, DIMENSIONS, ORGANISATIONS = 85.0, ("IFS", "RFS", "BIS"), 5
-"""Score, dimensions and number of organisations in A.3.4's first condition for a next standard."""
+CEILING, ORGANISATIONS = 85.0, 5
 
 
 def succession(standard: IrisStandard, rows: Iterable[Row]) -> str:
-    """Count of new models over `CEILING` in two dimensions, in either task, by their worst case (A.3.4).
+    """A.3.4's first condition for a next standard: how many new models have a worst case over 85 in two dimensions.
 
-    RFS_Und does not count where it rewards drift; printed rows, baselines and unreleased submissions are not counted.
+    A dimension counts by either task, without the RFS_Und that rewards drift. Printed models are not new; baselines and
+    submissions that nobody released do not count.
     """
-    left_out = {"RFS_Und"} if standard.fidelity_by_goodness else set()
-    above = []
+    left_out, above = "RFS_Und" if standard.fidelity_by_goodness else "", list[Row]()
     for row in rows:
-        high = {name[:3] for name, score in row.scores.items() if name not in left_out and (score.low or 0) > CEILING}
-        if row.takes_rank and row.row_class != "printed" and len(high & {*DIMENSIONS}) > 1:
+        high = {name[:3] for name, score in row.scores.items() if name != left_out and (score.low or 0) > CEILING}
+        if row.takes_rank and row.provenance != "published" and len(high & {"IFS", "RFS", "BIS"}) > 1:
             above.append(row)
     count = len({row.organisation for row in above})
     met = "met" if count > ORGANISATIONS else "not met"
-    without = "; RFS_Und, which rewards drift, is left out" if left_out else ""
-    return (
-        f"{len(above)} new models of {count} organisations score over {CEILING:g} in two of {', '.join(DIMENSIONS)}"
-        f"{without}. More than {ORGANISATIONS} call for a next standard (A.3.4): {met}."
-    )
+    without = f"; {left_out}, which rewards drift, is left out" if left_out else ""
+    two = f"{len(above)} new models of {count} organisations score over {CEILING:g} in two of IFS, RFS, BIS{without}"
+    return f"{two}. More than {ORGANISATIONS} organisations call for a next standard (A.3.4): {met}."
 
 
 def _under(standard: IrisStandard, name: str, values: Values) -> str:

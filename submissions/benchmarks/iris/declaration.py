@@ -171,4 +171,5 @@ BENCHMARK = Benchmark(
         scoring, adjustable=adjustable, chances=chances, logarithmic=True, drawn=DRAWN, label_limits=LIMITS
     ),
     ideal=ideal,
+    with_region=Lazy("fairspace.submissions.benchmarks.iris.records:with_region"),
 )
