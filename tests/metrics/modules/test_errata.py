@@ -3,9 +3,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from fairspace.metrics.iris_score.formula import profile_code
-from fairspace.metrics.iris_score.standards import ARCHETYPES
+from fairspace.metrics.iris_score.standards import ARCHETYPES, INAUGURAL
+from fairspace.submissions.standards.validation import published_cohort
 from tests.metrics.tables import ROOT, rows
 
 TEXT = (ROOT / "cards" / "errata.md").read_text(encoding="utf-8")
@@ -19,7 +21,7 @@ def section(name: str) -> str:
 
 
 def test_every_entry_has_its_own_identifier() -> None:
-    assert len(IDS) == len(set(IDS)) == 62
+    assert len(IDS) == len(set(IDS)) == 63
 
 
 def test_every_entry_says_what_fairspace_does() -> None:
@@ -63,6 +65,26 @@ def test_printed_rfs_und_rewards_drift(row: dict[str, str]) -> None:
     assert calibration == pytest.approx(float(row["JSD_goodness"]), abs=0.0001)
     assert drift == pytest.approx(float(row["ASDS_goodness"]), abs=0.0001)
     assert 1 - np.sqrt(calibration * drift) == pytest.approx(float(row["fidelity_deviation"]), abs=0.00015)
+
+
+def test_sil_falls_in_points_of_100_by_tables_25_and_7() -> None:
+    """A cosine's fall, a hundredth of the points', would move no rank of the total; Table 7 prints that one moves."""
+    falls = {}
+    for row in rows("iris_table25_bis_gen"):
+        square = float(row["magnitude"]) ** 2 - float(row["delta_GSR"]) ** 2
+        names = ", ".join(name for name in ("QPS", "FQP", "SIL", "SCL") if row[f"{name}_sign"] == "-")
+        if square > 1e-4:
+            falls[row["model"]] = (names, np.sqrt(square), np.expm1(np.sqrt(square)))
+    printed = [f"| {model} | {names} | {u:.4f} | {p:.4f} |" for model, (names, u, p) in falls.items()]
+    assert re.findall(r"^\| \S.*\d \|$", section("E-IRIS-21"), re.M) == printed
+    assert falls["UniWorld-V1"][2] > 0.35  # more than the whole cosine of an image and its prompt
+    distances = published_cohort().sector_squares.sum(axis=1)
+    for scale, rho in ((1.0, 0.9643), (0.01, 1.0)):
+        sil = [falls[m][2] if falls.get(m, [""])[0] == "SIL" else 0.0 for m in INAUGURAL.cohort]
+        without = distances - np.square(np.log1p(scale * np.array(sil)))
+        assert stats.spearmanr(distances, without).statistic == pytest.approx(rho, abs=5e-5)
+    (row,) = (row for row in rows("iris_table7_8_loo") if row["metric_removed"] == "Penalty_SIL")
+    assert row["spearman_rho"] == "0.9643"
 
 
 def test_association_differences_are_printed_without_their_sign() -> None:
