@@ -38,7 +38,6 @@ from fairspace.submissions.benchmarks.published import (
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, ScoringTable
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
-from fairspace.submissions.results.row import Row
 from fairspace.submissions.values import Value, not_known, not_run, percent, points
 
 _COMPARED = (
@@ -345,13 +344,13 @@ def drift_rewarded(values: Values, scored: Scored, standard: str) -> Iterator[st
 CEILING, ORGANISATIONS = 85.0, 5
 
 
-def succession(standard: IrisStandard, rows: Iterable[Row]) -> str:
+def succession(standard: IrisStandard, rows: Iterable[Any]) -> str:
     """A.3.4's first condition for a next standard: how many new models have a worst case over 85 in two dimensions.
 
     A dimension counts by either task, without the RFS_Und that rewards drift. Printed models are not new; baselines and
     submissions that nobody released do not count.
     """
-    left_out, above = "RFS_Und" if standard.fidelity_by_goodness else "", list[Row]()
+    left_out, above = "RFS_Und" if standard.fidelity_by_goodness else "", list[Any]()
     for row in rows:
         high = {name[:3] for name, score in row.scores.items() if name != left_out and (score.low or 0) > CEILING}
         if row.takes_rank and row.provenance != "published" and len(high & {"IFS", "RFS", "BIS"}) > 1:
