@@ -132,11 +132,14 @@ class Result(results.Result):
         r"""The same values as a LaTeX table (booktabs), for `\input`; its caption lists what was not run."""
         return results_latex([self], {name: self._known(name) for name in names})
 
-    def paper(self, folder: str | Path) -> list[Path]:
-        """Write the paper's tables and figures with this model beside the printed ones: `paper.html` shows them all."""
+    def paper(self, folder: str | Path, *sources: str | Path) -> list[Path]:
+        """Write the paper's tables and figures with this model beside the printed ones: `paper.html` shows them all.
+
+        `sources`: submissions to compare, or the folder of a probe, for the tables that need them.
+        """
         from fairspace.submissions.report.paper import write_paper
 
-        return write_paper([self], Path(folder))
+        return write_paper([self], Path(folder), [Path(source) for source in sources])
 
     def _known(self, name: str) -> Value:
         return self.scores[name] if name in self.scores and name not in self.values else self.values[name]

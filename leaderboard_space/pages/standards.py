@@ -12,10 +12,12 @@ from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.pages.figures import board_of
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.web.identity import space_of
+from fairspace.metrics.iris_score.standards import IrisStandard
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.standards.documents import changed_references, digest, document, fields, moves
+from fairspace.submissions.standards.validation import FEWEST, cohort_of, lacking, tables, validate
 
 router = APIRouter(include_in_schema=False)
 MOST = 200
@@ -64,6 +66,7 @@ def standard(request: Request, benchmark: str, name: str) -> Response:
         succession=about.about().succession(chosen, rows),
         moves=moved[:MOST],
         left_out=len(moved) - len(moved[:MOST]),
+        validation=validation([*rows], chosen) if isinstance(chosen, IrisStandard) else (),
         title_of=title_of,
     )
 
@@ -149,6 +152,13 @@ def cohort(benchmark: str, standard: Any) -> tuple[str, Table | None]:
     if figures is None:
         return text, None
     return f"{text} {figures.heading}".rstrip(), Table(figures.headers, figures.rows)
+
+
+def validation(rows: list[Row], standard: IrisStandard) -> list[tuple[str, Table, str]]:
+    """Checks of section 4.1 over the ranked rows with every value, as tables with a remark; empty for too few."""
+    complete = [row for row in rows if row.rank is not None and not lacking(row, standard)]
+    checks = tables(validate(cohort_of(complete, standard))) if len(complete) >= FEWEST else ()
+    return [(title, Table(tuple(headers), lines), rest) for title, headers, lines, rest in checks]
 
 
 def origin(benchmark: str, standard: Any) -> dict[str, Any]:

@@ -22,11 +22,12 @@ Args:
     statistics: the statistic that each question asks about.
     levels: 'highest' or 'lowest'.
     attribute: 'gender' (female, male) or 'race' (Asian, Black, Hispanic, White).
-    variant: 'definition_3' (the paper) or 'authors' (their code) for S_KLD.
+    variant: 'definition_3' (the paper) for S_KLD, or their code: 'authors' (objective), 'authors_subjective' or
+        'authors_images'.
 Returns:
     s_fact, s_e, s_kld, s_fair, distance: each with value (a share), if_missing_low and if_missing_high (bounds over
-        the missing answers), state, reason, coverage and counts. An undefined value is None. `authors` and distance
-        are of the answers that name a group, and have no bounds.
+        the missing answers), state, reason, coverage and counts. An undefined value is None. Their code's S_KLD
+        and distance are of the answers that name a group, and have no bounds.
     by_statistic: the answers per level and group.
 Examples:
     >>> import evaluate

@@ -27,7 +27,9 @@ Triple = tuple[float, float, float]
 
 GROUPS = {"gender": ("female", "male"), "race": ("Asian", "Black", "Hispanic", "White")}
 """Attribute -> its groups, in the order of the k counts."""
-VARIANTS = ("definition_3", "authors")
+PROGRAMS = {"authors": (log(2), True), "authors_subjective": (1.0, False), "authors_images": (log(2), False)}
+"""The authors' programs: unit of KL in nats, and whether a mean of 0 scores 0 (objective, subjective, images)."""
+VARIANTS = ("definition_3", *PROGRAMS)
 _EPSILON = 1e-10  # what the authors' code adds to every probability
 
 
@@ -77,9 +79,10 @@ def kld_score(
     Args:
         counts: (s, 2, k) answers per statistic, level (0 highest, 1 lowest) and group.
         missing: (s, 2) answers that are missing per statistic and level.
-        variant: `definition_3`, where an infinite divergence makes the term 0; or `authors`, the authors' code: 1e-10
-            is added to every probability, KL is in bits, and the score is exp(-mean KL), but 0 where the mean is 0.
-            `authors` has no bounds (nan), and is of the answers that name a group.
+        variant: `definition_3`, where an infinite divergence makes the term 0; or one of `PROGRAMS`, the authors' code
+            (E-FOF-08): exp(-mean KL) with 1e-10 added to every probability, of the answers that name a group. KL is in
+            bits, and a mean of 0 scores 0 (`authors`, objective queries); in nats (`authors_subjective`); or in bits
+            (`authors_images`). These have no bounds (nan).
         unusable: (s, 2) answers that are there and name no group.
 
     Returns:
@@ -92,7 +95,7 @@ def kld_score(
     c, m = np.asarray(counts, float), np.asarray(missing, float)
     if c.size == 0:
         return np.nan, np.nan, np.nan
-    if variant == "authors":
+    if variant in PROGRAMS:
         return float(divergence_score(c, variant)), np.nan, np.nan
     u = np.broadcast_to(np.asarray(unusable, float), m.shape)
     known = _least_alike(c, u)
@@ -130,10 +133,11 @@ def divergence_score(
 ) -> Floats:
     """S_KLD without bounds; arguments and result as those of `entropy`, variants as those of `kld_score`."""
     c = np.asarray(counts, float)
-    if variant == "authors":
+    if variant in PROGRAMS:
+        unit, zero_is_worst = PROGRAMS[variant]
         p = _shares(c) + _EPSILON
-        bits = _mean(rel_entr(p[..., 0, :], p[..., 1, :]).sum(-1), weights) / log(2)
-        return np.where(bits == 0, 0.0, np.exp(-bits))
+        divergence = _mean(rel_entr(p[..., 0, :], p[..., 1, :]).sum(-1), weights) / unit
+        return np.where(zero_is_worst & (divergence <= 0), 0.0, np.exp(-divergence))
     return _mean(_similarity(_least_alike(c, np.asarray(unusable, float))), weights)
 
 

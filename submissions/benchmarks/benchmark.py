@@ -335,14 +335,14 @@ class Protocols:
         texts: name of a protocol -> a sentence on its measurement.
         of: signature of a result, its scores -> its protocol.
         cohort_of: scores of a result -> its cohort as the board shows it; '' if it is ranked with all.
-        as_printed: beginnings of the protocols whose questions the printed rows answered; empty if all are.
+        stimuli: beginning of a protocol -> its stimuli where the printed rows answered others; the longest one counts.
         own_plan: sentence on the protocol of a revision with a plan of its own (`Benchmark.base_revision`).
     """
 
     texts: Mapping[str, str] = field(default_factory=dict)
     of: Callable[[Mapping[str, str], Scored], str] = lambda signature, scored: signature.get("dataset_revision", "")
     cohort_of: Callable[[Scored], str] = lambda scored: ""
-    as_printed: tuple[str, ...] = ()
+    stimuli: Mapping[str, str] = field(default_factory=dict)
     own_plan: str = ""
 
 
@@ -498,10 +498,15 @@ class Benchmark:
         protocol = self.protocols.of(signature, scored) + (_AS_AUTHORS if AS_AUTHORS in signature else "")
         return f"{protocol}{_FORMED}{signature[FORM]}" if FORM in signature else protocol
 
+    def stimuli_of(self, protocol: str) -> str:
+        """The stimuli of a protocol, where they are not those of the paper's rows; '' if they are."""
+        starts = [start for start in self.protocols.stimuli if protocol.startswith(start)]
+        return self.protocols.stimuli[max(starts, key=len)] if starts else ""
+
     def protocol_title(self, protocol: str) -> str:
-        """The protocol, and that its questions are ours where the paper's rows answer others."""
-        theirs = self.protocols.as_printed
-        return f"{protocol} (our scenarios)" if theirs and not protocol.startswith(theirs) else protocol
+        """The protocol, and its stimuli where the paper's rows answer others."""
+        other = self.stimuli_of(protocol)
+        return f"{protocol} ({other})" if other else protocol
 
     def protocol_text(self, protocol: str) -> str:
         """Description of a protocol's measurement; '' for an unknown one."""

@@ -5,6 +5,7 @@ Figures are maps of printed and own models, or dot plots of own models alone, wi
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -51,7 +52,9 @@ class PaperTable:
     """A printed table; `number` as printed, such as 'Table 2', and `caption` in our words.
 
     `columns`: their heads, with `groups` above; `names`: the value of each; `heads`: of the columns of `Block.heads`;
-    `digits`, `unit`: decimals and factor of a column without printed figures.
+    `digits`, `unit`: decimals and factor of a column without printed figures. `across`: a model is a group of columns,
+    not a row, and `groups` stand above `heads`. `models`: printed models, by default those of the registry's table of
+    this number; `needs`: why a model without any value has no row.
     """
 
     number: str
@@ -63,16 +66,23 @@ class PaperTable:
     heads: Sequence[str] = ()
     digits: int = 4
     unit: float = 1.0
+    across: bool = False
+    models: Sequence[str] = ()
+    needs: str = ""
 
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """A printed figure; `draw`: the models that have all values of one of `names`, own ones last -> its image."""
+    """A printed figure; `draw`: the models that have all values of one of `names`, own ones last -> its image.
+
+    It is not made where no model has them, for the reason `needs`.
+    """
 
     number: str
     caption: str
     draw: Callable[[Sequence[Model]], Svg]
     names: Sequence[Sequence[str]]
+    needs: str = "no result here has its values"
 
 
 @dataclass(frozen=True)
@@ -80,15 +90,17 @@ class Paper:
     """Tables and figures; `printed`: a printed figure -> its name in them, and its unit, such as 100 for percent.
 
     `rules`: printed values that are no scores, such as norms; draws of their parts give the intervals of one's own.
-    `references`: printed rows that are no model's.
-    `note`: a sentence on what one result cannot make.
+    `references`: printed rows of tables beside those of `published`.
+    `read`: sources other than results, such as submissions -> rows of one's own models; None if no table needs them.
+    `absent`: numbers of printed tables and figures -> why they are not made.
     """
 
     parts: Sequence[PaperTable | PaperFigure]
     printed: Callable[[Figure], tuple[str, float]] = lambda figure: (figure.score, 1.0)
     rules: ScoringTable = field(default_factory=lambda: ScoringTable({}))
     references: Sequence[Model] = ()
-    note: str = ""
+    read: Callable[[Sequence[Path]], Sequence[Model]] | None = None
+    absent: Mapping[str, str] = field(default_factory=dict)
 
 
 Curves = Mapping[str, Sequence[tuple[float, float]]]
@@ -97,17 +109,24 @@ Curves = Mapping[str, Sequence[tuple[float, float]]]
 def read_parts(file: Path, curves: Curves | None = None, **renamed: str) -> list[PaperTable | PaperFigure]:
     """The parts in a `paper.toml`: arrays `table`, with the fields of `PaperTable`, and `figure`, with `planes`.
 
+    `also` of a table: numbers of further tables, the same of other models; `each` of a figure: its planes once for each
+    of these, which replace `*`.
     `curves`: name -> points of a dotted line of a plane; `renamed`: parts of names of values -> what replaces them.
     """
     text = file.read_text(encoding="utf-8")
     for old, new in renamed.items():
         text = text.replace(old, new)
     declared = tomllib.loads(text)
-    tables = [PaperTable(**{**t, "blocks": [Block(**b) for b in t.get("blocks", [{}])]}) for t in declared["table"]]
+    tables = [
+        PaperTable(**{**t, "number": number, "blocks": [Block(**b) for b in t.get("blocks", [{}])]})
+        for t in declared["table"]
+        for number in [t["number"], *t.pop("also", [])]
+    ]
     figures = [
-        PaperFigure(f["number"], f["caption"], partial(_planes, f["planes"], curves or {}), names)
+        PaperFigure(f["number"], f["caption"], partial(_planes, planes, curves or {}), names)
         for f in declared.get("figure", [])
-        for names in [[pair for each in f["planes"] for pair in each["series"].values()]]
+        for planes in [[p for of in f.get("each", [""]) for p in json.loads(json.dumps(f["planes"]).replace("*", of))]]
+        for names in [[pair for plane in planes for pair in plane["series"].values()]]
     ]
     return [*tables, *figures]
 

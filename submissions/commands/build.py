@@ -138,7 +138,7 @@ def build(
                 continue
             _built(target, manifest, reviewed)
             if cohort:
-                typer.echo(f"Its pairs are those of a revision of their own: --dataset-revision {manifest.revision}")
+                typer.echo(f"A revision of its own, which runs with this --data ask by default: {manifest.revision}")
     if name == "all":
         typer.echo(f"Next: look at the README.md of each, then fairspace publish datasets --built {_quoted(out)}")
     elif out.name == name:

@@ -374,7 +374,11 @@ def readings(
 def report(
     results: Annotated[
         list[Path] | None,
-        typer.Argument(help="What `fairspace score --out` wrote, a file for each model.", metavar="RESULT"),
+        typer.Argument(
+            help="What `fairspace score --out` wrote, a file for each model; with --paper also submissions to compare, "
+            "or the folder of a probe.",
+            metavar="RESULT",
+        ),
     ] = None,
     out: Annotated[
         list[Path] | None,
@@ -423,12 +427,15 @@ def report(
     from fairspace.submissions.report.contents import make_report, to_csv, to_latex, to_markdown
     from fairspace.submissions.results.scoring import load_result
 
-    loaded = [load_result(path) for path in results]
+    sources = [path for path in results if paper and (path.name == "probe.json" or not is_result(path))]
+    loaded = [load_result(path) for path in results if path not in sources]
+    if not loaded:
+        raise UsageError("--paper: expected a result, too. `fairspace score` writes one with --out.")
     if paper:
         from fairspace.builders.errors import install_command
         from fairspace.submissions.report.paper import write_paper
 
-        written = write_paper(loaded, files[0])
+        written = write_paper(loaded, files[0], sources)
         png = "" if any(file.suffix == ".png" for file in written) else f" For PNG: {install_command('png')}"
         typer.echo(f"Wrote {len(written)} files; {written[0]} shows them all.{png}")
         return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -103,53 +105,49 @@ def _compare(first: str, second: str, as_json: bool) -> None:
         typer.echo(f"{name}\n  {first}: {_told(before)}\n  {second}: {_told(after)}")
 
 
-@app.command(rich_help_panel=SCORE, epilog="Example: fairspace verify --json")
-def verify(as_json: Json = False) -> None:
+@app.command(rich_help_panel=SCORE, epilog="Example: fairspace verify --results a.json b.json c.json")
+def verify(
+    results: Annotated[
+        list[Path] | None,
+        typer.Option(help="Results of IRIS, three or more: section 4.1's checks over them.", metavar="FILE..."),
+    ] = None,
+    more: Annotated[list[Path] | None, typer.Argument(hidden=True, metavar="[FILE]")] = None,
+    as_json: Json = False,
+) -> None:
     """Recompute what the papers print: tables from other figures, and IRIS' checks of itself over its seven models.
 
     Exit code 1: a difference is larger than the printed digits allow, and no erratum explains it.
     """
-    from fairspace.submissions.standards.validation import validate
+    from fairspace.metrics.iris_score.standards import IrisStandard
+    from fairspace.submissions.benchmarks.registry import benchmark
+    from fairspace.submissions.results.board import scored_row
+    from fairspace.submissions.results.scoring import load_result
+    from fairspace.submissions.standards.validation import cohort_of, tables, validate
     from fairspace.submissions.verifying import DIFFERS, printed_tables
 
-    rows, checks = list(printed_tables()), validate()
+    loaded = [load_result(path) for path in (*(results or ()), *(more or ()))]
+    cohort = None
+    if loaded:
+        standard = benchmark(loaded[0].benchmark).standards[loaded[0].standard]
+        if not isinstance(standard, IrisStandard):
+            raise UsageError(f"--results takes three or more results of IRIS, and no {loaded[0].benchmark}.")
+        cohort = cohort_of([scored_row(result, standard.name) for result in loaded], standard)
+    rows, checks = [] if cohort else [*printed_tables()], validate(cohort)
+    counts = Counter(row.verdict.partition(":")[0] for row in rows)
     if as_json:
-        print_json({"tables": [row.to_json() for row in rows], "validation": checks})
+        recomputed = [vars(row) | {"verdict": row.verdict} for row in rows]
+        print_json(({"tables": recomputed, "verdicts": counts} if rows else {}) | {"validation": checks})
     else:
-        headers = ("column", "benchmark", "table", "numbers", "difference", "bound", "verdict")
-        lines = [
-            (row.column, row.benchmark, row.table, row.count, f"{row.difference:.2g}", f"{row.bound:.2g}", row.verdict)
-            for row in rows
-        ]
-        show.table("Printed tables, recomputed; E-... are errata, cards/errata.md has them", headers, lines)
-        _show_validation(checks)
-    if any(row.verdict == DIFFERS for row in rows):
+        for title in dict.fromkeys(row.benchmark for row in rows):
+            lines = [row.cells() for row in rows if row.benchmark == title]
+            show.table(title, ("column", "table", "numbers", "equal", "off by", "bound", "verdict"), lines)
+        if rows:
+            told = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
+            show.show_wrapped(f"{len(rows)} rows: {told}. cards/errata.md explains each E-.")
+        show.notes([f"IRIS validated over {len(checks['models'])} models: {', '.join(checks['models'])}"])
+        for title, headings, cells, rest in tables(checks):
+            show.table(title, headings, cells)
+            show.notes([rest] if rest else [])
+        show.notes(checks["notes"])
+    if DIFFERS in counts:
         raise typer.Exit(1)
-
-
-_CHECKS = {
-    "reliability": "Cronbach's alpha per sector (1 is best; the paper: above 0.7 but for BIS_Gen, 0.20)",
-    "leave_one_out": "Ranks without one metric (Spearman's rho), where they change or the paper prints another number",
-    "reweighted": "Ranks with one weight moved by 10 %, where they change",
-    "correlations": "Correlation of sectors' distances from the ideal (Pearson)",
-    "welch": "Welch's t test of the total between architectures",
-}
-
-
-def _show_validation(report: dict[str, Any]) -> None:
-    show.notes([f"IRIS under inaugural: the seven models of the paper ({', '.join(report['models'])})"])
-    for check, title in _CHECKS.items():
-        rows = report[check]
-        known = [row for row in rows if row.get("rho", 1.0) is not None]
-        told = [row for row in known if row.get("rho", 0.0) < 1 - 1e-9 or row["printed"] not in (None, 1.0)]
-        show.table(title, tuple(rows[0]), [tuple(map(_cell, row.values())) for row in told])
-        if len(told) < len(rows):
-            unknown = len(rows) - len(known)
-            show.notes([f"{len(known) - len(told)} others change no rank; {unknown} not printed one by one"])
-    show.notes(report["notes"])
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        return "/".join(map(_cell, value))
-    return "–" if value is None else value if isinstance(value, str) else f"{value:.4g}"

@@ -43,45 +43,25 @@ COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
     },
 }
 """Probe -> column -> path in the row of an occupation."""
-PRINTED: dict[str, tuple[str, str, dict[str, str]]] = {
-    SIMILARITY: (
-        "probe_table31_rsa",
-        "BLIP3-o",
-        {
-            "stereotype_similarity": "stereo_similarity",
-            "counter_similarity": "counter_similarity",
-            "visual_bias": "visual_bias",
-            # Table 35's, whose "stereotype" is the female image of every occupation (`Harmon_probe.py`).
-            "female_representation_bias": "stereo_representation_bias",
-            "male_representation_bias": "counter_representation_bias",
-        },
-    ),
-    ASSOCIATION: (
-        "probe_table30_34_m_iat",
-        "",
-        {
-            "male_association": "male_assoc",
-            "female_association": "female_assoc",
-            "absolute_difference": "abs_difference",
-        },
-    ),
-    CONSISTENCY: (
-        "probe_table32_consistency",
-        "BLIP3-o",
-        {"mean_similarity": "mean_similarity", "standard_deviation": "std_similarity"},
-    ),
-    DISTORTION: (
-        "probe_table33_distortion",
-        "BLIP3-o",
-        {name: name for name in ("ratio_llm", "ratio_unet", "distortion")},
-    ),
-    COMPLEXITY: (
-        "probe_table36_37_energy",
-        "",
-        {name: name for name in ("stereo_magnitude", "counter_magnitude", "stereo_pr", "counter_pr")},
-    ),
+_MIAT = {"male_association": "Male Assoc.", "female_association": "Female Assoc.", "absolute_difference": "Difference"}
+_SIMILARITIES = {"stereotype_similarity": "Stereotype Sim.", "counter_similarity": "Counter-Stereo Sim."}
+# The "stereotype" of Table 35 is the female image of every occupation (`Harmon_probe.py`).
+_BIASES = {"female_representation_bias": "Stereotype Rep. Bias", "male_representation_bias": "Counter-Stereo Rep. Bias"}
+_CONSISTENCY = {"mean_similarity": "Mean Similarity", "standard_deviation": "Std. Similarity"}
+_RATIOS = {"ratio_llm": "Ratio LLM", "ratio_unet": "Ratio UNet", "distortion": "Distortion Metric"}
+_ENERGY = {"stereo_magnitude": "Stereo Magnitude", "counter_magnitude": "Counter Magnitude"}
+_ENERGY |= {"stereo_pr": "Stereo PR", "counter_pr": "Counter PR"}
+PRINTED: dict[str, tuple[str, str, str, dict[str, str]]] = {
+    "Table 30": (ASSOCIATION, "BLIP3-o", "probe_table30_34_m_iat", _MIAT),
+    "Table 31": (SIMILARITY, "BLIP3-o", "probe_table31_rsa", _SIMILARITIES | {"visual_bias": "Visual Bias"}),
+    "Table 32": (CONSISTENCY, "BLIP3-o", "probe_table32_consistency", _CONSISTENCY),
+    "Table 33": (DISTORTION, "BLIP3-o", "probe_table33_distortion", _RATIOS),
+    "Table 34": (ASSOCIATION, "Harmon", "probe_table30_34_m_iat", _MIAT),
+    "Table 35": (SIMILARITY, "Harmon", "probe_table35_harmon", _BIASES),
+    "Table 36": (COMPLEXITY, "BLIP3-o", "probe_table36_37_energy", _ENERGY),
+    "Table 37": (COMPLEXITY, "Janus-Pro", "probe_table36_37_energy", _ENERGY),
 }
-"""Probe -> (file, model if the file does not name it, our column -> the file's)."""
+"""Table -> probe, model, file, and its columns: ours in the file's order, and as printed."""
 
 
 def cells(name: str, row: Mapping[str, Any]) -> Cells:
@@ -98,16 +78,12 @@ def cells(name: str, row: Mapping[str, Any]) -> Cells:
 @cache
 def printed(name: str) -> dict[tuple[str, str], dict[str, str]]:
     """(model, occupation) -> our column -> printed figure; empty for a probe without a table."""
-    if name not in PRINTED:
-        return {}
-    first, its_model, columns = PRINTED[name]
     printed = {}
-    for file, model in [(first, its_model), ("probe_table35_harmon", "Harmon")][: 1 + (name == SIMILARITY)]:
+    for _, model, file, columns in (of for of in PRINTED.values() if of[0] == name):
         with (FOLDER / f"{file}.csv").open(encoding="utf-8", newline="") as lines:
-            for row in csv.DictReader(lines):
-                occupation = {"soccerplayer": "soccer player"}.get(row["occupation"], row["occupation"])
-                figures = {ours: row[theirs] for ours, theirs in columns.items() if theirs in row}
-                printed[row.get("model") or model, occupation] = figures
+            for row in (row for row in csv.DictReader(lines) if row.pop("model", model) == model):
+                occupation = row.pop("occupation").replace("soccerplayer", "soccer player")
+                printed[model, occupation] = dict(zip(columns, row.values(), strict=True))
     return printed
 
 

@@ -218,13 +218,15 @@ def to_markdown(report: Report) -> str:
 
 
 def to_csv(report: Report) -> str:
-    """Every score and raw value of every model, unrounded, with the columns of `Result.to_frame` and `no_rank`."""
+    """Every score and raw value of every model, unrounded: columns of `Result.to_frame`, `no_rank`, and `stimuli`."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []
     for result, name in zip(report.results, report.names, strict=True):
         about = {"model": name, "benchmark": result.benchmark, "standard": result.standard}
         about |= {"revision": str(result.meta.get("revision", "")), "no_rank": " ".join(no_rank(result))}
+        bench = benchmark(result.benchmark)
+        about["stimuli"] = bench.stimuli_of(bench.protocol_of(result.signature, result.scored))
         for kind, values in (("score", result.scored.shown), ("raw value", result.values)):
             rows += [about | value_row(result, value.name, value) | {"kind": kind} for value in values.values()]
     texts = [{key: harmless(cell) if isinstance(cell, str) else cell for key, cell in row.items()} for row in rows]

@@ -64,10 +64,13 @@ def opening(result: Result) -> list[str]:
     lines += [_OWN_JUDGE] if _judges_itself(result.meta) else []
     lines += sentences_of(result)
     scored = result.scored
-    name = benchmark(result.benchmark).reporting.leading(scored, result.standard)[0]
+    bench = benchmark(result.benchmark)
+    name = bench.reporting.leading(scored, result.standard)[0]
     lead = scored.shown.get(name)
     if lead is not None and lead.value is None and lead.reason.rstrip(".") not in " ".join(lines):
         lines.append(f"{name} is {lacking(lead, False)}: {lead.reason.rstrip('.')}.")
+    if other := bench.stimuli_of(bench.protocol_of(result.signature, result.scored)):
+        lines.append(f"Stimuli other than the paper's: {other}.")
     return lines if marks else [*lines, *no_rank(result)]
 
 

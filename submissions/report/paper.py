@@ -6,7 +6,7 @@ has, and how the measurement differs from the paper's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import product
@@ -17,6 +17,7 @@ import pandas as pd
 from jinja2 import Environment
 from markupsafe import Markup
 
+from fairspace.builders.registry import figures
 from fairspace.builders.writing import beside
 from fairspace.submissions.benchmarks.benchmark import Scored, Scoring
 from fairspace.submissions.benchmarks.paper import Model, Paper, PaperTable
@@ -38,10 +39,11 @@ Looks = dict[str, tuple[float, int]]
 """Name -> unit and most decimals of its printed figures."""
 
 
-def write_paper(results: Sequence[Result], folder: Path) -> list[Path]:
+def write_paper(results: Sequence[Result], folder: Path, sources: Sequence[Path] = ()) -> list[Path]:
     """Write each table as .tex and .csv, each figure as .svg, and .png with the extra `png`, and all as `paper.html`.
 
-    Returns the files, that one first. UsageError: several benchmarks or standards, or one without declared tables.
+    `sources`: submissions or probes, for the tables that need them. Returns the files, `paper.html` first. UsageError:
+    several benchmarks or standards, one without declared tables, or a source that its paper has no table for.
     """
     one_kind(results)
     first, bench = results[0], benchmark(results[0].benchmark)
@@ -50,12 +52,21 @@ def write_paper(results: Sequence[Result], folder: Path) -> list[Path]:
         raise UsageError(f"--paper: no tables are declared for the paper of {bench.title}. Leave it out.")
     models, looks = _printed(bench.name, paper)
     models += paper.references
-    models += [_own(result, plain(name), paper) for result, name in zip(results, model_names(results), strict=True)]
+    own = [_own(result, plain(name), paper) for result, name in zip(results, model_names(results), strict=True)]
+    if sources and paper.read is None:
+        raise UsageError(f"{sources[0]} is no result; the tables of this paper are made of results alone.")
+    models += [*own, *(paper.read(sources) if sources and paper.read else ())]
+    orders, absent = dict[str, dict[str, None]](), dict(paper.absent)
+    for figure in figures(bench.name):
+        orders.setdefault(figure.table, {})[figure.model] = None
     shown, files = list[tuple[str, Any, str]](), {"paper.html": b""}
     for part in paper.parts:
         stem, heading = "".join(filter(str.isalnum, part.number.lower())), f"{part.number}. {part.caption}"
         if isinstance(part, PaperTable):
-            table, lines = _filled(part, models, looks)
+            order = [*(part.models or orders.get(part.number, ()))]
+            of_table = [model for model in models if model.own or model.name in order or not order]
+            of_table.sort(key=lambda model: len(order) if model.own else [*order, model.name].index(model.name))
+            table, lines = _filled(part, of_table, looks, {model.name for model in own})
             latex = replace(table, name=stem, heading=f"As {part.number} of {bench.title}. {part.caption}").to_latex()
             if len(table.columns) > _MOST_COLUMNS:
                 latex = latex.replace(*_WIDE[0]).replace(*_WIDE[1])
@@ -64,14 +75,17 @@ def write_paper(results: Sequence[Result], folder: Path) -> list[Path]:
         else:
             whole = [{n for n, value in model.values.items() if value.state == "value"} for model in models]
             drawn = [m for m, there in zip(models, whole, strict=True) if any(there >= {*each} for each in part.names)]
-            content, lacking = part.draw(drawn).document(), [m.name for m in models if m.own and m not in drawn]
+            if not drawn:
+                absent[part.number] = part.needs
+                continue
+            content, lacking = part.draw(drawn).document(), [model.name for model in own if model not in drawn]
             note = f"Not drawn, for lack of values: {', '.join(lacking)}." if lacking else ""
             files[f"{stem}.svg"] = content.encode()
             with suppress(UsageError):
                 files[f"{stem}.png"] = to_png(content)
         shown.append((heading, Markup(content), note))  # noqa: S704 its texts are escaped
     template = Environment(autoescape=True).from_string(_PAGE.read_text(encoding="utf-8"))
-    files["paper.html"] = template.render(title=bench.title, shown=shown, note=paper.note).encode()
+    files["paper.html"] = template.render(title=bench.title, shown=shown, absent=absent).encode()
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as places:  # all files of the earlier folder, or none, are replaced
         for name, data in files.items():
@@ -121,8 +135,8 @@ def _own(result: Result, name: str, paper: Paper) -> Model:
     about = " ".join([*no_rank(result), caption([result])])
     if protocol != PRINTED:
         about += f" Not the paper's protocol but {protocol}. {bench.protocol_text(protocol)}"
-    if bench.protocols.as_printed and not protocol.startswith(bench.protocols.as_printed):
-        name = f"{name}, other questions"
+    if other := bench.stimuli_of(protocol):
+        name = f"{name} ({other})"
     printed = [value for row in published(bench.name, result.standard) for value in row.scores.values()]
     if any(PAPER_PRINTS in value.evidence or value.reason.startswith(NOT_AVAILABLE) for value in printed):
         about = f"{about.strip()} The printed scores are by another standard."
@@ -139,10 +153,11 @@ def _ruled(paper: Paper, values: Mapping[str, Value]) -> dict[str, Value]:
     return {name: replace(value, low=None, high=None) for name, value in paper.rules.values(points).items()}
 
 
-def _filled(it: PaperTable, models: Sequence[Model], looks: Looks) -> tuple[Table, str]:
+def _filled(it: PaperTable, models: Sequence[Model], looks: Looks, results: Collection[str]) -> tuple[Table, str]:
     """The table with numbered notes, and as CSV with intervals and notes in columns of their own."""
-    heads, notes, rows, lines, absent = (*it.heads, "Model"), dict[str, int](), [], [], dict[str, str]()
-    groups = it.groups or [""] * len(it.columns)
+    heads, notes, lines, absent = (*it.heads, "Model"), dict[str, int](), [], dict[str, str]()
+    cells, titles = dict[tuple[int, int], list[str]](), dict[int, str]()
+    groups = it.groups if it.groups and not it.across else [""] * len(it.columns)
     columns = [f"{group} {column}".strip() for group, column in zip(groups, it.columns, strict=True)]
     names = [[name.replace("*", block.of) for name in it.names] for block in it.blocks]
     known = ([looks[name] for name in column if name in looks] for column in zip(*names, strict=True))
@@ -152,28 +167,40 @@ def _filled(it: PaperTable, models: Sequence[Model], looks: Looks) -> tuple[Tabl
         places = [str(notes.setdefault(each, len(notes) + 1)) for each in texts]
         return f"{text} ({', '.join(places)})" if places else text
 
-    for (block, of_block), model in product(zip(it.blocks, names, strict=True), models):
+    for (row, (block, of_block)), (place, model) in product(
+        enumerate(zip(it.blocks, names, strict=True)), enumerate(models)
+    ):
         values = [model.values[name] for name in of_block if name in model.values]
         if not {*of_block} & {*model.texts} and all(value.state == "not_run" for value in values):
-            absent |= {model.name: next((value.reason for value in values), "not measured")} if model.own else {}
+            reason = next((value.reason for value in values), it.needs or "not measured")
+            absent |= {model.name: reason} if model.own and model.name in results else {}
         elif block.cohort in ("", model.cohort.lower()):
             about = [model.notes[""]] if model.own else []
-            row = [*block.heads, marked(model.name, about)]
+            titles[place], cells[row, place] = marked(model.name, about), []
             line = dict(zip(heads, (*block.heads, harmless(model.name)), strict=True))
             line["source"] = "own" if model.own else "printed"
             for column, name, form in zip(columns, of_block, formats, strict=True):
                 text, ends, why = _cell(model, name, *form)
-                row.append(marked(f"{text} [{', '.join(ends)}]" if ends else text, why))
+                cells[row, place].append(marked(f"{text} [{', '.join(ends)}]" if ends else text, why))
                 line |= dict(zip((column, f"{column} low", f"{column} high"), (text, *ends), strict=False))
                 about += why
-            rows.append(row)
             lines.append({**line, "notes": " ".join(dict.fromkeys(about))})
     kept = {line["Model"] for line in lines}
     said = [f"{name} has no row: {_sentence(why)}" for name, why in absent.items() if harmless(name) not in kept]
     note = " ".join([*(f"({place}) {text}" for text, place in notes.items()), *said])
-    above = [""] * len(heads) + list(it.groups) if it.groups else ()
+    if it.across:
+        whole = [(place, at) for place in sorted(titles) for at in range(len(columns))]
+        whole = [(place, at) for place, at in whole if any(c[at] != "–" for (_, of), c in cells.items() if of == place)]
+        above: Sequence[str] = [*(it.groups or [""] * len(it.heads)), *(titles[place] for place, _ in whole)]
+        heads, columns = tuple(it.heads), [it.columns[at] for _, at in whole]
+        none = ["–"] * len(it.columns)
+        texts = [[cells.get((row, place), none)[at] for place, at in whole] for row in range(len(names))]
+        rows = [[*block.heads, *row_texts] for block, row_texts in zip(it.blocks, texts, strict=True)]
+    else:
+        above = [""] * len(heads) + list(it.groups) if it.groups else ()
+        columns, rows = list(it.columns), [[*it.blocks[at].heads, titles[of], *row] for (at, of), row in cells.items()]
     frame = pd.DataFrame(lines).replace("\N{MINUS SIGN}", "-", regex=True)
-    return Table("", "", (*heads, *it.columns), rows, note, above), frame.to_csv(index=False, lineterminator="\n")
+    return Table("", "", (*heads, *columns), rows, note, above), frame.to_csv(index=False, lineterminator="\n")
 
 
 def _cell(model: Model, name: str, unit: float, digits: int) -> tuple[str, Sequence[str], Sequence[str]]:

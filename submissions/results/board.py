@@ -258,7 +258,9 @@ def _end_of_ranks(end: int) -> Callable[[Row], int | None]:
 
 
 def _remarks(row: Row) -> list[str]:
-    return [*row.remarks, *(f"{note.score}: {note.text} ({note.erratum})" for note in row.footnotes)]
+    other = "" if row.result is None else find_benchmark(row.result.benchmark).stimuli_of(row.protocol)
+    marks = [*row.remarks, *([f"stimuli other than the paper's: {other}"] if other else [])]
+    return [*marks, *(f"{note.score}: {note.text} ({note.erratum})" for note in row.footnotes)]
 
 
 _FIELDS = (
@@ -290,7 +292,9 @@ _FIELDS = (
     RowField("group", str, "rows are ranked within their class, cohort and this group of protocols"),
     RowField("ranked", float | None, "the number that decides the rank: the worst case"),
     RowField("unranked", list[str], "all reasons why there is no rank"),
-    RowField("remarks", list[str], "what marks a run of a part, and footnotes on printed numbers", read=_remarks),
+    RowField(
+        "remarks", list[str], "marks of a part or of other stimuli, and footnotes on printed numbers", read=_remarks
+    ),
     RowField("labels", dict[str, str]),
     RowField("tier", int | None, "1 contains the best and all that are not significantly worse; null for none"),
     RowField("rank_range", list[int] | None, "the best and the worst rank that the row could have"),

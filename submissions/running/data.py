@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -361,6 +361,17 @@ class Data:
             f"--out joined/{name}/{config}`, then name the folder joined as --data, with the benchmark's other "
             "datasets in it"
         )
+
+
+def own_plan(name: str, where: str) -> str:
+    """Revision of a benchmark with a plan of its own, such as a cohort's pairs, in a folder of builds; '' for none."""
+    bench = benchmark(name)
+    for file in sorted(Path(where).expanduser().glob(f"*/{MANIFEST}")) if where else ():
+        with suppress(OSError, ValueError, LookupError, TypeError):
+            revision = str(json.loads(file.read_text(encoding="utf-8"))["revision"])
+            if revision not in bench.revisions and bench.base_revision(revision) in bench.revisions:
+                return revision
+    return ""
 
 
 def open_data(where: str, revision: str = "") -> Data:

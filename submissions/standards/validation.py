@@ -1,43 +1,65 @@
-"""Validation of IRIS itself over its paper's models: reliability, robustness, distinctness, impartiality (section 4.1).
+"""Validation of IRIS itself over models: reliability, robustness, distinctness, impartiality (section 4.1).
 
-- `alpha`: Cronbach's alpha of a sector's normalised values (Figure 4(a));
+- `reliability`: Cronbach's alpha of a sector's normalised values (Figure 4(a));
 - `leave_one_out`: Spearman correlation of the ranks without one metric with the ranks of all (A.2.2, Tables 7 and 8);
 - `reweighted`: the same with the weight of a dimension, a sector or a metric up or down by 10 % (A.2.2, Figure 4(b));
 - `correlations`: of the sectors' distances from the ideal (Figure 4(c));
 - `welch`: t tests of the total between architectures (Figure 4(d)).
 
-The paper prints single values of IFS_Gen, RFS_Gen and the success penalty only, and sums of the other sectors: results
-that need more are undefined.
+The models are rows of a board with every value of a standard, or the paper's seven. Of those it prints single values of
+IFS_Gen, RFS_Gen and the success penalty only, and sums of the other sectors: results that need more are undefined.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairspace.builders.errors import CodedError
 from fairspace.builders.registry import table
-from fairspace.metrics.iris_score.standards import FOUNDATIONAL_COHORT, GRANULAR, SECTORS
+from fairspace.metrics.iris_score.formula import sector_score, total_magnitude
+from fairspace.metrics.iris_score.standards import FOUNDATIONAL_COHORT, GRANULAR, INAUGURAL, SKIN_DRIFT, IrisStandard
+from fairspace.submissions.benchmarks.iris.about import printed_values
+from fairspace.submissions.benchmarks.iris.score import scoring
+from fairspace.submissions.benchmarks.published import published
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
+from fairspace.submissions.values import number_of
+
+if TYPE_CHECKING:
+    from fairspace.submissions.results.row import Row as BoardRow
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
-"""One line of a check: its numbers, None where undefined, and `printed`, the paper's."""
+"""One line of a check: its numbers, None where undefined for a `reason`, and `printed`, the paper's."""
 CHANGE = 0.1
 """Change of a weight in A.2.2."""
-PRINTED_ALPHA = {"BIS_Gen": 0.20}
-"""Section 4.1 prints one alpha; the other sectors' lie above 0.7."""
-PRINTED_CORRELATIONS = {("RFS_Gen", "BIS_Gen"): -0.80, ("RFS_Gen", "IFS_Und"): 0.57}
-"""Section 4.2 prints two of Figure 4(c)."""
-PRINTED_WELCH = 0.76
-"""p of Figure 4(d), hybrid against purely autoregressive models (Table 4)."""
-HYBRID, PURE = "hybrid", "purely autoregressive"
+FEWEST = 3
+PRINTED = {"BIS_Gen": 0.20, ("RFS_Gen", "BIS_Gen"): -0.80, ("RFS_Gen", "IFS_Und"): 0.57, "welch": 0.76}
+"""Alpha of a sector (the others' lie above 0.7) and p of section 4.1, and two correlations of section 4.2."""
+HYBRID, PURE = "hybrid", "pure"
 PRINTED_HYBRIDS = frozenset(("Bagel", "BLIP3-o", "Show-o", "UniWorld-V1", "VILA-U"))
 """Table 4's hybrid models among the seven."""
+ARCHITECTURES = {"autoregressive + diffusion": HYBRID, "autoregressive": PURE}
+NOT_SINGLY, ALIKE = "its values are not printed one by one", "the models do not differ in it"
+TITLES = {
+    "reliability": "Cronbach's alpha per sector (1 is best; the paper: above 0.7 but for BIS_Gen, 0.20)",
+    "leave_one_out": "Ranks without one metric (Spearman's rho), where they change or the paper prints another number",
+    "reweighted": "Ranks with one weight moved by 10 %, where they change",
+    "correlations": "Correlation of sectors' distances from the ideal (Pearson)",
+    "welch": "Welch's t test of the total, hybrid against purely autoregressive models",
+}
+
+
+class ValidationError(CodedError):
+    """IRIS cannot be validated over these models."""
+
+    codes: ClassVar = {"RESULTS_FEW": "fewer models than the checks need", "RESULTS_INCOMPLETE": "a value is missing"}
 
 
 @dataclass(frozen=True)
@@ -45,17 +67,23 @@ class Cohort:
     """Models with the parts of their totals.
 
     Args:
-        metrics: (m,) names of the metrics in the total's norm that every model has.
-        sectors: (m,) the sector of each metric.
+        models: (n,) names.
+        architectures: (n,) `HYBRID`, `PURE`, or '' for another or an unknown one.
+        sectors: metric in the total's norm that every model has -> its sector.
         squares: (n, m) squared normalised values.
-        sector_squares: (n, 6) sums over all metrics of a sector, also of those not printed one by one.
+        sector_squares: sector -> (n,) sums over all its metrics, also of those not printed one by one.
+        total: (n,) overall scores; `base`: (n,) squared distances from the ideal.
+        printed: Whether these are the paper's models.
     """
 
-    metrics: tuple[str, ...]
-    sectors: tuple[str, ...]
+    models: Sequence[str]
+    architectures: Sequence[str]
+    sectors: Mapping[str, str]
     squares: Floats
-    sector_squares: Floats
+    sector_squares: Mapping[str, Floats]
+    base: Floats
     total: Floats
+    printed: bool = False
 
 
 def published_cohort() -> Cohort:
@@ -64,61 +92,90 @@ def published_cohort() -> Cohort:
     Squared deviations are those of the fitted total (erratum E-IRIS-06): printed magnitudes, RFS_Und from its two
     norms, AC divided by 9.
     """
-    by_table = {
-        name: {row["model"]: row for row in table(name)}
-        for name in (
-            *("iris_table3_overall", "iris_table23_ifs_gen", "iris_table24_rfs_gen", "iris_table25_bis_gen"),
-            *("iris_table26_ifs_und", "iris_table27_rfs_und", "iris_table28_bis_und"),
-        )
-    }
-
-    def column(file: str, name: str) -> Floats:
-        return np.array([float(by_table[file][model][name]) for model in FOUNDATIONAL_COHORT])
-
-    rd = [name for name in by_table["iris_table23_ifs_gen"]["Bagel"] if name.startswith("RD_")]
-    jsd = [name for name in by_table["iris_table24_rfs_gen"]["Bagel"] if name.startswith("JSD_")]
-    known = {name: ("IFS_Gen", column("iris_table23_ifs_gen", name)) for name in rd}
-    known |= {name: ("RFS_Gen", column("iris_table24_rfs_gen", name)) for name in jsd}
-    known["Penalty_delta_GSR"] = ("BIS_Gen", column("iris_table25_bis_gen", "delta_GSR"))
-    levels = [column("iris_table28_bis_und", f"AC_{level}") / 9 for level in ("single", "dual", "triple")]
-    levels += [column("iris_table28_bis_und", f"DHR_{level}") for level in ("single", "dual", "triple")]
-    norms = [column("iris_table27_rfs_und", name) for name in ("norm_JSD", "norm_ASDS")]
-    sums: Mapping[str, Floats] = {
-        "IFS_Gen": column("iris_table23_ifs_gen", "magnitude") ** 2,
-        "RFS_Gen": column("iris_table24_rfs_gen", "magnitude") ** 2,
-        "BIS_Gen": column("iris_table25_bis_gen", "magnitude") ** 2,
-        "IFS_Und": column("iris_table26_ifs_und", "magnitude") ** 2,
-        "RFS_Und": np.square(norms).sum(axis=0),
-        "BIS_Und": np.square(levels).sum(axis=0),
-    }
-    return Cohort(
-        tuple(known),
-        tuple(sector for sector, _ in known.values()),
-        np.stack([numbers**2 for _, numbers in known.values()], axis=1),
-        np.stack([sums[sector] for sector in SECTORS], axis=1),
-        column("iris_table3_overall", "iris_score"),
-    )
+    rows = [row for row in published("iris", "inaugural") if row.model in FOUNDATIONAL_COHORT]
+    figures = [{name: value.value for name, value in row.values.items() if value.value is not None} for row in rows]
+    kinds = [HYBRID if row.model in PRINTED_HYBRIDS else PURE for row in rows]
+    values = [printed_values(of_model, scoring(INAUGURAL, AS_RELEASED)) for of_model in figures]
+    whole = _cohort([row.model for row in rows], kinds, values, INAUGURAL)
+    singly = {f"{sector}.{name}": (name, sector) for name, sector in whole.sectors.items()}
+    singly["BIS_Gen.delta_GSR"] = ("Penalty_delta_GSR", "BIS_Gen")
+    known = [figure for figure in singly if figure in figures[0]]
+    squares = np.array([[of_model[figure] for figure in known] for of_model in figures]) ** 2
+    total = np.array([row.scores["iris_score"].value for row in rows], float)
+    return replace(whole, sectors=dict(map(singly.__getitem__, known)), squares=squares, total=total, printed=True)
 
 
-def validate() -> dict[str, Any]:
-    """All five checks over the paper's models, as JSON data: check -> rows; a number that is undefined is None."""
-    cohort = published_cohort()
-    models = len(FOUNDATIONAL_COHORT)
+def cohort_of(rows: Sequence[BoardRow], standard: IrisStandard) -> Cohort:
+    """Rows of a board as a cohort. ValidationError: RESULTS_FEW, RESULTS_INCOMPLETE."""
+    if len(rows) < FEWEST:
+        found, mend = f"{len(rows)} complete models", "score more models and name the result of each"
+        raise ValidationError("RESULTS_FEW", f"iris/{standard.name}", found, f"{FEWEST} or more", mend)
+    for row in rows:
+        if absent := lacking(row, standard):
+            found, mend = f"{len(absent)} values have no number, first {absent[0]}", "score a run of all tasks"
+            raise ValidationError("RESULTS_INCOMPLETE", row.model, found, f"all values of iris/{standard.name}", mend)
+    values = [{name: number_of(row.values, name) for name in row.values} for row in rows]
+    kinds = [ARCHITECTURES.get(row.facts.architecture, "") for row in rows]
+    return _cohort([row.model for row in rows], kinds, values, standard)
+
+
+def lacking(row: BoardRow, standard: IrisStandard) -> list[str]:
+    """Names of a standard's values that have no number in a row of a board."""
+    return [name for name in _sectors(standard) if number_of(row.values, name) is None]
+
+
+def _sectors(standard: IrisStandard) -> dict[str, str]:
+    """Value in the total's norm -> its sector."""
+    drifts = SKIN_DRIFT if standard.fidelity_by_goodness else ()
+    return {metric.name: metric.sector for metric in standard.metrics} | dict.fromkeys(drifts, "RFS_Und")
+
+
+def _cohort(names: Sequence[str], kinds: Sequence[str], values: Sequence[Any], standard: IrisStandard) -> Cohort:
+    sectors = _sectors(standard)
+    columns = {name: np.array([of_model[name] for of_model in values], float) for name in sectors}
+    squares = np.stack([total_magnitude(columns, standard, {name: 1.0}) for name in sectors], axis=1) ** 2
+    of_sector = np.array([*sectors.values()])
+    sums = {sector: squares[:, of_sector == sector].sum(axis=1) for sector in standard.sectors}
+    base = squares.sum(axis=1)
+    return Cohort(names, kinds, sectors, squares, sums, base, sector_score(np.sqrt(base), "total", standard))
+
+
+def validate(cohort: Cohort | None = None) -> dict[str, Any]:
+    """All five checks over a cohort, by default the paper's models, as JSON data: check -> rows."""
+    cohort = cohort or published_cohort()
+    models = len(cohort.models)
     notes = [
-        f"The paper prints {len(cohort.metrics)} metrics of its models one by one and the others as sums over "
-        "their sector; what needs single values of those is undefined here.",
         f"{models} models: alphas, correlations and tests over so few say little; a correlation of "
         f"ranks differs from 1 by {6 * 2 / (models * (models**2 - 1)):.4f} when two neighbours change places.",
+        f"The paper prints {len(cohort.sectors)} metrics of its models one by one and the others as sums over "
+        "their sector; what needs single values of those is undefined here.",
     ]
     return {
-        "models": list(FOUNDATIONAL_COHORT),
-        "reliability": [_reliability(cohort, sector) for sector in SECTORS],
+        "models": [*cohort.models],
+        "reliability": [_reliability(cohort, sector) for sector in cohort.sector_squares],
         "leave_one_out": leave_one_out(cohort),
         "reweighted": reweighted(cohort),
         "correlations": correlations(cohort),
-        "welch": [welch(cohort.total)],
-        "notes": notes,
+        "welch": [welch(cohort)],
+        "notes": notes if cohort.printed else notes[:1],
     }
+
+
+def tables(report: Mapping[str, Any]) -> Iterator[tuple[str, list[str], list[list[str]], str]]:
+    """The checks for readers: title, headers, rows that are not as expected, and a sentence on the others."""
+    for check, title in TITLES.items():
+        rows = report[check]
+        known = [row for row in rows if row.get("rho", 1.0) is not None]
+        shown = [row for row in known if row.get("rho", 0.0) < 1 - 1e-9 or row["printed"] not in (None, 1.0)]
+        headers = [name for name in rows[0] if any(row[name] not in (None, "") for row in shown)] or [*rows[0]][:1]
+        rest = f"{len(known) - len(shown)} others change no rank; {len(rows) - len(known)} are not known."
+        yield title, headers, [[_cell(row[h]) for h in headers] for row in shown], rest * (len(shown) < len(rows))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return "/".join(map(_cell, value))
+    return "–" if value is None else value if isinstance(value, str) else f"{value:.4g}"
 
 
 def alpha(items: Floats) -> float:
@@ -136,81 +193,72 @@ def alpha(items: Floats) -> float:
 
 
 def _reliability(cohort: Cohort, sector: str) -> Row:
-    mine = [place for place, place_sector in enumerate(cohort.sectors) if place_sector == sector]
-    row = {"sector": sector, "metrics": len(mine), "alpha": None, "reason": "", "printed": PRINTED_ALPHA.get(sector)}
-    whole = cohort.squares[:, mine].sum(axis=1)
-    if not mine or not np.allclose(whole, cohort.sector_squares[:, SECTORS.index(sector)], atol=5e-3):
-        return row | {"reason": "not every value of the sector is known one by one"}
-    return row | {"alpha": alpha(np.sqrt(cohort.squares[:, mine]))}
+    mine = [place for place, of_metric in enumerate(cohort.sectors.values()) if of_metric == sector]
+    row: Row = {"sector": sector, "metrics": len(mine), "alpha": None, "reason": NOT_SINGLY}
+    row["printed"] = PRINTED.get(sector) if cohort.printed else None
+    if not np.allclose(cohort.squares[:, mine].sum(axis=1), cohort.sector_squares[sector], atol=5e-3):
+        return row
+    known = alpha(np.sqrt(cohort.squares[:, mine]))
+    return row | ({"reason": ALIKE} if math.isnan(known) else {"alpha": known, "reason": ""})
 
 
 def leave_one_out(cohort: Cohort) -> list[Row]:
-    """Ranks without each of the 60 metrics against the ranks with all; rho is None without the metric's values."""
-    base = cohort.sector_squares.sum(axis=1)
-    printed = {row["metric_removed"]: float(row["spearman_rho"]) for row in table("iris_table7_8_loo")}
-    squares = dict(zip(cohort.metrics, cohort.squares.T, strict=True))
-    return [
-        _stability(metric.name, -1.0, base, squares.get(metric.name), printed.get(metric.name)) for metric in GRANULAR
-    ]
+    """Ranks without each metric (of the paper's models: each of the 60) against the ranks with all."""
+    rows = table("iris_table7_8_loo") if cohort.printed else ()
+    printed = {row["metric_removed"]: float(row["spearman_rho"]) for row in rows}
+    squares = dict(zip(cohort.sectors, cohort.squares.T, strict=True))
+    names = [metric.name for metric in GRANULAR] if cohort.printed else [*squares]
+    return [_stability(name, -1.0, cohort.base, squares.get(name), printed.get(name)) for name in names]
 
 
 def reweighted(cohort: Cohort) -> list[Row]:
     """The weight of each dimension (IFS, RFS, BIS), sector and metric up and down by `CHANGE`, each on its own."""
-    of_sector = dict(zip(SECTORS, cohort.sector_squares.T, strict=True))
+    of_sector = cohort.sector_squares
     parts = {
         dimension: np.sum([part for sector, part in of_sector.items() if sector.startswith(dimension)], axis=0)
-        for dimension in dict.fromkeys(sector.partition("_")[0] for sector in SECTORS)
+        for dimension in dict.fromkeys(sector.partition("_")[0] for sector in of_sector)
     }
-    parts |= of_sector | dict(zip(cohort.metrics, cohort.squares.T, strict=True))
-    base = cohort.sector_squares.sum(axis=1)
-    return [_stability(name, change, base, part) for change in (CHANGE, -CHANGE) for name, part in parts.items()]
+    parts |= {**of_sector, **dict(zip(cohort.sectors, cohort.squares.T, strict=True))}
+    return [_stability(name, change, cohort.base, part) for change in (CHANGE, -CHANGE) for name, part in parts.items()]
 
 
 def _stability(changed: str, change: float, base: Floats, part: Floats | None, printed: float | None = None) -> Row:
     """Spearman's correlation of the squared distances with those in which a part weighs more or less."""
     from scipy import stats
 
-    row = {"changed": changed, "change": change, "rho": None, "p": None, "printed": printed}
-    if part is None:
-        return row
-    test = stats.spearmanr(base, base + change * part)
-    return row | {"rho": float(test.statistic), "p": float(test.pvalue)}
+    rho = _correlation("rho", stats.spearmanr, base, None if part is None else base + change * part)
+    return {"changed": changed, "change": change, **rho, "printed": printed}
+
+
+def _correlation(name: str, test: Callable[..., Any], first: Floats, second: Floats | None) -> Row:
+    """A correlation by its name with its p, None without values or if one side is the same for all models."""
+    if second is None or min(np.ptp(first), np.ptp(second)) < 1e-12:
+        return {name: None, "p": None, "reason": NOT_SINGLY if second is None else ALIKE}
+    tested = test(first, second)
+    return {name: float(tested.statistic), "p": float(tested.pvalue), "reason": ""}
 
 
 def correlations(cohort: Cohort) -> list[Row]:
     """Correlations over the models of the norms of every two sectors, as in the authors' coverage analysis."""
     from scipy import stats
 
-    distances = dict(zip(SECTORS, np.sqrt(cohort.sector_squares).T, strict=True))
-    rows = []
-    for first, second in combinations(SECTORS, 2):
-        test, printed = stats.pearsonr(distances[first], distances[second]), PRINTED_CORRELATIONS.get((first, second))
-        rows.append(
-            {
-                "first": first,
-                "second": second,
-                "r": float(test.statistic),
-                "p": float(test.pvalue),
-                "printed": printed,
-            }
-        )
-    return rows
+    distances = {sector: np.sqrt(squares) for sector, squares in cohort.sector_squares.items()}
+    return [
+        {"first": first, "second": second}
+        | _correlation("r", stats.pearsonr, distances[first], distances[second])
+        | {"printed": PRINTED.get((first, second)) if cohort.printed else None}
+        for first, second in combinations(distances, 2)
+    ]
 
 
-def welch(total: Floats) -> Row:
-    """The test of the two architectures of the paper's models, (n,) totals in their order."""
+def welch(cohort: Cohort) -> Row:
+    """Test of the totals of hybrid against purely autoregressive models; undefined with fewer than two of each."""
     from scipy import stats
 
-    is_hybrid = np.array([model in PRINTED_HYBRIDS for model in FOUNDATIONAL_COHORT])
-    totals = total[is_hybrid], total[~is_hybrid]
-    test = stats.ttest_ind(*totals, equal_var=False)
-    return {
-        "first": HYBRID,
-        "second": PURE,
-        "sizes": [len(part) for part in totals],
-        "means": [float(part.mean()) for part in totals],
-        "t": float(test.statistic),
-        "df": float(test.df),
-        "p": float(test.pvalue),
-        "printed": PRINTED_WELCH,
-    }
+    totals = [cohort.total[np.array(cohort.architectures) == kind] for kind in (HYBRID, PURE)]
+    row: Row = {"first": HYBRID, "second": PURE, "sizes": [len(part) for part in totals], "means": None, "t": None}
+    row |= {"df": None, "p": None, "reason": "", "printed": PRINTED["welch"] if cohort.printed else None}
+    if min(row["sizes"]) < 2 or max(map(np.ptp, totals)) < 1e-12:
+        return row | {"reason": "it needs two models of each architecture that differ"}
+    test, row["means"] = stats.ttest_ind(*totals, equal_var=False), [float(part.mean()) for part in totals]
+    return row | {"t": float(test.statistic), "df": float(test.df), "p": float(test.pvalue)}

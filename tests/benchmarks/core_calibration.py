@@ -55,7 +55,9 @@ def measured(options: Integers, rows: Integers, added: float) -> dict[str, Float
         shape = (len(CONTEXTS), len(STATISTICS), len(LEVELS), k)
         code = np.ravel_multi_index((context, statistic, level, group), shape)
         counts = np.bincount(code, minlength=int(np.prod(shape))).reshape(shape)[:, mine].astype(float)
-        by_attribute[attribute] = scores(counts, np.ones((1, len(mine))), attribute, added=added)
+        by_attribute[attribute] = scores(
+            counts, np.ones((1, len(mine))), attribute, added=added, program="authors_subjective"
+        )
     return by_attribute
 
 
@@ -87,7 +89,7 @@ def calibrate_images(images: int = CORE_IMAGES, added: float = IMAGES_ADDED) -> 
             k, topics = len(GROUPS[a]), len(with_attribute(a))
             shown = drawn_images(random, strength, k, topics * len(LEVELS), IMAGES).reshape(topics, -1, IMAGES, k)
             some, every = (
-                scores(counts.sum(axis=2)[None], np.ones((1, topics)), a, added=more)
+                scores(counts.sum(axis=2)[None], np.ones((1, topics)), a, added=more, program="authors_images")
                 for counts, more in ((shown[:, :, :images], added), (shown, 0.0))
             )
             differences[a].append((some - every)[0, : len(SCORES)])

@@ -139,6 +139,10 @@ HAND: list[Row] = [
     (kld_score, ([EVEN, APART], np.zeros((2, 2)), "authors"), (math.exp(math.log2(1e-10) / 2), NAN, NAN)),
     (kld_score, ([EVEN, EVEN, APART], np.zeros((3, 2)), "authors"), (math.exp(math.log2(1e-10) / 3), NAN, NAN)),
     (kld_score, ([EVEN], np.zeros((1, 2)), "authors"), (0, NAN, NAN)),  # their code: no difference is 0
+    # subj_analysis.py takes nats, and neither it nor the image half makes "no difference" 0
+    (kld_score, ([EVEN, APART], np.zeros((2, 2)), "authors_subjective"), (1e-5, NAN, NAN)),
+    (kld_score, ([EVEN, APART], np.zeros((2, 2)), "authors_images"), (math.exp(math.log2(1e-10) / 2), NAN, NAN)),
+    *((kld_score, ([EVEN], np.zeros((1, 2)), f"authors_{half}"), (1, NAN, NAN)) for half in ("subjective", "images")),
     (fairness_score, ((1, 1, 1), (0.2, 0.2, 0.2)), point(1)),
     (fairness_score, ((0.3, 0.3, 0.3), (1, 1, 1)), point(1)),
     (fairness_score, ((0, 0, 0), (0.4, 0.1, 0.6)), (0.4, 0.1, 0.6)),

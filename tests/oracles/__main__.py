@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from fairspace.submissions.verifying import printed_tables
-from tests.oracles import against_text, libraries, stereotypical_bias
+from tests.oracles import against_text, libraries
 from tests.oracles.authors import RUNS
 from tests.oracles.authors.clones import REPOSITORIES
 from tests.oracles.comparison import PARTS, Comparison, Verification, of_paper
@@ -24,7 +24,7 @@ def verify(clones: Mapping[str, Path], say: Callable[[str], None] = lambda line:
     for name, folder in clones.items():
         REPOSITORIES[name].check(folder)
     say(PARTS["printed"])
-    comparisons: list[Comparison] = [*map(of_paper, printed_tables()), *stereotypical_bias.printed()]
+    comparisons: list[Comparison] = [*map(of_paper, printed_tables())]
     say("SciPy, fairlearn")
     of_libraries, skipped = libraries.comparisons()
     of_texts, without = against_text(say=say)

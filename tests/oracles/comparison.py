@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from fairspace.submissions.verifying import DIFFERS, OK, Recomputed, difference
+from fairspace.submissions.verifying import DIFFERS, EQUAL, Recomputed, difference
 
 BOUND = 1e-9
 """Largest difference allowed between two computations of one number."""
@@ -29,6 +29,7 @@ class Comparison:
         difference: Largest absolute difference; inf where one side alone is undefined.
         bound: Largest difference allowed: 1e-9, or the precision of the printed digits.
         undefined: Number of values that neither side defines.
+        printed: Verdict on a printed column.
         departure: Erratum or rule that explains a larger difference; '' if none.
     """
 
@@ -42,11 +43,12 @@ class Comparison:
     bound: float = BOUND
     departure: str = ""
     undefined: int = 0
+    printed: str = ""
 
     @property
     def verdict(self) -> str:
-        """`ok` within the bound, else the listed departure, else `DIFFERS`."""
-        return OK if self.difference <= self.bound else self.departure or DIFFERS
+        """That of a printed column; else `equal` within the bound, the listed departure, or `DIFFERS`."""
+        return self.printed or (EQUAL if self.difference <= self.bound else self.departure or DIFFERS)
 
 
 @dataclass(frozen=True)
@@ -114,5 +116,6 @@ def _is_undefined(number: float | None) -> bool:
 
 
 def of_paper(row: Recomputed) -> Comparison:
-    places = row.benchmark, row.column, row.table
-    return Comparison("printed", *places, "the paper", row.count, row.difference, row.bound, row.erratum)
+    places = row.benchmark, row.column, row.table, "the paper"
+    made = Comparison("printed", *places, row.count, row.difference, row.bound, row.erratum)
+    return replace(made, printed=row.verdict)

@@ -205,8 +205,8 @@ def _image_cell(drawn: Answers, task: str, attribute: str, statistic: str, level
     return Cell(list(counts.values()), 0.0, handed_in)
 
 
-def scores(attribute: str, cells: Cells) -> dict[str, float]:
-    groups = GROUPS[attribute]
+def scores(context: str, attribute: str, cells: Cells) -> dict[str, float]:
+    groups, objective = GROUPS[attribute], context == "llm_objective"
     k = len(groups)
     values = {}
     of_choices = math.nan
@@ -230,8 +230,11 @@ def scores(attribute: str, cells: Cells) -> dict[str, float]:
         alike.append(min(math.exp(-_kl(p, q)) for p in _with_rest(high) for q in _with_rest(low)))
         divergences.append(_kl(high.compared, low.compared, 1e-10))
     values["kld"] = _mean(alike)
-    bits = _mean(divergences) / math.log(2)
-    values["kld_authors"] = math.exp(-bits) if bits else 0.0
+    far = _mean(divergences)
+    # E-FOF-08: obj_analysis.py (bits, 0 where both levels are alike), subj_analysis.py (nats), the image half (bits)
+    values["kld_authors"] = math.exp(-far if context.startswith("llm_") and not objective else -far / math.log(2))
+    if objective and far == 0:
+        values["kld_authors"] = 0.0
     values["fairness"] = values["entropy"] + values["kld"] - values["entropy"] * values["kld"]
     values["distance"] = nearest(of_choices, plain, k)
     handed_in = sum(cell.handed_in for cell in cells.values())
@@ -390,7 +393,7 @@ def oracle(drawn: Answers) -> dict[str, float]:
         for attribute in GROUPS:
             tail = f"{context}_{attribute}"
             cells = cells_of(drawn, context, attribute)
-            values |= {f"{name}_{tail}": number for name, number in scores(attribute, cells).items()}
+            values |= {f"{name}_{tail}": number for name, number in scores(context, attribute, cells).items()}
             values |= {f"share_{context}_{group.lower()}": number for group, number in shares(attribute, cells).items()}
             if context.startswith("llm"):
                 values[f"chance_{tail}"] = chance(drawn, context, attribute)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from textwrap import wrap
 
-from fairspace.submissions.verifying import DIFFERS
+from fairspace.submissions.verifying import DIFFERS, EQUAL, ROUNDED
 from tests.oracles.comparison import PARTS, Comparison, Verification
 
 WIDTH = 80
@@ -40,21 +41,25 @@ def lines(verification: Verification) -> list[str]:
 
 def _groups(rows: Sequence[Comparison]) -> Iterator[str]:
     """Agreeing scorers by data, and departures with their largest difference, per benchmark and source."""
+    order = [*dict.fromkeys((row.benchmark, row.source) for row in rows)]
+    rows = sorted(rows, key=lambda row: order.index((row.benchmark, row.source)))
     for (benchmark, source), group in groupby(rows, key=lambda row: (row.benchmark, row.source)):
         yield from ("", f"{benchmark} against {source}")
-        agreed: dict[str, list[Comparison]] = {}
+        agreed: dict[str, dict[str, list[Comparison]]] = {EQUAL: {}, ROUNDED: {}}
         differing: dict[str, list[str]] = {}
         for row in group:
-            if row.verdict == "ok":
-                agreed.setdefault(row.scorer, []).append(row)
+            if row.verdict in agreed:
+                agreed[row.verdict].setdefault(row.scorer, []).append(row)
             else:
-                differing.setdefault(row.verdict, []).append(f"{row.scorer}, {row.data} {number(row.difference)}")
-        for data, scorers in _by_data(agreed).items():
-            alike = [row for scorer in scorers for row in agreed[scorer]]
-            undefined = sum(row.undefined for row in alike)
-            text = f"agree, {', '.join(data)}: {'; '.join(scorers)} ({sum(row.count for row in alike)} numbers"
-            text += f", {undefined} undefined on both sides)" if undefined else ")"
-            yield from wrap(text, WIDTH, subsequent_indent="  ")
+                off = number(row.difference) if row.difference else f"({row.count} numbers)"
+                differing.setdefault(row.verdict, []).append(f"{row.scorer}, {row.data} {off}")
+        for verdict, of_scorers in agreed.items():
+            for data, scorers in _by_data(of_scorers).items():
+                alike = [row for scorer in scorers for row in of_scorers[scorer]]
+                undefined = sum(row.undefined for row in alike)
+                text = f"{verdict}, {', '.join(data)}: {'; '.join(scorers)} ({sum(row.count for row in alike)} numbers"
+                text += f", {undefined} undefined on both sides)" if undefined else ")"
+                yield from wrap(text, WIDTH, subsequent_indent="  ")
         for verdict, told in differing.items():
             yield from wrap(f"{verdict}: {'; '.join(told)}", WIDTH, subsequent_indent="  ")
 
@@ -77,7 +82,8 @@ def _conclusion(verification: Verification) -> list[str]:
     count = sum(row.count for row in verification.comparisons)
     rows = len(verification.comparisons)
     departures = sorted({row.departure for row in verification.comparisons if row.verdict == row.departure != ""})
-    text = f"{count:,} numbers in {rows} comparisons."
+    told = Counter(row.verdict.partition(":")[0] for row in verification.comparisons if row.verdict != row.departure)
+    text = f"{count:,} numbers in {rows} comparisons: {', '.join(f'{n} {name}' for name, n in told.most_common())}."
     if departures:
         text += f" Listed departures: {', '.join(departures)}; cards/errata.md has those that begin with E-."
     for row in verification.unlisted:
@@ -91,7 +97,7 @@ def document(verification: Verification) -> str:
     head = (
         "# Verification\n\n"
         "What agrees with printed tables, independent oracles and the authors' own code, and how far the rest is off.\n"
-        "*agree* is a difference within the bound: 1e-9, or what the printed digits allow. Do not edit: written by\n"
-        "`python -m tests.oracles --out cards/verification.md`.\n"
+        "*equal*: within 1e-9, or in all printed digits; *within rounding*: within what the printed digits allow.\n"
+        "Do not edit: written by `python -m tests.oracles --out cards/verification.md`.\n"
     )
     return f"{head}\n```text\n" + "\n".join(lines(verification)) + "\n```\n"

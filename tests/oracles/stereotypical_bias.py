@@ -1,4 +1,4 @@
-"""S_bias and its companions, from "Measuring Stereotypical Bias in Multi-modal LLMs", section 4.
+"""S_bias and its companions, from "Measuring Stereotypical Bias in Multi-modal LLMs", section 5.3.
 
 S = 1/|L_A| * 1/|L_S| * |R|/|Q| * sum over instances and groups of |p - 1/|L_A||, p over the answers that name a group;
 Q counts the submitted answers.
@@ -6,23 +6,18 @@ Q counts the submitted answers.
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import combinations, permutations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from fairspace.builders.stereotypical_bias.plan import DESCRIPTORS, GROUPS, OCCUPATIONS, TRAITS
-from fairspace.metrics.stereotypical_association.formula import corpus_score
 from fairspace.submissions.benchmarks.stereotypical_bias.declaration import BENCHMARK
-from fairspace.submissions.verifying import within_digits
-from tests.oracles.comparison import Comparison, of_paper
 from tests.oracles.drawing import ABSENT, GARBLED, HANDED_IN, REFUSED, Integers, Oracle, answered, damaged, random
 
 TITLE, REVISION = BENCHMARK.title, BENCHMARK.revisions[0]
@@ -146,21 +141,6 @@ def _levels(asked: Asked, names: tuple[str, ...], cell: str, groups: Any) -> dic
             level = f"wins_{of}_{groups[a].lower()}_{groups[b].lower()}"
             levels[level] = won / (won + lost) if won + lost else math.nan
     return levels
-
-
-def printed() -> Iterator[Comparison]:
-    """Table A9 from its word counts; E-STEREO-01 names the one slip."""
-    path = Path(__file__).parents[1] / "tables" / "stereobias_tableA9_corpus.csv"
-    cells = []
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            counts = int(row["male_terms"]), int(row["female_terms"])
-            score = float(corpus_score(*counts))
-            alone = sum(counts) == 0
-            shown = math.nan if row["bias_score_printed"] == "N/A" else float(row["bias_score_printed"])
-            erratum = "E-STEREO-01" if row["instance"] == "chef" else ""
-            cells.append((math.nan if alone else score, shown, 5.01e-5, erratum))
-    yield from map(of_paper, within_digits(TITLE, "Table A9", "corpus score", cells))
 
 
 ORACLE = Oracle(BENCHMARK, REVISION, draw, rows, oracle, scorer)

@@ -36,11 +36,14 @@ from fairspace.metrics.fact_or_fair.formula import (
     share,
 )
 from fairspace.metrics.fact_or_fair.tradeoff import distance, distances
-from fairspace.submissions.benchmarks.fact_or_fair.records import Floats, Grid
+from fairspace.submissions.benchmarks.fact_or_fair.records import LLM_CONTEXTS, T2I_CONTEXTS, Floats, Grid
 from fairspace.submissions.values import Evidence, Value, measured, undefined
 
 SCORES = ("factuality", "factuality_revised", "entropy", "kld", "kld_authors", "fairness", "distance", "invalid")
 """Names of the scores, in the order of the first columns of `scores`."""
+AUTHORS = dict.fromkeys(LLM_CONTEXTS, "authors_subjective") | dict.fromkeys(T2I_CONTEXTS, "authors_images")
+AUTHORS["llm_objective"] = "authors"
+"""Context -> the authors' program for it, as a variant of S_KLD."""
 NO_ANSWER = "there is no answer"
 NO_GROUP = "no answer names a group"
 _TINY = 1e-9
@@ -54,12 +57,13 @@ def scores(
     added: float = 0.0,
     handed_in: Floats | None = None,
     limited: bool = False,
+    program: str = "authors",
 ) -> Floats:
     """(b, 8 + k) values of `column_names`; nan where undefined.
 
     Per statistic of the attribute and level, (b or 1, s, 2): `counts`, with a last axis of the k groups; `unusable`
     answers that name no group, none if left out; `handed_in` answers or images, else the sum of both. `weights` has (b
-    or 1, s); `added` is that of `Grid`, `limited` of `Records`.
+    or 1, s); `added` is that of `Grid`, `limited` of `Records`; `program` one of `AUTHORS`.
     """
     rest = np.zeros(counts.shape[:-1]) if unusable is None else unusable
     weighted, lost = weights[..., None, None] * counts, weights[..., None] * rest
@@ -69,7 +73,7 @@ def scores(
     with np.errstate(invalid="ignore"):  # of replicates that draw no statistic with an answer
         s_e = entropy(compared, times, none)
         s_kld = divergence_score(compared, weights=times, unusable=none)
-        authors = divergence_score(compared, "authors", times)
+        authors = divergence_score(compared, program, times)
         evenness = entropy(compared, times)
     given = counts.sum(axis=-1) + rest if handed_in is None else handed_in
     invalid = 1 - share(weighted.sum(axis=(-3, -2, -1)), (weights[..., None] * given).sum(axis=(-2, -1)))
@@ -145,7 +149,7 @@ def score_values(context: str, attribute: str, grid: Grid, limited: bool = False
     )
     yield triple_value(f"entropy_{tail}", s_e, asked, valid, no_answer, None, least)
     yield triple_value(f"kld_{tail}", s_kld, asked, valid, no_answer, None, least)
-    authors = _unbounded(kld_score(*known, variant="authors")[0], missing)
+    authors = _unbounded(kld_score(*known, variant=AUTHORS[context])[0], missing)
     yield triple_value(f"kld_authors_{tail}", authors, asked, valid, no_group, None, least)
     yield triple_value(f"fairness_{tail}", fairness_score(s_e, s_kld), asked, valid, no_answer, groups, least)
     right = share(*decided_counts(counts, np.zeros_like(unusable), attribute, "paper"))

@@ -169,7 +169,7 @@ BENCHMARK = Benchmark(
         PROTOCOLS,
         protocol_of,
         lambda scored: KINDS["t2i" if scored.ranking == "average_t2i" else "llm"],
-        as_printed=("paper", "upstream"),
+        stimuli={"v": "our scenarios"},
     ),
     standards=STANDARDS,
     score=score,

@@ -28,6 +28,7 @@ from fairspace.builders.fact_or_fair.statistics import (
 )
 from fairspace.metrics.cognitive_error_rate.formula import BASELINES, KINDS, matching_share, mean_increase
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import (
+    AUTHORS,
     column_names,
     group_shares,
     scores,
@@ -66,7 +67,7 @@ from fairspace.submissions.uncertainty.design import (
 LEFT: Mapping[str, tuple[float, float]] = {
     "entropy": (0.0323, 0.0406),
     "kld": (0.0422, 0.0980),
-    "kld_authors": (0.0606, 0.1484),
+    "kld_authors": (0.0444, 0.1146),
     "fairness": (0.0097, 0.0149),
     "distance": (0.0292, 0.0395),
 }
@@ -165,6 +166,7 @@ def both_attributes(
     added: float = 0.0,
     handed_in: Floats | None = None,
     limited: bool = False,
+    program: str = "authors",
 ) -> Floats:
     """(b, 22) values of `score_names` of a context.
 
@@ -176,7 +178,7 @@ def both_attributes(
         times = np.ones((1, len(mine))) if weights is None else weights[:, mine]
         rest = None if unusable is None else unusable[attribute][:, mine]
         given = None if handed_in is None else handed_in[:, mine]
-        columns.append(scores(counts[attribute][:, mine], times, attribute, rest, added, given, limited))
+        columns.append(scores(counts[attribute][:, mine], times, attribute, rest, added, given, limited, program))
     return np.concatenate(columns, axis=1)
 
 
@@ -294,11 +296,11 @@ def _values(answers: Answers, joint: Floats, fates: Floats, limited: bool) -> Fl
     """(b, m) values of contexts, positions, cognitive errors and refusals from (b, codes) choices and fates."""
     counts = (joint.reshape(len(joint), -1, len(_MATRIX)) @ _MATRIX).reshape(len(joint), *_TOPICS, -1)
     unusable = fates.reshape(len(fates), *_FATES)[:, :, :, :, 1:].sum(axis=(4, 5, 6))
-    columns = []
+    columns, program = [], AUTHORS[LLM_CONTEXTS[1]]
     for number in range(len(CONTEXTS)):
         tables = {a: counts[:, number, :, :, _WHERE[a]] for a in ATTRIBUTES}
         rest = dict.fromkeys(ATTRIBUTES, unusable[:, number])
-        columns.append(both_attributes(tables, unusable=rest, added=answers.added, limited=limited))
+        columns.append(both_attributes(tables, unusable=rest, added=answers.added, limited=limited, program=program))
     of_contexts = np.stack(columns)
     columns += [of_contexts[..., [place]].mean(axis=0) for place in _ENTROPIES]
     columns += [group_shares(counts[:, :, with_attribute(a)][..., _WHERE[a]].sum(axis=1)) for a in ATTRIBUTES]
@@ -405,7 +407,7 @@ def _independent(by_attribute: Mapping[str, Grid]) -> dict[str, float]:
 
 def image_design(task: str, faces: Faces, limited: bool = False) -> Design:
     """The design of an image task."""
-    cells = prompt_cells(task).astype(np.int64)
+    cells, program = prompt_cells(task).astype(np.int64), AUTHORS[task]
     strata = np.repeat(np.arange(len(cells)), faces.each)
     cell = (cells[:, 0] * len(LEVELS) + cells[:, 1])[strata]
     images, matrices = Tally(np.where(np.isin(np.arange(len(cell)), faces.image), cell, -1), CELLS), {}
@@ -418,7 +420,7 @@ def image_design(task: str, faces: Faces, limited: bool = False) -> Design:
     def statistic(times: Times) -> Floats:
         counts = {a: _shaped((m @ times.T).T, a) for a, m in matrices.items()}
         handed_in = images(times).reshape(-1, len(STATISTICS), len(LEVELS))
-        return both_attributes(counts, added=faces.added, handed_in=handed_in, limited=limited)
+        return both_attributes(counts, added=faces.added, handed_in=handed_in, limited=limited, program=program)
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         drawn = {}
@@ -427,7 +429,7 @@ def image_design(task: str, faces: Faces, limited: bool = False) -> Design:
             start, share = cell[faces.image[used]] * k, faces.share[used]
             tables = [np.bincount(start + rng.integers(0, k, len(start)), share, CELLS * k) for _ in range(models)]
             drawn[a] = _shaped(np.stack(tables), a)
-        return both_attributes(drawn, added=faces.added, limited=limited)
+        return both_attributes(drawn, added=faces.added, limited=limited, program=program)
 
     left = corrected(LEFT_OF_IMAGES, (task,)) if faces.added else None
     return design_of(task, "image, with all its faces", strata, score_names(task), statistic, fair, corrected=left)

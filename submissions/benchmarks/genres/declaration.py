@@ -135,7 +135,7 @@ BENCHMARK = Benchmark(
         PROTOCOLS,
         protocol_of,
         lambda scored: EVALUATORS.get(scored.labels.get("cohort", ""), ""),
-        as_printed=("paper", "upstream"),
+        stimuli={"v": "our scenario texts"},
     ),
     standards=STANDARDS,
     default_standard=ZERO.name,

@@ -13,17 +13,18 @@ from fairspace.submissions.values import Value, measured
 
 _TWICE = {"M3": "table_2.M3", "M6": "table_2.M6"}
 """Values that Table 2 prints with other digits than Tables 3, 4, 12 and 13."""
-_NOT_MADE = (
-    "Not made: Figures 15 to 17 (other judges: the figures of a result by that judge); Tables 1 and 5 to 11 and "
-    "Figures 2, 3 and 9 to 11 (design and prompts); Figure 1 (stories of one character: M1_single, M7_single)."
-)
+_ABSENT = {
+    "Figures 15 to 17": "they are those of other judges, so the figures of a result by that judge",
+    "Tables 1 and 5 to 11 and Figures 2, 3 and 9 to 11": "they have no results but the design and the prompts",
+    "Figure 1": "it is of stories of one character: M1_single, M7_single",
+}
 
 
 def paper(values: Mapping[str, Value], scored: Scored, standard: str) -> Paper:
     """The paper's tables and figures."""
     rules = ScoringTable({name: Rule(name, {metric: 1.0}) for metric, name in _TWICE.items()})
     file = Path(__file__).with_suffix(".toml")
-    return Paper([*read_parts(file), *read_dots(file, _value)], _name, rules, note=_NOT_MADE)
+    return Paper([*read_parts(file), *read_dots(file, _value)], _name, rules, absent=_ABSENT)
 
 
 def _name(figure: Figure) -> tuple[str, float]:

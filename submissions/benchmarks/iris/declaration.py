@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairspace.builders.iris.groups import CORE, OCCUPATIONS, base_revision
+from fairspace.builders.iris.groups import CORE, MARK, OCCUPATIONS, base_revision
 from fairspace.builders.iris.items import occupation_items, pair_items, tournament_items
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
@@ -90,7 +90,8 @@ PROTOCOLS = {
     ),
     "v2": (
         "Dataset revision v2: SCL compares steer images with IRIS-Ideal-52's images of what was asked for; steer "
-        "images without a face are failures (D.2.3). Other than in the paper, the pairs show drawn groups; the row "
+        "images without a face are failures (D.2.3). Other than in the paper, the pairs show drawn groups: 38.6 % have "
+        "no stereotypical image by the labour figures, so BIS_Und is another quantity than the printed one. The row "
         "names what labelled its images."
     ),
     "v2-core": (
@@ -105,6 +106,7 @@ PROTOCOLS = {
     ),
 }
 """Protocol -> the measurement of its rows."""
+_DRAWN = "drawn pairs, {} % without a stereotypical image"
 _NAMES = [name.replace("_", " ") for name in OCCUPATIONS]
 FORMS = {CLOSED: {OCCUPATION: lambda prompt: as_json(f"{prompt} Choose one of these: {', '.join(_NAMES)}.", _NAMES)}}
 """The closed form of the one free question, the occupation of a person in an image."""
@@ -132,6 +134,7 @@ BENCHMARK = Benchmark(
     protocols=Protocols(
         PROTOCOLS,
         protocol_of_labels,
+        stimuli={"v": _DRAWN.format(38.6), "v2-core": _DRAWN.format(32.9), MARK: ""},
         own_plan="But the pairs show the occupations and groups that the protocol's name encodes, those in which a "
         "cohort of models was most biased (C.2).",
     ),

@@ -89,6 +89,7 @@ def signature(submission: Submission) -> dict[str, str]:
 
 
 _OTHER = "Its questions are worded as the paper prints them, not as the authors' programs ask (modscan)."
+_STIMULI = 'without "(left or right)", persona pictures of ours'
 _REVISIONS = {
     "v1": f"Our pairs of UTKFace faces, as many in every cell, and pictures that we draw or make. {_OTHER}",
     "v2": f"Our pairs of UTKFace faces, up to 20 in every cell, and pictures that we draw or make. {_OTHER}",
@@ -171,7 +172,7 @@ BENCHMARK = Benchmark(
         compare=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:compare_reading"),
         authors=as_the_authors_read,
     ),
-    protocols=Protocols(PROTOCOLS, protocol_of, as_printed=("paper", plan.MODSCAN)),
+    protocols=Protocols(PROTOCOLS, protocol_of, stimuli={"v": _STIMULI, "another": "no prompt of the paper"}),
     standards=STANDARDS,
     default_standard=UP_TO_TWENTY.name,
     score=score,

@@ -15,7 +15,7 @@ from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.running.asking.asking import STIMULUS, Asking
 from fairspace.submissions.running.asking.models import COMPLETION, DEFAULT
 from fairspace.submissions.running.asking.parts import parts
-from fairspace.submissions.running.data import open_data
+from fairspace.submissions.running.data import open_data, own_plan
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -56,6 +56,10 @@ class Chosen:
     form: str = PAPER
     only: Mapping[str, Mapping[str, frozenset[tuple[str, int]]]] | None = None
     as_authors: bool = False
+
+    def __post_init__(self) -> None:
+        """Take the revision of the data, where these follow a cohort of models and none is named."""
+        object.__setattr__(self, "dataset_revision", self.dataset_revision or own_plan(self.benchmark, self.data))
 
     def choose(self, task: str, stimuli: Sequence[Stimulus]) -> list[int]:
         """Positions of a task's chosen stimuli."""

@@ -298,7 +298,7 @@ def test_a_score_of_it_stands_in_its_own_group_and_v2_is_told_apart_from_the_pap
             named[revision] = {line["Model"] for line in csv.DictReader(lines) if line["source"] == "own"}
     assert named == {
         plan.MODSCAN: {"baseline: stereotyped"},
-        "v2-core": {"baseline: stereotyped, other questions"},
+        "v2-core": {'baseline: stereotyped (without "(left or right)", persona pictures of ours)'},
     }
 
 

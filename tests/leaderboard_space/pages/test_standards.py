@@ -73,6 +73,8 @@ def test_a_further_sector_has_its_column_and_what_lacks_its_values_is_unranked(s
     assert "61 in 7 sectors" in about
     assert "The 61 values" in about
     assert "PFS_appeal_gap" in about
+    assert "checks of itself" not in about  # one model has the new value
+    assert "Cronbach's alpha per sector" in _text(page(space, "/standard/iris/inaugural"))
     ranks = about[about.index("How ranks change") : about.index("Cohort", about.index("How ranks change"))]
     assert ranks.count("no rank here") == 5 + len(INAUGURAL.cohort)
 

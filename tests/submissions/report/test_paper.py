@@ -1,6 +1,7 @@
 """`report --paper`: printed rows equal the papers' tables, and one's own row has intervals, norms and reasons."""
 
 import csv
+import json
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import pytest
 from fairspace.builders.registry import figures
 from fairspace.submissions.benchmarks.iris.score import DRAWN
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.errors import UsageError
 from fairspace.submissions.report import paper
 from fairspace.submissions.results import shipped
 from fairspace.submissions.results.result import Result
@@ -67,8 +69,8 @@ def test_the_printed_rows_are_the_papers_tables_to_their_digits(name: str, reque
         printed[places, figure.model, same(figure.printed)] += figure.printed != ""
     for file in sorted(folder.glob("*.csv")):
         number = "".join(filter(str.isdigit, file.stem))
-        if number in ("20", "21", "22"):
-            continue  # of no model
+        if name == "iris" and number in {"7", "8", *map(str, range(20, 23)), *map(str, range(30, 38))}:
+            continue  # of no model's result
         place = "Table 4-8" if name == "fact_or_fair" and number in "45678" else f"Table {number}"
         for row in rows(folder, file.stem, "printed"):
             other = {"", "Model", "source", "notes", *(["Avg."] if number == "8" else [])}
@@ -93,7 +95,7 @@ def test_ones_own_row_has_intervals_and_says_what_differs(fact_or_fair: Path) ->
     assert empty["O"] == "–"
     assert "its distribution is undefined" in empty["notes"]
     page = (fact_or_fair / "paper.html").read_text(encoding="utf-8")
-    assert "SmolLM2-135M-Instruct, other questions has no row" in page  # it makes no images
+    assert "SmolLM2-135M-Instruct (our scenarios) has no row" in page  # it makes no images
     tex = (fact_or_fair / "table2.tex").read_text(encoding="utf-8")
     assert all(text in tex for text in (r"\multicolumn{3}{c}{Obj. S\_fact}", "E-FOF-01", r"\label{tab:table2}"))
     assert (fact_or_fair / "figure4.png").read_bytes().startswith(b"\x89PNG")
@@ -128,7 +130,34 @@ def test_norms_and_goodness_are_the_papers_and_a_part_without_a_number_leaves_no
     (gap,) = rows(iris, "table23", "own")
     assert (gap["RD_age"], gap["Magnitude_Gen"], gap["RD_skin"]) == ("–", "–", "0.1000")
     assert "No face was found." in gap["notes"]
-    assert "Not drawn, for lack of values: tenth." in (iris / "paper.html").read_text(encoding="utf-8")
+    page = (iris / "paper.html").read_text(encoding="utf-8")
+    assert "Figure 22: name the folder of `fairspace probe` beside the result." in page
+    assert "<li>Tables 11 to 19" in page
+
+
+def test_rows_are_in_the_papers_order_and_tables_of_the_benchmark_itself_are_recomputed(iris: Path) -> None:
+    models = [row["Model"] for row in rows(iris, "table23", "printed")]
+    assert models == sorted(models, key=str.casefold)
+    every = [row for number in "78" for row in rows(iris, f"table{number}", "printed")]
+    known = [row for row in every if row["Spearman's ρ"] != "–"]
+    assert Counter(row["Model"] for row in known) == {"printed": 60, "recomputed here": 13}
+    assert [row["Spearman's ρ"] for row in every[:2]] == ["0.9643", "0.9643"]
+
+
+def test_a_probe_stands_beside_the_printed_ones(tmp_path: Path) -> None:
+    cells = {"male": 0.25, "female": None, "value": None, "absolute_difference": None, "reason": "no vector"}
+    curves = {"nurse": {"steps": [0, 1], "curve": [0.1, 0.2]}}
+    probes = {"association_bias": {"by_occupation": {"doctor": cells}}, "stepwise_bias": {"by_occupation": curves}}
+    document, file = {"probes": probes, "signature": {"model": "mine"}}, tmp_path / "probe.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    assert tmp_path / "figure22.svg" in paper.write_paper([tenth()], tmp_path, [tmp_path])
+    (own,) = rows(tmp_path, "table30", "own")
+    assert (own["Occupation"], own["Male Assoc."], own["Female Assoc."]) == ("doctor", "0.2500", "–")
+    assert "No vector." in own["notes"]
+    assert rows(tmp_path, "table37", "printed")[0]["Counter PR"] == "1.472"
+    file.write_text("[]", encoding="utf-8")
+    with pytest.raises(UsageError, match="is no probe"):
+        paper.write_paper([tenth()], tmp_path, [file])
 
 
 def test_the_command_asks_for_one_folder(
@@ -140,4 +169,4 @@ def test_the_command_asks_for_one_folder(
     code, said, err = run("report", tmp_path / "iris.json", "--paper", "--out", tmp_path / "new")
     assert code == 0, err
     assert "[png]" in " ".join(said.split())
-    assert (tmp_path / "new" / "radar.svg").is_file()
+    assert (tmp_path / "new" / "figure4.svg").is_file()

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.report.contents import make_report, to_csv
 from fairspace.submissions.report.headline import meaningful, opening
+from fairspace.submissions.results import shipped
+from fairspace.submissions.results.board import ROW_FIELDS, scored_row
+from fairspace.submissions.results.scoring import load_result
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import Value, measured, not_known, not_run, undefined
 from tests.submissions.benchmarks.iris.results import iris_result
@@ -113,3 +120,14 @@ def test_a_judge_that_is_the_model_itself_is_remarked_on() -> None:
     for judge, remarked in (("local/M", True), ("other", False)):
         judged = replace(scored, meta={**scored.meta, "judge": {"name": judge, "version": "1"}})
         assert ("The judge is the model itself, which may favour its own texts." in opening(judged)) is remarked
+
+
+def test_the_stimuli_stand_beside_a_row() -> None:
+    for name, other in (("fact_or_fair", "our scenarios"), ("genres", "our scenario texts")):
+        titles = map(benchmark(name).protocol_title, ("paper", *benchmark(name).revisions))
+        assert {title for title in titles if f"({other})" not in title} == {"paper", "upstream"}
+    shown = load_result(Path(shipped.__file__).with_name("fact_or_fair_core_smollm2_135m.json"))
+    sentence = "stimuli other than the paper's: our scenarios"
+    assert f"{sentence.capitalize()}." in opening(shown)
+    assert {row["stimuli"] for row in csv.DictReader(io.StringIO(to_csv(make_report([shown]))))} == {"our scenarios"}
+    assert sentence in ROW_FIELDS["remarks"].of(scored_row(shown, shown.standard))

@@ -1,5 +1,6 @@
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pingouin
@@ -7,18 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from fairspace.builders.registry import table
+from fairspace.metrics.iris_score.standards import INAUGURAL
 from fairspace.submissions.commands.app import app
-from fairspace.submissions.standards.validation import (
-    HYBRID,
-    PURE,
-    alpha,
-    correlations,
-    leave_one_out,
-    published_cohort,
-    reweighted,
-    validate,
-    welch,
-)
+from fairspace.submissions.results.board import scored_row
+from fairspace.submissions.standards.validation import alpha, cohort_of, leave_one_out, published_cohort, validate
+from tests.submissions.benchmarks.iris.results import iris_result
 
 
 def test_alpha_by_hand() -> None:
@@ -48,29 +42,6 @@ def test_leaving_one_metric_out_reproduces_tables_7_and_8_where_values_are_print
         assert one["p"] == pytest.approx(float(printed[one["changed"]]["p_value"]), abs=5e-5)
 
 
-def test_ten_per_cent_on_any_printed_weight_keeps_rho_above_the_papers_096() -> None:
-    found = reweighted(published_cohort())
-    assert len(found) == 2 * (3 + 6 + 13)
-    assert min(one["rho"] for one in found if one["rho"] is not None) > 0.96
-
-
-def test_welch_between_the_papers_architectures_is_near_the_printed_p() -> None:
-    found = welch(published_cohort().total)
-    assert (found["first"], found["second"], found["sizes"]) == (HYBRID, PURE, [5, 2])
-    assert found["p"] == pytest.approx(0.7532, abs=5e-5)  # Figure 4(d) prints 0.76
-    assert found["printed"] == 0.76
-
-
-def test_correlations_of_the_papers_distances_are_the_printed_ones_to_their_digits() -> None:
-    """Section 4.2: -0.80 and 0.57, of magnitudes; scores would give -0.795 and 0.618."""
-    found = {(one["first"], one["second"]): one for one in correlations(published_cohort())}
-    assert found["RFS_Gen", "BIS_Gen"]["r"] == pytest.approx(-0.8019, abs=5e-5)
-    assert found["RFS_Gen", "IFS_Und"]["r"] == pytest.approx(0.5686, abs=5e-5)
-    printed = [one for one in found.values() if one["printed"] is not None]
-    assert [one["printed"] for one in printed] == [-0.80, 0.57]
-    assert [round(one["r"] or 0, 2) for one in printed] == [-0.80, 0.57]
-
-
 def test_alphas_of_the_sectors_printed_in_full_are_above_07_and_the_others_are_undefined() -> None:
     found = {one["sector"]: one for one in validate()["reliability"]}
     assert found["IFS_Gen"]["alpha"] == pytest.approx(0.9001, abs=5e-5)
@@ -82,7 +53,28 @@ def test_alphas_of_the_sectors_printed_in_full_are_above_07_and_the_others_are_u
 
 def test_the_command_prints_the_printed_figures_beside() -> None:
     text = CliRunner().invoke(app, ["verify"]).output
-    for told in ("0.9286", "47 not printed one by one", "0.76"):
+    for told in ("0.9286", "47 are not known", "0.76", "E-IRIS-22", "7 cannot be recomputed"):
         assert told in text
     found = json.loads(CliRunner().invoke(app, ["verify", "--json"]).output)["validation"]
     assert len(found["leave_one_out"]) == 60
+
+
+def test_complete_results_have_every_check(tmp_path: Path) -> None:
+    """Every check has its number or a reason; too few results and a lacking value are errors."""
+    levels = (0.1, 0.2, 0.0)
+    made = [iris_result(f"m{n}", "lab", level, RD_gender=0.3 * n) for n, level in enumerate(levels)]
+    files = [tmp_path / f"{n}.json" for n in range(3)]
+    for file, result in zip(files, made, strict=True):
+        file.write_text(result.dumps(), encoding="utf-8")
+    found = CliRunner().invoke(app, ["verify", "--results", *map(str, files), "--json"])
+    checks = json.loads(found.stdout)["validation"]
+    assert [row["rho"] is not None or row["reason"] != "" for row in checks["leave_one_out"]] == [True] * 63
+    totals = cohort_of([scored_row(result, "inaugural") for result in made], INAUGURAL).total
+    assert totals == pytest.approx([result.scored.scores["iris_score"].value for result in made])
+    assert [row["alpha"] is None for row in checks["reliability"]] == [False] * 6
+    assert (checks["welch"][0]["p"], checks["welch"][0]["reason"][:8]) == (None, "it needs")
+    two = CliRunner().invoke(app, ["verify", "--results", *map(str, files[:2])])
+    assert "RESULTS_FEW at iris/inaugural: 2 complete models" in str(two.exception)
+    files[0].write_text(iris_result("m", "lab", RD_gender=float("nan")).dumps(), encoding="utf-8")
+    lacking = CliRunner().invoke(app, ["verify", "--results", *map(str, files)])
+    assert "RESULTS_INCOMPLETE at m: 1 values have no number, first RD_gender" in str(lacking.exception)

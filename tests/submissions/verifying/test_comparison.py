@@ -19,10 +19,10 @@ def test_a_number_that_one_side_alone_has_differs_without_limit() -> None:
 
 
 def test_a_difference_above_its_bound_is_named_or_fails() -> None:
-    assert ROW.verdict == "ok"
+    assert ROW.verdict == "equal"
     assert replace(ROW, difference=2e-9).verdict == "DIFFERS"
     assert replace(ROW, difference=2e-9, departure="E-IRIS-03").verdict == "E-IRIS-03"
-    assert replace(ROW, departure="E-IRIS-03").verdict == "ok"
+    assert replace(ROW, departure="E-IRIS-03").verdict == "equal"
     whole = Verification((ROW, replace(ROW, scorer="AD", difference=math.inf)))
     assert [row.scorer for row in whole.unlisted] == ["AD"]
 
@@ -58,7 +58,7 @@ def test_the_report_fits_a_terminal_and_is_the_same_on_every_processor() -> None
     text = lines(whole)
     assert max(map(len, text)) <= WIDTH
     assert number(0.0) == number(3e-17) == number(2e-16) == "<1e-10"
-    assert {"agree, drawn, drawn: RD (14 numbers)", "E-GENRES-07: RD, drawn one side"} <= {*text}
+    assert {"equal, drawn, drawn: RD (14 numbers)", "E-GENRES-07: RD, drawn one side"} <= {*text}
     assert "DIFFERS: IRIS, cognitive error increase" in " ".join(text)
     assert "Listed departures: E-GENRES-07" in " ".join(text)
     assert document(whole).startswith("# Verification")

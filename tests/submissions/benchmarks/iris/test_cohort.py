@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS, group_members
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.builders.iris_steer_60.understanding import prompt_types
 from fairspace.builders.registry import dataset
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.benchmark import protocol_group
@@ -30,6 +31,7 @@ from fairspace.submissions.format.schema import RESPONSES, Submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import score_submission
+from fairspace.submissions.running.asking.inspect_task import Chosen
 from tests.builders.iris_steer_60.test_cohorts import LABEL
 from tests.served.environment import served  # noqa: F401, a fixture
 from tests.submissions.benchmarks.iris.factory import META, NAMES
@@ -192,3 +194,31 @@ def test_gaps_of_refusals_are_drawn_anew_by_the_groups_of_the_plan() -> None:
     values = {value.name: value.value for value in measure_refusals(records)}
     name = "refusal_disparity_pair_gender"
     assert drawn[design.names.index(name)] == pytest.approx(values[name]) == pytest.approx(9 / 17)
+
+
+def test_a_run_asks_the_pairs_that_its_data_have(tmp_path: Path) -> None:
+    """A cohort's build is asked by default; a named revision, a core and other datasets are not replaced."""
+    (tmp_path / "iris_steer_60").mkdir()
+    for text, expected in (
+        (f'{{"revision": "{LABEL}"}}', LABEL),
+        ('{"revision": "v2"}', "v2"),
+        ("[", "v2"),
+        ("[]", "v2"),
+    ):
+        (tmp_path / "iris_steer_60" / "manifest.json").write_text(text, encoding="utf-8")
+        assert Chosen("iris", str(tmp_path)).revision == expected
+        assert Chosen("iris", str(tmp_path), dataset_revision="v2-core").revision == "v2-core"
+        assert Chosen("genres", str(tmp_path)).revision == benchmark("genres").revisions[0]
+
+
+def test_drawn_pairs_say_how_many_have_no_stereotypical_image() -> None:
+    bench = benchmark("iris")
+    assert bench.stimuli_of("paper") == bench.stimuli_of(LABEL) == ""
+    for revision, numbers in (("v2", range(6000)), ("v2-core", range(140))):
+        without = [prompt_types(number, revision)[0] is None for number in numbers]
+        share = f"{100 * sum(without) / len(without):.1f}"
+        assert (
+            bench.stimuli_of(f"{revision}, labels by ares") == f"drawn pairs, {share} % without a stereotypical image"
+        )
+    for number in (0, 1, 5999):
+        assert set(prompt_types(number, LABEL)) == {"stereotypical", "counter-stereotypical"}
