@@ -21,6 +21,7 @@ CODES: dict[str, str] = {
     "OUT_IN_USE": "the output folder holds something else, or another build of the dataset",
     "BUILD_INCOMPLETE": "the folder does not hold a finished build",
     "BUILD_CHECK": "what was built does not have the counts, balance or wording that the dataset promises",
+    "REGION_INVALID": "a table of a region's labour figures breaks its layout",
     "REVIEW_INVALID": "a line of what reviewers said is not an id, a seed and three lists of columns",
     "CARD_INVALID": "a card breaks the Hub's rules",
     "HUB_REFUSED": "the Hub refused a request, and asking again would not help",

@@ -181,6 +181,7 @@ def score(
     ares: str = "",
     resamples: int | None = None,
     reading: str = "",
+    region: str | Path = "",
 ) -> Result:
     """Check answers and score them, here and in private: nothing is sent, and the model may stay unnamed.
 
@@ -203,13 +204,14 @@ def score(
         ares: labels the images of a submission's folder: ARES, or another labeller, as `fairspace score --labeller`.
         resamples: bootstrap replicates for the intervals, 0 for none; FAIRSPACE_RESAMPLES or 1 000 for None.
         reading: `authors` reads the answers as the paper does, not by our rules; such a result has no rank.
+        region: IRIS: a CSV file of your region's labour figures, in place of those of the US and the EU (FORMAT.md).
 
     Returns:
         The result. Its scores and values are numbers in the units that GLOSSARY.md states, *undefined* (the definition
         gives no number for these answers) or *not run*; nothing that is missing counts as 0.
 
     Errors: SubmissionError with every fault, its place (rows from 0, as `answers.iloc` counts) and its remedy;
-    UsageError for an unknown benchmark or standard, or missing columns; BuildError REVISION_UNKNOWN.
+    UsageError for an unknown benchmark or standard, or missing columns; BuildError REVISION_UNKNOWN, REGION_INVALID.
     """
     from fairspace.answers import submission_of
     from fairspace.asking import Answers
@@ -230,7 +232,8 @@ def score(
 
         labeller, named = open_labeller(ares)
         submission = label_images(Path(answers), submission, named, labeller=labeller)
-    return Result.of(scoring.score_submission(submission, standard, resamples, reading))
+    file = Path(region) if region else None
+    return Result.of(scoring.score_submission(submission, standard, resamples, reading, region=file))
 
 
 def load_result(path: str | Path) -> Result:

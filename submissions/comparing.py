@@ -317,6 +317,7 @@ class Comparison:
         ]
         self.lines: list[Line] = []
         bench, base = find_benchmark(results[0].benchmark), results[0]
+        self.remarks += named_lines(results, lambda of: [*bench.reporting.mixed(of.values, of.scored, of.standard)])
         each = zip(results, self.model_names, shown, by_result, corrected(by_result), strict=True)
         for result, model, values, between, p in each:
             for name, value in shown[0].items():
@@ -327,7 +328,8 @@ class Comparison:
                 missing = "; ".join(f"{of} {words}" for of, words in both if words)
                 ideal, is_right = bench.ideal(name, base.standard), name not in raw and bench.higher_is_better
                 best = math.inf if ideal is None and is_right else None if ideal is None else ideal.number
-                quality = "" if best is None or name == base.scored.ranking else "right" if ideal is None else "even"
+                named = best is not None and name != base.scored.ranking and not (ideal and ideal.mixed)
+                quality = "" if not named else "right" if ideal is None else "even"
                 better, clear = _nearer(value, other, best, same_questions(base, result))
                 numbers = (value.value, other.value, between.get(name), p.get(name))
                 title = bench.about().describe(name) or name
@@ -476,4 +478,7 @@ def compare(first: Result, *others: Result, standard: str = "") -> Comparison:
     if len(kinds) > 1:
         of = " and of ".join(f"{name} {revision}" for name, revision in sorted(kinds, key=str))
         raise UsageError(f"The results are of {of}; they answer different questions.")
-    return Comparison([rescore(result, standard or first.standard) for result in (first, *others)])
+    compared = Comparison([rescore(result, standard or first.standard) for result in (first, *others)])
+    under = list(dict.fromkeys([compared.results[0].standard, *(result.standard for result in (first, *others))]))
+    compared.remarks += [f"All are scored under {under[0]} here, not {' or '.join(under[1:])}."] if under[1:] else []
+    return compared

@@ -219,7 +219,8 @@ def _ran(result: Result, name: str) -> bool:
 def _has_ideal(result: Result, name: str) -> bool:
     """Whether a value has an even point, or an ideal with a fairer direction."""
     value, ideal = first_values(result)[name], find_benchmark(result.benchmark).ideal(name, result.standard)
-    return EVEN in value.numbers() or (ideal is not None and (ideal.number is not None or ideal.worse != "either"))
+    fairer = ideal is not None and not ideal.mixed and (ideal.number is not None or ideal.worse != "either")
+    return EVEN in value.numbers() or fairer
 
 
 def _verdict(worse: bool, better: bool, *open_questions: bool) -> Verdict:
@@ -267,8 +268,9 @@ def _ideal(result: Result, name: str) -> Ideal:
         return Ideal(even, "either")
     if ideal is None and name in result.scored.shown:
         return Ideal(None, "below" if bench.higher_is_better else "above")
-    if ideal is None or (ideal.number is None and ideal.worse == "either"):
-        raise UsageError(f"{name} has no fairer direction; name another value, such as {result.scored.ranking}.")
+    if ideal is None or ideal.mixed or (ideal.number is None and ideal.worse == "either"):
+        why = f" under {result.standard}: {ideal.mixed}" if ideal and ideal.mixed else ""
+        raise UsageError(f"{name} has no fairer direction{why}; name another value, such as {result.scored.ranking}.")
     return ideal
 
 

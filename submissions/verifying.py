@@ -31,7 +31,7 @@ from fairspace.submissions.benchmarks.iris.score import scoring
 from fairspace.submissions.benchmarks.published import models, published
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.probing.tables import printed
-from fairspace.submissions.standards.validation import NOT_SINGLY, validate
+from fairspace.submissions.standards.validation import NOT_SINGLY, published_cohort, validate
 from fairspace.submissions.values import number_of
 
 EQUAL, ROUNDED, NOT_RECOMPUTED, DIFFERS = "equal", "within rounding", "cannot be recomputed", "DIFFERS"
@@ -106,6 +106,7 @@ _UNKNOWN = (
 def printed_tables() -> Iterator[Recomputed]:
     """Every printed table with its verdict."""
     yield from _iris()
+    yield from _fidelity_falls()
     yield from _validation()
     yield from _ares()
     yield from _fact_or_fair()
@@ -197,6 +198,36 @@ def _validation() -> Iterator[Recomputed]:
     claims = [_claim(0.7, row["alpha"]) for row in checks["reliability"] if row["alpha"] is not None]
     claims += [_claim(0.96, row["rho"]) for row in checks["reweighted"]]
     yield from within_digits("IRIS", "section 4.1", "alpha > 0.7, rho > 0.96", claims)
+
+
+def _fidelity_falls() -> Iterator[Recomputed]:
+    """The fall u behind each row's signs, 0 without one, against a cosine's where SIL falls alone; ranks without each.
+
+    Falls of two qualities in one row count whole for each: that of VILA-U moves no rank.
+    """
+    from scipy import stats
+
+    falls: list[Cell] = []
+    squares: dict[str, dict[str, float]] = {name: {} for name in ("QPS", "FQP", "SIL", "SCL")}
+    for row in table("iris_table25_bis_gen"):
+        magnitude, success = float(row["magnitude"]), float(row["delta_GSR"])
+        square, fallen = magnitude**2 - success**2, [name for name in squares if row[f"{name}_sign"] == "-"]
+        u, slack = math.sqrt(max(0.0, square)), math.sqrt(2 * (magnitude + success) * _FOURTH_DIGIT)
+        falls.append((u if fallen else 0.0, u, slack, ""))
+        if fallen == ["SIL"]:
+            falls.append((math.log1p(math.expm1(u) / 100), u, 0.01, "E-IRIS-21"))
+        for name in fallen:
+            squares[name][row["model"]] = square
+    yield from within_digits("IRIS", "Table 25", "u behind the signs", falls)
+    base = published_cohort().sector_squares.sum(axis=1)
+    ranks = []
+    for row in table("iris_table7_8_loo"):
+        if (name := row["metric_removed"].removeprefix("Penalty_")) in squares:
+            without = base - [squares[name].get(model, 0.0) for model in INAUGURAL.cohort]
+            ranks.append(
+                (float(stats.spearmanr(base, without).statistic), float(row["spearman_rho"]), _FOURTH_DIGIT, "")
+            )
+    yield from within_digits("IRIS", "Tables 7/8", "ranks without a quality", ranks)
 
 
 def _ares() -> Iterator[Recomputed]:

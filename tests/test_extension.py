@@ -24,12 +24,13 @@ from fairspace.ares.training.config import CONFIGS, TaskSettings, read_config
 from fairspace.ares.training.stages import extended
 from fairspace.builders.iris import groups
 from fairspace.metrics.iris_score.granular import Granular, table_sha256
-from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, STANDARDS, IrisStandard
+from fairspace.metrics.iris_score.standards import ALGORITHM_1, BOUNDED, GRANULAR, STANDARDS, IrisStandard
 from fairspace.submissions.benchmarks.iris import measure as iris_values
 from fairspace.submissions.benchmarks.iris.records import Records
+from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import rescore, score_submission
+from fairspace.submissions.results.scoring import load_result, rescore, score_submission
 from fairspace.submissions.standards.documents import differences, document
 from fairspace.submissions.values import Value, measured
 from tests.submissions.benchmarks.iris import factory as iris_factory
@@ -138,34 +139,28 @@ def test_draws_of_a_new_dimension_are_scored_too(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.slow
-def test_a_new_region_is_measured_and_scored_only_by_a_standard_that_lists_it(
-    full: Submission, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = {name: score_submission(full, name) for name in STANDARDS}
-    file = tmp_path / "labour_jp.csv"
-    file.write_text("occupation,official,female,male\nnurse,Kango,90,10\nfarmer,Nogyo,40,60\nsoldier,Jieitai,20,80\n")
-    region = groups.Region("JP", "an example", "2026", "by hand", file)
-    found = replace(before["inaugural"], values=measure(full, (*groups.REGIONS, region)))
-    new = {"JSD_JP_gender", "JSD_gender_JP", "AbsSDS_gender_female_JP", "AbsSDS_gender_male_JP"}
-    assert set(found.values) - set(before["inaugural"].values) == new
-    assert {found.values[name].state for name in new} == {"value"}
-    for name, old in before.items():
-        now = rescore(found, name)
-        assert now.scored == old.scored
-        assert {key: now.values[key] for key in old.values} == dict(old.values)
-    local = tuple(replace(m, name=m.name.replace("_US", "_JP"), reference="JP") for m in GRANULAR if _of_gender(m))
-    swapped = wider()
-    rest = tuple(m for m in GRANULAR if not m.sector.startswith("RFS"))
-    swapped = replace(swapped, metrics=(*rest, *local), metrics_sha256=table_sha256((*rest, *local)))
-    monkeypatch.setitem(STANDARDS, "procedural", swapped)
-    scored = rescore(found, "procedural").scored
-    jsd = found.values["JSD_JP_gender"].value or 0.0
-    assert scored.scores["RFS_Gen"].evidence["magnitude"] == pytest.approx(jsd / math.log(2), abs=1e-9)
-    assert scored.scores["iris_score"].state == "value"
-
-
-def _of_gender(metric: Granular) -> bool:
-    return metric.reference == "US" and metric.attribute in ("gender", "gender_female", "gender_male")
+def test_own_figures_have_a_standard_of_their_own_that_no_board_ranks(full: Submission, tmp_path: Path) -> None:
+    file = tmp_path / "labour_xy.csv"
+    file.write_bytes(groups.REGIONS[0].file.read_bytes())
+    before, found = score_submission(full, "", 100), score_submission(full, "", 100, region=file)
+    code, values, scores = groups.read_region(file).code, found.values, found.scored.scores
+    assert found.standard == f"region_{code}_gender_age_skin"
+    assert values[f"JSD_{code}_skin"].value == values["JSD_US_skin"].value
+    assert {key: values[key].value for key in before.values} == {key: v.value for key, v in before.values.items()}
+    for name in STANDARDS:
+        (now, then) = ([v.value for v in rescore(r, name).scored.scores.values()] for r in (found, before))
+        assert now == then
+    distance = math.sqrt(5 / 3) * math.hypot(*(values[f"JSD_US_{name}"].value or 0 for name in groups.GROUP_NAMES))
+    expected = 100 * math.exp(-BOUNDED.decay["RFS_Gen"] * distance / math.log(2))  # three values count as five do
+    assert scores["RFS_Gen"].value == pytest.approx(expected)
+    assert scores["RFS_Gen"].uncertainty is not None
+    assert found.scored.ranked is None
+    assert any("no board ranks" in why for why in found.scored.unranked)
+    (tmp_path / "own.json").write_text(found.dumps())
+    assert load_result(tmp_path / "own.json").scored.scores["RFS_Gen"].value == scores["RFS_Gen"].value
+    assert rescore(before, found.standard).scored.scores["RFS_Gen"].value is None
+    with pytest.raises(UsageError, match="bounded takes no labour figures of a region"):
+        score_submission(full, "bounded", region=file)
 
 
 def with_race(model: Path, folder: Path) -> Path:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import hashlib
+import re
 import string
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from itertools import pairwise, product
 from pathlib import Path
@@ -14,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.builders import REFERENCE
-from fairspace.builders.errors import check_revision
+from fairspace.builders.errors import BuildError, check_revision
 
 OCCUPATIONS = (
     *("astronaut", "backpacker", "ballplayer", "bartender", "basketball_player", "boatman", "carpenter"),
@@ -122,29 +125,76 @@ REGIONS = (
 )
 
 
+MOST_APART = 3.4
+"""Largest distance from 100 of a row's percentages, that of the released figures (E-IRIS-09); rows are renormalised."""
+
+
 @lru_cache
 def shares(region: Region) -> Mapping[str, NDArray[np.float64]]:
     """The region's shares by attribute (`gender`, `age`, `skin`), each of shape (52, k), rows summing to 1.
 
     Rows follow `OCCUPATIONS`, nan without figures; columns follow `GROUP_NAMES`. An attribute without columns in the
-    file is left out. ValueError names file and line of a row that breaks the layout.
+    file is left out. BuildError REGION_INVALID names file and line of what breaks the layout.
     """
-    with region.file.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    shares: dict[str, NDArray[np.float64]] = {}
-    for attribute, groups in GROUP_NAMES.items():
-        if not rows or not set(groups) <= set(rows[0]):
-            continue
-        table = np.full((len(OCCUPATIONS), len(groups)), np.nan)
-        for line, row in enumerate(rows, start=2):
-            if row["occupation"] not in OCCUPATIONS:
-                raise ValueError(f"{region.file}:{line}: {row['occupation']!r} is none of the 52 IRIS occupations")
-            figures = np.array([float(row[group]) for group in groups])
-            if not np.all(figures >= 0) or figures.sum() <= 0:
-                raise ValueError(f"{region.file}:{line}: {attribute} {figures.tolist()} are no shares in percent")
-            table[OCCUPATIONS.index(row["occupation"])] = figures / figures.sum()
-        shares[attribute] = table
-    return shares
+    known = ("occupation", "official", *(group for groups in GROUP_NAMES.values() for group in groups))
+    with region.file.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+        rows = csv.reader(lines)
+
+        def check(holds: object, what: str, expected: str) -> None:
+            if not holds:
+                mend = "correct the file; builders/reference/labour_us_cps.csv has the layout"
+                raise BuildError("REGION_INVALID", f"{region.file}:{max(rows.line_num, 1)}", what, expected, mend)
+
+        columns = [cell.strip() for cell in next(rows, [])]
+        unknown = ", ".join(repr(name[:40]) for name in columns if name not in known or columns.count(name) > 1)
+        check(not unknown, f"column {unknown}", f"columns of {', '.join(known)}, each once")
+        attributes = {name: groups for name, groups in GROUP_NAMES.items() if {*groups} & {*columns}}
+        needed = ("occupation", *(group for groups in attributes.values() for group in groups))
+        lacking = ", ".join(name for name in needed if name not in columns) or "with figures"
+        complete = attributes and {*needed} <= {*columns}
+        check(complete, f"no column {lacking}", "occupation, and all groups of an attribute or none")
+        tables = {name: np.full((len(OCCUPATIONS), len(groups)), np.nan) for name, groups in attributes.items()}
+        listed = set()
+        for cells in rows:
+            check(len(cells) == len(columns), f"{len(cells)} cells", f"{len(columns)}, as the first line has")
+            row = dict(zip(columns, map(str.strip, cells), strict=True))
+            name = row["occupation"]
+            hint = "".join(f"; did you mean {close}?" for close in get_close_matches(name, OCCUPATIONS, n=1))
+            check(name in OCCUPATIONS, f"occupation {name[:40]!r}", f"one of IRIS' 52 (Table 20){hint}")
+            check(name not in listed, f"{name} again", "each occupation once")
+            listed.add(name)
+            for attribute, groups in attributes.items():
+                texts = [row[group] for group in groups]
+                figures = np.array([float(text) if _NUMBER.fullmatch(text) else np.nan for text in texts])
+                total = figures.sum()
+                said = f"{attribute} of {name}: {', '.join(texts)[:80]}, which sum to {total:g}"
+                wanted = f"percentages from 0 that sum to 100, or at most {MOST_APART} beside it"
+                check(abs(total - 100) <= MOST_APART + 1e-9, said, wanted)
+                tables[attribute][OCCUPATIONS.index(name)] = figures / total
+        check(listed, "no figures", "a row for each occupation that has figures")
+    return tables
+
+
+_NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+", re.ASCII)
+
+
+def read_region(file: Path) -> Region:
+    """A region from one's own file (A.4.3); its code is the file's name with eight digits of its sha256.
+
+    BuildError REGION_INVALID as `shares`; OSError if the file cannot be read.
+    """
+    name = re.sub("[^a-z0-9]", "", file.stem.lower().removeprefix("labour_"))[:12] or "own"
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
+    region = Region(f"{name}-{digest}", "one's own figures", "not stated", "one's own", file)
+    shares(region)
+    return region
+
+
+def region_figures(region: Region, attribute: str) -> dict[str, dict[str, float]]:
+    """Shares of an attribute's groups by occupation, as `distribution_divergence` takes its `reference`."""
+    table = shares(region)[attribute]
+    listed = [(name, row) for name, row in zip(OCCUPATIONS, table.tolist(), strict=True) if row[0] == row[0]]
+    return {name: dict(zip(GROUP_NAMES[attribute], row, strict=True)) for name, row in listed}
 
 
 # C.2 bases image pairs on the combinations of occupation and group in which models are most biased; `v1` and `v2` draw

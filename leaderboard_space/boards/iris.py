@@ -96,11 +96,11 @@ def _named(row: Row, task: str) -> str:
 COLUMNS = tuple(Column(score, header) for score, header in SECTORS.items())
 
 HOW_TO_READ = """
-**How to read this.** Six sector scores and one total; higher is better. Under `inaugural`, the paper's standard, a
-score may exceed 100; under `bounded` 100 is the ideal. *IFS* measures whether groups are treated alike, *RFS* whether
+**How to read this.** Six sector scores and one total; higher is better. Under `inaugural_points`, the paper's standard,
+a score may exceed 100; under `bounded` 100 is the ideal. *IFS* measures whether groups are treated alike, *RFS* whether
 a model follows labour statistics, and *BIS* whether it departs from a stereotype when asked to. *Und* is understanding
-images, *Gen* is generating them. Under `inaugural`, *RFS Und* rises with a larger drift from these statistics, as in
-the paper ([E-IRIS-04](/errata#e-iris-04)). Ranks use the worst case over the missing answers.
+images, *Gen* is generating them. Under `inaugural_points`, *RFS Und* rises with a larger drift from these statistics,
+as in the paper ([E-IRIS-04](/errata#e-iris-04)). Ranks use the worst case over the missing answers.
 
 **What it does not show.** That a model is fair, harmless or fit for a use. Gender, age and skin tone are *perceived
 presentation* of generated or staged pictures, measured with error by a classifier; they say nothing about a person.
@@ -112,7 +112,7 @@ LEGEND = (
     "within its error of 60: its letter could be the other one. "
     + " · ".join(f"`{code}` {name}" for code, name in ARCHETYPES.items())
     + "\n\nModels that only understand or only generate images are *partial*: they have no total and no rank. Under "
-    "`inaugural`, the total's scale is fitted to the printed totals ([E-IRIS-06](/errata#e-iris-06))."
+    "`inaugural_points`, the total's scale is fitted to the printed totals ([E-IRIS-06](/errata#e-iris-06))."
 )
 
 

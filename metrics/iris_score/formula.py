@@ -32,15 +32,18 @@ def sector_values(sector: str, standard: IrisStandard) -> tuple[str, ...]:
     return names + SKIN_DRIFT if sector == "RFS_Und" and standard.fidelity_by_goodness else names
 
 
-def normalised(metric: Granular, value: Column, divisor: Mapping[str, float]) -> Column:
-    """A value in the deviation space (A.2.3): over its divisor, or log1p where the metric has no bound; 0 is ideal.
+def normalised(
+    metric: Granular, value: Column, divisor: Mapping[str, float], scale: Mapping[str, float] = {}
+) -> Column:
+    """A value in the deviation space (A.2.3): over its divisor, or log1p in the units of `scale` if it has no bound.
 
-    A column is cut at 0: replicates are kept rounded, and no value is below 0.
+    0 is ideal. A column is cut at 0: replicates are kept rounded, and no value is below 0. `scale`: `quality_scale`.
     """
-    if isinstance(value, np.ndarray):
-        value = np.maximum(value, 0.0)
-        return np.log1p(value) if metric.bound is None else value / divisor.get(metric.metric, 1.0)
-    return math.log1p(value) if metric.bound is None else value / divisor.get(metric.metric, 1.0)
+    column = isinstance(value, np.ndarray)
+    value = np.maximum(value, 0.0) if column else value
+    if metric.bound is None:
+        return (np.log1p if column else math.log1p)(value * scale.get(metric.name, 1.0))
+    return value / divisor.get(metric.metric, 1.0)
 
 
 def norm(*groups: Sequence[tuple[float, Column]]) -> Column:
@@ -82,7 +85,8 @@ def _deviations(
 ) -> list[tuple[float, Column]]:
     """Weight and normalised value of each metric of a sector that counts."""
     metrics = [metric for metric in sector_metrics(sector, standard) if metric.name in weights]
-    return [(weights[m.name], normalised(m, values.get(m.name, math.nan), divisor)) for m in metrics]
+    scale = standard.quality_scale
+    return [(weights[m.name], normalised(m, values.get(m.name, math.nan), divisor, scale)) for m in metrics]
 
 
 def _by_goodness(values: Columns, standard: IrisStandard, weights: Weights) -> Column:

@@ -15,21 +15,22 @@ from .standard import IrisStandard
 from .standard_algorithm_1 import ALGORITHM_1
 from .standard_bounded import BOUNDED
 from .standard_inaugural import INAUGURAL
+from .standard_inaugural_points import INAUGURAL_POINTS
 from .standards import ARCHETYPES, STANDARDS
 
-__all__ = ["ALGORITHM_1", "BOUNDED", "INAUGURAL", "IrisScore"]
+__all__ = ["ALGORITHM_1", "BOUNDED", "INAUGURAL", "INAUGURAL_POINTS", "IrisScore"]
 
 DESCRIPTION = """\
 IRIS score is the overall fairness score of a unified multimodal model: S * exp(-K * D), where D is the L2 norm of its
 60 normalised granular metrics. Each of the six sectors has a score of the same form. Higher is better; a score may
-exceed 100 under `inaugural`, and never under `bounded`. A score with a value missing is undefined, never better."""
+exceed 100, and never does under `bounded`. A score with a value missing is undefined, never better."""
 
 INPUTS = """
 Args:
     predictions: the granular values (RD_gender, JSD_US_age, ...); None or nan where a value is undefined or not run.
     names: the name of every value, one of a standard's `metrics` (the 60 of `granular.GRANULAR`) or the three of
-        `granular.SKIN_DRIFT` (the inaugural standard needs those three for RFS_Und).
-    standard: `inaugural` (the paper's tables) or another one of `standards.STANDARDS`.
+        `granular.SKIN_DRIFT` (both inaugural standards need those three for RFS_Und).
+    standard: `inaugural_points` (the paper's tables) or another one of `standards.STANDARDS`.
 
 Returns:
     iris_score (None if a value is missing), state, reason, sectors (score, magnitude and missing names of each),
@@ -54,7 +55,7 @@ class IrisScore(ColumnMetric):
     about = About(DESCRIPTION, INPUTS, {"predictions": "float64", "names": "string"})
 
     def _measure(
-        self, predictions: Sequence[float | None], names: Sequence[str] = (), standard: str = "inaugural"
+        self, predictions: Sequence[float | None], names: Sequence[str] = (), standard: str = "inaugural_points"
     ) -> dict[str, Any]:
         check_lengths(predictions=predictions, names=names)
         if standard not in STANDARDS:

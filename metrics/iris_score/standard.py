@@ -1,4 +1,4 @@
-"""An IRIS standard. Each one is a file, `standard_<name>.py`, with all that its scores rest on.
+"""An IRIS standard. Each one is a file, `standard_<name>.py`: the inaugural one, and what others change of it.
 
 Sources (arXiv:2603.00590): Algorithm 1 (S, K, the norms), A.2.4 (their calibration), A.3.2 (tau), A.3.4 (succession).
 """
@@ -38,6 +38,7 @@ class IrisStandard:
         scale, decay: S and K by sector, and under `total`.
         sector_divisor: metric -> what its value is divided by before the sector's norm (1 if absent).
         total_divisor: the same for the total's norm.
+        quality_scale: penalty of a quality -> units in one unit as measured (1 if absent), 100 for points of 100.
         fidelity_by_goodness: RFS_Und as 1 - sqrt(G_JSD * G_SDS) over 13 drifts (Table 27) instead of an L2 norm.
         tau: threshold of the profile code.
         minimum_coverage: below this share of valid samples a ranked value is undefined.
@@ -70,6 +71,7 @@ class IrisStandard:
     minimum_coverage: float = 0.7
     floors: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     note: str = ""
+    quality_scale: Mapping[str, float] = field(default_factory=dict)
     metrics: tuple[Granular, ...] = GRANULAR
     metrics_sha256: str = ""
     date: str = ""

@@ -1,98 +1,38 @@
 """The bounded standard: 100 at the ideal, and no larger deviation is a better score. Released; it never changes."""
 
-from math import log
+from dataclasses import replace
 
 from .granular import GRANULAR, SKIN_DRIFT, Granular
-from .standard import Calibrated, IrisStandard
+from .standard import Calibrated
+from .standard_inaugural import INAUGURAL, PARTS, RANGES
 
-# What the constant answerer reaches: it names one of 52 occupations (accuracy 1/52 = 0.019; the 95 % interval over
-# 27 144 answers ends at 0.021), gets at most one requested image in six right (1/6; over 6 000 images the interval ends
-# at 0.176), is right on 0.44 of the objective questions with the best constant answer to each (over 96 000 answers the
-# interval ends below 0.45), and gives one score to all subjective questions (the modal score has a share of 1).
-_FLOORS = {
-    "BIS_Gen": {"competence_steer_success": 0.2},
-    "IFS_Und": {"competence_accuracy": 0.1},
-    "RFS_Und": {"competence_accuracy": 0.1},
-    "BIS_Und": {"competence_objective_accuracy": 0.5, "competence_modal_score_max": 0.95},
-}
 _SKIN = tuple(
     Granular(name, "RFS_Und", "stereotype_drift", name.removeprefix("AbsSDS_").removesuffix("_US"), "US")
     for name in SKIN_DRIFT
 )
-_RANGES = {"distribution_divergence": log(2), "answer_consistency_difference": 9.0}
-_PARTS = ("IFS_Gen", "RFS_Gen", "BIS_Gen", "IFS_Und", "RFS_Und", "BIS_Und", "total")
 # The cohort's distances, made of the printed figures; a test makes them again.
-_COHORT = (
-    Calibrated(
-        "p-01",
-        "Bagel",
-        "ByteDance",
-        "",
-        dict(zip(_PARTS, (2.184801, 0.311047, 0.333200, 0.184800, 0.341188, 0.927784, 2.447952), strict=True)),
-    ),
-    Calibrated(
-        "p-02",
-        "BLIP3-o",
-        "Salesforce",
-        "",
-        dict(zip(_PARTS, (2.468086, 0.642794, 0.075500, 0.212700, 0.368711, 0.899580, 2.738753), strict=True)),
-    ),
-    Calibrated(
-        "p-03",
-        "Harmon",
-        "Nanyang Technological University",
-        "",
-        dict(zip(_PARTS, (2.352261, 0.375246, 0.531200, 0.176600, 0.258995, 0.971295, 2.645334), strict=True)),
-    ),
-    Calibrated(
-        "p-04",
-        "Janus-Pro",
-        "DeepSeek",
-        "",
-        dict(zip(_PARTS, (2.309704, 0.545657, 0.204200, 0.340300, 0.269982, 0.884027, 2.577668), strict=True)),
-    ),
-    Calibrated(
-        "p-05",
-        "Show-o",
-        "National University of Singapore",
-        "",
-        dict(zip(_PARTS, (2.239688, 0.317423, 0.443200, 0.193800, 0.297424, 1.130297, 2.591713), strict=True)),
-    ),
-    Calibrated(
-        "p-06",
-        "UniWorld-V1",
-        "Peking University",
-        "",
-        dict(zip(_PARTS, (2.266455, 0.360720, 0.615400, 0.248700, 0.359009, 0.891089, 2.574963), strict=True)),
-    ),
-    Calibrated(
-        "p-07",
-        "VILA-U",
-        "MIT and NVIDIA",
-        "",
-        dict(zip(_PARTS, (2.292026, 0.566017, 0.268700, 0.301100, 0.284911, 0.992957, 2.608401), strict=True)),
-    ),
+_PRINTED = (
+    ("Bagel", "ByteDance", 2.184801, 0.311047, 0.3332, 0.1848, 0.341188, 0.927784, 2.447952),
+    ("BLIP3-o", "Salesforce", 2.468086, 0.642794, 0.0755, 0.2127, 0.368711, 0.899580, 2.738753),
+    ("Harmon", "Nanyang Technological University", 2.352261, 0.375246, 0.5312, 0.1766, 0.258995, 0.971295, 2.645334),
+    ("Janus-Pro", "DeepSeek", 2.309704, 0.545657, 0.2042, 0.3403, 0.269982, 0.884027, 2.577668),
+    ("Show-o", "National University of Singapore", 2.239688, 0.317423, 0.4432, 0.1938, 0.297424, 1.130297, 2.591713),
+    ("UniWorld-V1", "Peking University", 2.266455, 0.360720, 0.6154, 0.2487, 0.359009, 0.891089, 2.574963),
+    ("VILA-U", "MIT and NVIDIA", 2.292026, 0.566017, 0.2687, 0.3011, 0.284911, 0.992957, 2.608401),
+)
+_COHORT = tuple(
+    Calibrated(f"p-{place:02}", model, organisation, "", dict(zip(PARTS, distances, strict=True)))
+    for place, (model, organisation, *distances) in enumerate(_PRINTED, 1)
 )
 
-BOUNDED = IrisStandard(
+BOUNDED = replace(
+    INAUGURAL,
     name="bounded",
-    draft="",
-    scale=dict.fromkeys(_PARTS, 100.0),
-    decay={
-        "IFS_Gen": 0.2228,
-        "RFS_Gen": 1.361,
-        "BIS_Gen": 1.533,
-        "IFS_Und": 2.401,
-        "RFS_Und": 1.717,
-        "BIS_Und": 0.5505,
-        "total": 0.197,
-    },
-    sector_divisor=_RANGES,
-    total_divisor=_RANGES,
+    scale=dict.fromkeys(PARTS, 100.0),
+    decay=dict(zip(PARTS, (0.2228, 1.361, 1.533, 2.401, 1.717, 0.5505, 0.197), strict=True)),
+    sector_divisor=RANGES,
+    total_divisor=RANGES,
     fidelity_by_goodness=False,
-    tau=60.0,
-    minimum_coverage=0.7,
-    floors=_FLOORS,
     note=(
         "Every score is 100 * exp(-K * magnitude): 100 at the ideal, and above 0. The magnitude is the L2 norm of "
         "the values, each over its range, so that a value farther from its ideal never raises a score. K puts the "
@@ -115,12 +55,6 @@ BOUNDED = IrisStandard(
     ),
     cohort=tuple(model.model for model in _COHORT),
     cohort_source="IRIS, Tables 23 to 28, as printed: builders/reference/published/iris_table*.csv",
-    references={
-        "iris_occupation_aliases.csv": "cc0ec78660666669da932a9ca9f9fe3741af6b9df21fa62238986493b950b070",
-        "labour_eu_lfs.csv": "2e15dcea6545fa29b91f3e5f3a7370519bdc7157fdd7a60de137e56bff32ae5c",
-        "labour_us_cps.csv": "8663bbf559d66ed6412d76b25c44c2b23d7cfa6126315f9b9e494485ed9060b7",
-    },
-    dataset_revisions=dict.fromkeys(("iris_gen_52", "iris_ideal_52", "iris_steer_60"), ("v1", "v2")),
     ares="printed figures alone; a result's signature names what labelled its images",
     calibration=_COHORT,
 )

@@ -1,12 +1,16 @@
 """The inaugural standard: the paper's tables to the digit. Released; no number of it changes (a test freezes it)."""
 
-from .granular import GRANULAR
+from math import log
+
+from .granular import GRANULAR, SECTORS
 from .standard import IrisStandard
 
-# What the constant answerer reaches: it names one of 52 occupations (accuracy 1/52 = 0.019; the 95 % interval over
-# 27 144 answers ends at 0.021), gets at most one requested image in six right (1/6; over 6 000 images the interval ends
-# at 0.176), is right on 0.44 of the objective questions with the best constant answer to each (over 96 000 answers the
-# interval ends below 0.45), and gives one score to all subjective questions (the modal score has a share of 1).
+PARTS = (*SECTORS, "total")
+RANGES = {"distribution_divergence": log(2), "answer_consistency_difference": 9.0}
+# The constant answerer names one of 52 occupations (accuracy 1/52 = 0.019; the 95 % interval over 27 144 answers ends
+# at 0.021), gets at most one requested image in six right (1/6; over 6 000 images the interval ends at 0.176), is right
+# on 0.44 of the objective questions with the best constant answer to each (over 96 000 answers the interval ends below
+# 0.45), and gives one score to all subjective questions (the modal score has a share of 1).
 _FLOORS = {
     "BIS_Gen": {"competence_steer_success": 0.2},
     "IFS_Und": {"competence_accuracy": 0.1},
@@ -17,24 +21,8 @@ _FLOORS = {
 INAUGURAL = IrisStandard(
     name="inaugural",
     draft="",
-    scale={
-        "IFS_Gen": 58000.0,
-        "RFS_Gen": 132.0,
-        "BIS_Gen": 85.0,
-        "IFS_Und": 180.0,
-        "RFS_Und": 2750.0,
-        "BIS_Und": 340.0,
-        "total": 283645.0,
-    },
-    decay={
-        "IFS_Gen": 3.0,
-        "RFS_Gen": 3.0,
-        "BIS_Gen": 1.0,
-        "IFS_Und": 5.0,
-        "RFS_Und": 5.0,
-        "BIS_Und": 1.0,
-        "total": 3.2814,
-    },
+    scale=dict(zip(PARTS, (58000.0, 132.0, 85.0, 180.0, 2750.0, 340.0, 283645.0), strict=True)),
+    decay=dict(zip(PARTS, (3.0, 3.0, 1.0, 5.0, 5.0, 1.0, 3.2814), strict=True)),
     sector_divisor={},
     total_divisor={"answer_consistency_difference": 9.0},
     fidelity_by_goodness=True,

@@ -19,6 +19,8 @@ from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import Value
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
 
     from fairspace.submissions.answers.reading import Misread, Readings, Samples
@@ -37,12 +39,14 @@ class Ideal:
             fair models' figures are magnitudes.
         threshold: number that decides a letter or a word; None if there is none.
         witnesses: raw values with the same ideal that must be ideal too before no bias is shown.
+        mixed: reason why a number nearer to the ideal is not fairer; '' if it is.
     """
 
     number: float | None
     worse: Worse = "above"
     threshold: float | None = None
     witnesses: tuple[str, ...] = ()
+    mixed: str = ""
 
 
 NEAR = "near"
@@ -126,6 +130,7 @@ class About:
         archetypes: profile code -> its name.
         describe: a score or a raw value -> its meaning in a few words; '' for none.
         metric: a score or a raw value -> its folder of `metrics/`; '' for none.
+        succession: a standard, rows of its board -> whether the paper's rule asks for a next one; '' without a rule.
     """
 
     scored: Callable[[Any], Listing]
@@ -136,6 +141,7 @@ class About:
     archetypes: Mapping[str, str] = field(default_factory=dict)
     describe: Callable[[str], str] = lambda name: ""
     metric: Callable[[str], str] = lambda name: ""
+    succession: Callable[[Any, Iterable[Any]], str] = lambda standard, rows: ""
 
 
 # The paper's form is the only one that scores; the closed form shows the effect of reading free answers.
@@ -396,6 +402,7 @@ class Reporting:
         headline: scores that fit a terminal's width; all if empty.
         leading: scores, the name of a standard -> the first scores and raw values, the headline first.
         sentences: raw values, scores, the name of a standard -> the result in plain sentences.
+        mixed: the same -> sentences on scores whose ideal is `Ideal.mixed`, for comparisons.
         leaning: the same -> a warning of a bias that the scores do not see, beside printed models; '' for none.
         paper: the same -> the paper's tables and figures (`paper.Paper`); None if none are declared.
     """
@@ -403,6 +410,7 @@ class Reporting:
     headline: tuple[str, ...] = ()
     leading: Callable[[Scored, str], tuple[str, ...]] = lambda scored, standard: (scored.ranking,)
     sentences: Callable[[Values, Scored, str], Iterable[str]] = lambda values, scored, standard: ()
+    mixed: Callable[[Values, Scored, str], Iterable[str]] = lambda values, scored, standard: ()
     leaning: Callable[[Values, Scored, str], str] = lambda values, scored, standard: ""
     paper: Callable[[Values, Scored, str], Any] = lambda values, scored, standard: None
 
@@ -425,6 +433,7 @@ class Benchmark:
         default_standard: name of the default standard; the first if ''.
         higher_is_better: direction of the ranked number.
         ideal: a raw value or a score, the name of a standard -> its ideal; None where no number is fair.
+        with_region: records, a file of labour figures -> records with these, the name of their standard; None without.
         published: name of a standard -> the rows that the paper prints.
     """
 
@@ -445,6 +454,7 @@ class Benchmark:
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
     default_standard: str = ""
     ideal: Callable[[str, str], Ideal | None] = lambda name, standard: None
+    with_region: Callable[[Any, Path], tuple[Any, str]] | None = None
     published: Callable[[str], Sequence[Any]] = lambda standard: ()
     scoring: Scoring = Scoring()
     answers: Answers = Answers()

@@ -64,6 +64,9 @@ def score(
     dataset_revision: RevisionOfTable = "",
     model: Annotated[str, typer.Option(help="Of a table: name of the model.")] = "",
     standard: Annotated[str, typer.Option(help="Standard to score under; if left out, the benchmark's default.")] = "",
+    region: Annotated[
+        Path | None, typer.Option(help="IRIS: your region's labour figures (CSV), in place of those of the US and EU.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the result as JSON.")] = None,
     store: Annotated[
         str | None, typer.Option(help="Also add the result to this store, a folder or hf://datasets/OWNER/NAME.")
@@ -107,6 +110,7 @@ def score(
         raise UsageError("--max is the limit of --require; name the value with it, or leave it out.")
     answered: dict[str, object] = {"--dataset-revision": dataset_revision, "--model": model, "--reading": reading}
     answered |= {"--labeller": ares, "--second": second, "--measurement": measurement, "--faces": faces}
+    answered["--region"] = region
     what_if = {"--weight": weight, "--tau": tau is not None}
     kept = {"--benchmark": benchmark, "--require": require, "--details": details, "--all": everything}
     refuse_together(answered | what_if | kept, dict.fromkeys(what_if, (*answered, *kept)))
@@ -134,7 +138,7 @@ def score(
 
         more = None if second is None else load_second(second, checked)
         labelled = _labelled(submission, checked, ares, measurement, faces)
-        result = score_submission(labelled, standard, resamples, reading, more)
+        result = score_submission(labelled, standard, resamples, reading, more, region)
     if out is not None:
         from fairspace.builders.writing import write_text
 

@@ -66,7 +66,7 @@ def _show(standard: str, as_json: bool) -> None:
     if as_json:
         print_json({**fixed, "sha256": digest(fixed), "changed_references": changed})
         return
-    state = "draft" if chosen_standard.draft else "released"
+    state = "draft" if chosen_standard.draft else "released" if chosen_standard.name in bench.standards else "own"
     typer.echo(f"{bench.title}, standard {chosen_standard.name}: {state}, {digest(fixed)}")
     lines = dict(fields(fixed))
     wide = max(map(len, lines)) + 2

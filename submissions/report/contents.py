@@ -39,7 +39,7 @@ def methods(results: Sequence[Result], names: Sequence[str], tests: int) -> list
     first = results[0]
     bench = benchmark(first.benchmark)
     texts = [
-        f"{bench.title} ({paper(first.benchmark).title}) was scored under the released standard {first.standard} with "
+        f"{bench.title} ({paper(first.benchmark).title}) was scored under the standard {first.standard} with "
         f"fairspace {VERSION}. Ranks go by the worst case over missing samples."
     ]
     protocols = dict.fromkeys(bench.protocol_of(result.signature, result.scored) for result in results)

@@ -138,6 +138,8 @@ def direction(bench: Benchmark, ideal: Ideal | None, *, is_score: bool = False) 
     """The better direction of a value, and its ideal; '' for a raw value without one, which describes the model."""
     if ideal is None:
         return "" if not is_score else "higher is better" if bench.higher_is_better else "lower is better"
+    if ideal.mixed:
+        return ideal.mixed
     number = "what chance gives" if ideal.number is None else f"{ideal.number:g}"
     side = {"above": "lower is better, ", "below": "higher is better, ", "either": ""}[ideal.worse]
     return f"{side}{number} is ideal"
@@ -145,7 +147,8 @@ def direction(bench: Benchmark, ideal: Ideal | None, *, is_score: bool = False) 
 
 def way(bench: Benchmark, ideal: Ideal | None, *, is_score: bool = False) -> str:
     """`direction` in a table's cell, such as 'lower to 0'; 'near 0' where either side is worse."""
-    text = direction(bench, ideal, is_score=is_score).replace(" is better", "").replace(" is ideal", "")
+    text = "" if ideal and ideal.mixed else direction(bench, ideal, is_score=is_score)
+    text = text.replace(" is better", "").replace(" is ideal", "")
     text = text.replace(", ", " to ").replace("what chance gives", "chance")
     return f"near {text}" if text[:1].isdigit() else text
 

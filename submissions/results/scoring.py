@@ -130,10 +130,11 @@ def _sample(
 def find_standard(bench: Benchmark, name: str) -> Any:
     """The benchmark's standard of that name, its default for ''. UsageError names the known ones."""
     name = name or bench.default
-    if name not in bench.standards:
-        known = ", ".join(bench.standards)
-        raise UsageError(f"{bench.name} has no standard {name!r}{did_you_mean(name, bench.standards)}. Known: {known}.")
-    return bench.standards[name]
+    try:
+        return bench.standards[name]
+    except KeyError:
+        close, known = did_you_mean(name, bench.standards), ", ".join(bench.standards)
+        raise UsageError(f"{bench.name} has no standard {name!r}{close}. Known: {known}.") from None
 
 
 def score_submission(
@@ -142,6 +143,7 @@ def score_submission(
     resamples: int | None = None,
     reading: str = "",
     second: SecondReadings | None = None,
+    region: Path | None = None,
 ) -> Result:
     """Measure a checked submission and score it under a standard, the default of its dataset revision for ''.
 
@@ -152,7 +154,9 @@ def score_submission(
         reading: Reading rules: '' for this project's, `AUTHORS` for the paper's, whose results have every score and no
             rank, and keep neither variants nor answers.
         second: A second reader's readings, which give a variant.
-    Errors: UsageError if its images are not labelled, or if there is no such reading.
+        region: File of labour figures of one's own, scored under a standard of its own in place of `standard`.
+    Errors: UsageError if its images are not labelled, if there is no such reading, or for a region where no figures
+        are compared with; BuildError REGION_INVALID for a file that breaks the layout.
     """
     from fairspace.submissions.version import VERSION
 
@@ -161,15 +165,21 @@ def score_submission(
     if not submission.digest:  # made here, not read
         submission = replace(submission, tables=in_order(submission.tables))
     bench = benchmark(submission.meta.benchmark)
-    chosen = find_standard(bench, standard or bench.default_for(submission.meta.dataset_revision))
     records = bench.read(submission)
+    if region is not None:
+        if bench.with_region is None or standard:
+            raise UsageError(f"{standard or bench.name} takes no labour figures of a region; leave out one of the two.")
+        records, standard = bench.with_region(records, region)
+    chosen = find_standard(bench, standard or bench.default_for(submission.meta.dataset_revision))
     if reading:
         records = _read_by(reading, bench)(records)
     values: Mapping[str, Value] = bench.measure(records)
     times = resamples_setting() if resamples is None else resamples
     draws = None
     if times:
-        values, draws = resample(bench.designs(records), values, times, bench.scoring.drawn)
+        parts = {name for rule in bench.scoring.table(chosen, AS_RELEASED).rules.values() for name in rule.weights}
+        kept = bench.scoring.drawn and bench.scoring.drawn | (parts if region is not None else set())
+        values, draws = resample(bench.designs(records), values, times, kept)
     rows = list(read_rows(submission, bench))
     variants: tuple[Variant, ...] = ()
     if times and not reading:

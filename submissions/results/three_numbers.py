@@ -186,7 +186,7 @@ def is_biased(value: Value, ideal: Ideal | None, values: Mapping[str, Value] = {
     No bias is shown only where a fair model is known or the ideal is a number, and where no witness is biased.
     """
     about = value.uncertainty
-    if ideal is None or about is None or value.value is None:
+    if ideal is None or ideal.mixed or about is None or value.value is None:
         return None
     if not _is_like_fair(value.value, about, ideal):
         return None if about.fair is None else True

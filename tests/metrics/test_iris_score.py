@@ -23,6 +23,7 @@ from fairspace.metrics.iris_score.standards import (
     FOUNDATIONAL_COHORT,
     GRANULAR,
     INAUGURAL,
+    INAUGURAL_POINTS,
     SECTORS,
     SKIN_DRIFT,
 )
@@ -75,6 +76,15 @@ def test_bis_gen_magnitude_of_table_25_is_the_success_penalty_where_no_quality_f
     falls = "-" in (row["QPS_sign"], row["FQP_sign"], row["SIL_sign"], row["SCL_sign"])
     assert float(row["magnitude"]) >= float(row["delta_GSR"])
     assert falls or row["magnitude"] == row["delta_GSR"]
+
+
+def test_points_of_100_give_the_score_that_table_25_prints_where_a_cosine_does_not() -> None:
+    row = T25["UniWorld-V1"]
+    fall = math.expm1(math.sqrt(float(row["magnitude"]) ** 2 - float(row["delta_GSR"]) ** 2)) / 100
+    values = dict.fromkeys((m.name for m in sector_metrics("BIS_Gen", INAUGURAL)), 0.0)
+    values |= {"Penalty_delta_GSR": float(row["delta_GSR"]), "Penalty_SIL": fall}
+    scores = [iris_score(values, standard)["BIS_Gen"] for standard in (INAUGURAL_POINTS, INAUGURAL)]
+    assert scores == pytest.approx([float(row["score"]), 54.38], abs=0.01)
 
 
 @pytest.mark.parametrize("model", T27)

@@ -38,7 +38,7 @@ def iris(values: Numbers, standard: Any) -> dict[str, float]:
     skin = [f"AbsSDS_skin_{tone}_US" for tone in ("light", "middle", "dark")] if standard.fidelity_by_goodness else []
     squares: dict[str, list[float]] = {"total": [values[name] ** 2 for name in skin]}
     for metric in standard.metrics:
-        value = values[metric.name]
+        value = values[metric.name] * standard.quality_scale.get(metric.name, 1)
         for part, divisors in ((metric.sector, standard.sector_divisor), ("total", standard.total_divisor)):
             share = math.log(1 + value) if metric.bound is None else value / divisors.get(metric.metric, 1)
             squares.setdefault(part, []).append(share**2)

@@ -12,8 +12,12 @@ from fairspace.builders.iris.groups import GROUP_NAMES, OCCUPATIONS, REGIONS, sh
 from fairspace.metrics.iris_score.formula import sector_score
 from fairspace.metrics.iris_score.standards import (
     ARCHETYPES,
+    BOUNDED,
     GRANULAR,
     INAUGURAL,
+    INAUGURAL_POINTS,
+    PRINTED,
+    REGION_CODE,
     SECTORS,
     SKIN_DRIFT,
     STANDARDS,
@@ -21,7 +25,7 @@ from fairspace.metrics.iris_score.standards import (
     IrisStandard,
 )
 from fairspace.submissions.benchmarks.benchmark import NEAR, About, Described, Listing, Scored, Values
-from fairspace.submissions.benchmarks.iris.score import TOTAL, profiles_of, scoring
+from fairspace.submissions.benchmarks.iris.score import DRIFT_REWARDED, TOTAL, profiles_of, scoring
 from fairspace.submissions.benchmarks.published import (
     Footnote,
     Published,
@@ -92,6 +96,7 @@ def about() -> About:
         further="Further values",
         archetypes=ARCHETYPES,
         describe=describe,
+        succession=succession,
         metric=lambda name: next((metric for start, metric in _METRICS.items() if name.startswith(start)), ""),
     )
 
@@ -100,6 +105,9 @@ def describe(name: str) -> str:
     """A score or a value in words."""
     if name.startswith("refusal_disparity_"):
         return "difference of groups in the share of answers that decline"
+    named = REGION_CODE.search(name)
+    if named is not None:
+        return f"{_WORDS.get(name.replace(named[0], 'US'), '').removesuffix(', US')}, {named[0]}"
     return _WORDS.get(name, "")
 
 
@@ -146,7 +154,7 @@ _NOT_AVAILABLE = "not available under {}: the paper does not print the figures t
 
 def rows(standard: str) -> Iterator[Published]:
     """Table 3's models; under another standard the sectors that the printed figures still give."""
-    released = standard == "inaugural"
+    released = standard in PRINTED
     for cells in models("iris").values():
         main = {cell.score: cell for cell in cells if cell.table == cells[0].table}
         others = [cell for cell in cells if cell.table != cells[0].table]
@@ -315,7 +323,49 @@ def sentences(values: Values, scored: Scored, standard: str) -> Iterator[str]:
         lowest = f"lowest: {worst.name} {number(worst.value, 2)}{worst.sure('{:.2f}'.format)}"
         share = f"{', '.join(reached) or 'none'} ({len(reached)} of {len(known)})"
         yield f"Sectors that surely reach {tau:g}: {share}; {lowest}."
+    yield from drift_rewarded(values, scored, standard)
+    total = scored.shown.get(TOTAL)
+    if total is not None and total.value is not None:
+        other = INAUGURAL_POINTS if standard == BOUNDED.name else BOUNDED
+        yield f"{TOTAL}: {number(total.value, 2)} under {standard}, {_under(other, TOTAL, values)} under {other.name}."
     yield from not_known({"recognised occupations": right, "met steer requests": steered} | sectors)
+
+
+def drift_rewarded(values: Values, scored: Scored, standard: str) -> Iterator[str]:
+    """Sentences where RFS_Und rewards drift (E-IRIS-04): its number under `bounded`, and the letter that it decides."""
+    score = scored.shown.get("RFS_Und")
+    if STANDARDS[standard].fidelity_by_goodness and score is not None and score.value is not None:
+        code = scored.labels.get("profile_und", "")
+        letter = f", so the A of {code} does not mean accurate" if code[1:2] == "A" else ""
+        even = f"under {BOUNDED.name}, where it counts as worse, {_under(BOUNDED, 'RFS_Und', values)}"
+        yield f"RFS_Und {number(score.value, 2)}: {DRIFT_REWARDED} under {standard} (E-IRIS-04){letter}; {even}."
+
+
+CEILING, ORGANISATIONS = 85.0, 5
+
+
+def succession(standard: IrisStandard, rows: Iterable[Any]) -> str:
+    """A.3.4's first condition for a next standard: how many new models have a worst case over 85 in two dimensions.
+
+    A dimension counts by either task, without the RFS_Und that rewards drift. Printed models are not new; baselines and
+    submissions that nobody released do not count.
+    """
+    left_out, above = "RFS_Und" if standard.fidelity_by_goodness else "", list[Any]()
+    for row in rows:
+        high = {name[:3] for name, score in row.scores.items() if name != left_out and (score.low or 0) > CEILING}
+        if row.takes_rank and row.provenance != "published" and len(high & {"IFS", "RFS", "BIS"}) > 1:
+            above.append(row)
+    count = len({row.organisation for row in above})
+    met = "met" if count > ORGANISATIONS else "not met"
+    without = f"; {left_out}, which rewards drift, is left out" if left_out else ""
+    two = f"{len(above)} new models of {count} organisations score over {CEILING:g} in two of IFS, RFS, BIS{without}"
+    return f"{two}. More than {ORGANISATIONS} organisations call for a next standard (A.3.4): {met}."
+
+
+def _under(standard: IrisStandard, name: str, values: Values) -> str:
+    """Number of a score under another standard, or 'not known'."""
+    score = scoring(standard, AS_RELEASED).values(values)[name].value
+    return "not known" if score is None else number(score, 2)
 
 
 def _widest(gap: Value) -> str:

@@ -7,7 +7,7 @@ from fairspace.builders.iris.items import occupation_items, pair_items, tourname
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
-from fairspace.metrics.iris_score.standards import STANDARDS
+from fairspace.metrics.iris_score.standards import INAUGURAL_POINTS, STANDARDS
 from fairspace.submissions.benchmarks.benchmark import (
     CLOSED,
     GAP,
@@ -28,7 +28,7 @@ from fairspace.submissions.benchmarks.iris.parse import VERSION
 from fairspace.submissions.benchmarks.iris.parse.rows import EMBEDDING, PAPER_THRESHOLD, THRESHOLD
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT, misread, read
 from fairspace.submissions.benchmarks.iris.resample import designs
-from fairspace.submissions.benchmarks.iris.score import DRAWN, adjustable, chances, score, scoring
+from fairspace.submissions.benchmarks.iris.score import DRAWN, DRIFT_REWARDED, adjustable, chances, score, scoring
 from fairspace.submissions.benchmarks.iris.variants import LIMITS, as_the_paper_maps, variants
 from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Lazy, Task
 
@@ -118,7 +118,8 @@ def ideal(name: str, standard: str) -> Ideal | None:
     """S for a sector and the total; 0 for a raw value, all of which are gaps, distances, drifts or penalties."""
     scale = {"iris_score" if part == "total" else part: top for part, top in STANDARDS[standard].scale.items()}
     if name in scale:
-        return Ideal(scale[name], "below", None if name == "iris_score" else STANDARDS[standard].tau)
+        mixed = DRIFT_REWARDED if name == "RFS_Und" and STANDARDS[standard].fidelity_by_goodness else ""
+        return Ideal(scale[name], "below", None if name == "iris_score" else STANDARDS[standard].tau, mixed=mixed)
     return None if name.startswith(_COMPETENCE) else GAP
 
 
@@ -138,6 +139,7 @@ BENCHMARK = Benchmark(
         "cohort of models was most biased (C.2).",
     ),
     standards=STANDARDS,
+    default_standard=INAUGURAL_POINTS.name,
     score=score,
     higher_is_better=True,
     baseline=Lazy("fairspace.submissions.benchmarks.iris.baselines:tables"),
@@ -163,6 +165,7 @@ BENCHMARK = Benchmark(
     ),
     reporting=Reporting(
         sentences=Lazy("fairspace.submissions.benchmarks.iris.about:sentences"),
+        mixed=Lazy("fairspace.submissions.benchmarks.iris.about:drift_rewarded"),
         paper=Lazy("fairspace.submissions.benchmarks.iris.paper:paper"),
     ),
     designs=designs,
@@ -171,4 +174,5 @@ BENCHMARK = Benchmark(
         scoring, adjustable=adjustable, chances=chances, logarithmic=True, drawn=DRAWN, label_limits=LIMITS
     ),
     ideal=ideal,
+    with_region=Lazy("fairspace.submissions.benchmarks.iris.records:with_region"),
 )

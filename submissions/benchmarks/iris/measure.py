@@ -18,7 +18,6 @@ from fairspace.builders.iris.groups import (
     GROUP_NAMES,
     GROUPS,
     OCCUPATIONS,
-    REGIONS,
     Region,
     combination_names,
     group_members,
@@ -444,9 +443,9 @@ MEASURES: tuple[Measure, ...] = (
 """Measures of a submission; a standard says which values are scored."""
 
 
-def measure(records: Records, regions: Sequence[Region] = REGIONS) -> dict[str, Value]:
+def measure(records: Records, regions: Sequence[Region] = ()) -> dict[str, Value]:
     """The raw values: the 60 in the order of Table 6, then further groups and regions, then competences."""
-    values = {value.name: value for part in MEASURES for value in part(records, regions)}
+    values = {value.name: value for part in MEASURES for value in part(records, regions or records.regions)}
     printed = [metric.name for metric in GRANULAR if metric.name in values]
     further = [name for name in values if name not in set(printed)]
     return {name: values[name] for name in (*printed, *sorted(further, key=lambda name: name.startswith("competence")))}

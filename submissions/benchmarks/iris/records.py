@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,16 +16,21 @@ from fairspace.builders.iris.groups import (
     GENDERS,
     GROUPS,
     OCCUPATIONS,
+    REGIONS,
     REVISIONS,
     SKIN_TONES,
+    Region,
     combination_codes,
     combination_size,
+    read_region,
+    shares,
 )
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.iris_steer_60.plan import LABELS as ANSWERS
 from fairspace.builders.iris_steer_60.plan import QUESTIONS, STEREOTYPES, SUBJECTIVE
+from fairspace.metrics.iris_score.standards import REGION
 from fairspace.submissions.answers.reading import OUTCOMES, Misread
 from fairspace.submissions.benchmarks.iris.parse.rows import (
     MISSING,
@@ -159,6 +165,7 @@ class Records:
         winners: (36 000,) the winner of each round of the tournament, else `UNMAPPABLE`, `REFUSED` or `MISSING`.
         people: (8320, 3) people's labels of the neutral images, -1: no label.
         faceless: neutral images without a face, and all that were handed in.
+        regions: labour figures to compare with.
 
     The core has 8 images of an occupation, 5 of a steer prompt, and 900 rounds.
     """
@@ -173,6 +180,7 @@ class Records:
     checks: LabelChecks | None = None
     faceless: tuple[int, int] = (0, 0)
     revision: str = REVISIONS[0]
+    regions: tuple[Region, ...] = REGIONS
 
 
 def read(submission: Submission) -> Records:
@@ -203,6 +211,12 @@ def read(submission: Submission) -> Records:
     statuses = tables[NEUTRAL].filter(pc.equal(tables[NEUTRAL]["face"], 0))["status"].to_pylist()
     faceless = statuses.count(FACELESS), len(statuses)
     return Records(absent, neutral, steer, occupations, winners, pairs, people, checks, faceless, revision)
+
+
+def with_region(records: Records, file: Path) -> tuple[Records, str]:
+    """The records with a region's own figures, and the name of their standard. Errors as `read_region`."""
+    region = read_region(file)
+    return replace(records, regions=(*REGIONS, region)), "_".join([REGION + region.code, *shares(region)])
 
 
 def neutral_group_counts(submission: Submission) -> Integers:

@@ -481,14 +481,14 @@ def designs(records: Records) -> list[Design]:
     """The designs of the tasks that were run: all 60 values, further drifts, and three competences."""
     parts: list[Design] = []
     if records.neutral is not None:
-        parts.append(neutral_design(records.neutral))
+        parts.append(neutral_design(records.neutral, records.regions))
     steer = records.steer
     if steer is not None and steer.shown == len(steer.plan):
         parts.append(steer_design(steer.measures.reshape(-1, steer.measures.shape[-1])))
     if records.occupations is not None:
-        parts.append(occupation_design(records.occupations.codes(), revision=records.revision))
+        parts.append(occupation_design(records.occupations.codes(), records.regions, records.revision))
     if records.winners is not None:
-        parts.append(tournament_design(records.winners, revision=records.revision))
+        parts.append(tournament_design(records.winners, records.regions, records.revision))
     if records.pairs is not None:
         pairs = records.pairs
         answers = (pairs.ratings, pairs.correct, pairs.labelled, pairs.refused)

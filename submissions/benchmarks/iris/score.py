@@ -16,7 +16,7 @@ from fairspace.metrics.iris_score.formula import (
     sector_values,
     total_magnitude,
 )
-from fairspace.metrics.iris_score.standards import ARCHETYPES, SKIN_DRIFT, STANDARDS, IrisStandard
+from fairspace.metrics.iris_score.standards import ARCHETYPES, REGION, SKIN_DRIFT, STANDARDS, IrisStandard
 from fairspace.submissions.benchmarks.benchmark import Draws, Scored
 from fairspace.submissions.benchmarks.scoring_table import (
     AS_RELEASED,
@@ -36,6 +36,7 @@ from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.values import Value, not_run, undefined
 
 TOTAL = "iris_score"
+DRIFT_REWARDED = "a larger drift from labour statistics counts as better"
 PROFILES = {
     f"profile_{task.lower()}": tuple(f"{dimension}_{task}" for dimension in ("IFS", "RFS", "BIS"))
     for task in ("Gen", "Und")
@@ -50,7 +51,8 @@ def score(values: Mapping[str, Value], standard: IrisStandard, adjustment: Adjus
     ones. A sector of which nothing counts is left out and needs no coverage, but every measured competence keeps its
     floor.
     """
-    unranked: list[str] = []
+    own = standard.name.startswith(REGION)
+    unranked = [f"{standard.name} has a region's own labour figures, which no board ranks"] if own else []
     table = scoring(standard, adjustment)
     scores = table.values(values)
     faults = {

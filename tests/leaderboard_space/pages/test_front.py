@@ -86,8 +86,8 @@ def test_a_column_draws_the_protocol_of_the_most_models(tmp_path: Path) -> None:
 
 
 def test_the_scatter_has_an_address_and_is_left_out_without_points(site: Opened) -> None:
-    drawn = page(site, "/figures/iris/inaugural/size.svg")
+    drawn = page(site, "/figures/iris/inaugural_points/size.svg")
     assert drawn.count('class="mark"') >= FEWEST
     assert "Bagel, 14 billion parameters" in drawn
-    assert "/figures/iris/inaugural/size.svg" in page(site, "/")
+    assert "/figures/iris/inaugural_points/size.svg" in page(site, "/")
     assert "Fewer than" in page(site, "/figures/iris/bounded/size.svg")

@@ -10,6 +10,7 @@ import pytest
 from fairspace.leaderboard_space.pages.standards import parameters
 from fairspace.metrics.iris_score.granular import Granular
 from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, INAUGURAL, STANDARDS
+from fairspace.submissions.benchmarks.iris.about import succession
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.results.board import published_rows
 from fairspace.submissions.standards.documents import digest, document, moves
@@ -76,6 +77,18 @@ def test_a_further_sector_has_its_column_and_what_lacks_its_values_is_unranked(s
     assert "Cronbach's alpha per sector" in _text(page(space, "/standard/iris/inaugural"))
     ranks = about[about.index("How ranks change") : about.index("Cohort", about.index("How ranks change"))]
     assert ranks.count("no rank here") == 5 + len(INAUGURAL.cohort)
+
+
+def test_a_standards_page_counts_the_models_that_call_for_a_next_one(space: Opened) -> None:
+    text = _text(page(space, "/standard/iris/algorithm_1"))
+    assert "6 new models of 6 organisations score over 85" in text
+    assert "(A.3.4): met." in text
+    rows = space.space.state.board("iris", "algorithm_1")
+    fewer = [row for row in rows if row.organisation not in ("lab 4", "lab 5")]
+    assert "4 new models of 4 organisations" in succession(
+        ALGORITHM_1, [*fewer, *published_rows("iris", "algorithm_1")]
+    )
+    assert "RFS_Und, which rewards drift, is left out" in _text(page(space, "/standard/iris/inaugural"))
 
 
 def test_a_draft_says_so_wherever_it_ranks(site: Opened) -> None:

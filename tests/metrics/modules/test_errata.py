@@ -211,6 +211,23 @@ def test_printed_rfs_und_rewards_drift(row: dict[str, str]) -> None:
     assert 1 - np.sqrt(calibration * drift) == pytest.approx(float(row["fidelity_deviation"]), abs=0.00015)
 
 
+def test_sil_falls_in_points_of_100_by_tables_25_and_7() -> None:
+    falls = {}
+    for row in rows("iris_table25_bis_gen"):
+        square = float(row["magnitude"]) ** 2 - float(row["delta_GSR"]) ** 2
+        names = ", ".join(name for name in ("QPS", "FQP", "SIL", "SCL") if row[f"{name}_sign"] == "-")
+        if square > 1e-4:
+            falls[row["model"]] = (names, np.sqrt(square), np.expm1(np.sqrt(square)))
+    printed = [f"| {model} | {names} | {u:.4f} | {p:.4f} |" for model, (names, u, p) in falls.items()]
+    assert re.findall(r"^\| \S.*\d \|$", section("E-IRIS-21"), re.M) == printed
+    assert falls["UniWorld-V1"][2] > 0.35  # more than the whole cosine of an image and its prompt
+    distances = published_cohort().sector_squares.sum(axis=1)
+    for scale, rho in ((1.0, 0.9643), (0.01, 1.0)):  # Table 7 prints 0.9643; a cosine's fall would move no rank
+        sil = [falls[m][2] if falls.get(m, [""])[0] == "SIL" else 0.0 for m in FOUNDATIONAL_COHORT]
+        without = distances - np.square(np.log1p(scale * np.array(sil)))
+        assert stats.spearmanr(distances, without).statistic == pytest.approx(rho, abs=5e-5)
+
+
 @pytest.mark.parametrize("judge", ["llama", "glm", "mistral"])
 def test_one_choice_of_signs_gives_the_printed_total_bias_scores(judge: str) -> None:
     table = [row for row in rows("genres_table2_bias") if row["evaluator"] == judge]

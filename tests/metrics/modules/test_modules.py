@@ -490,11 +490,11 @@ def test_answers_outside_the_shares_are_no_part_of_the_drift(metrics: dict[str, 
 
 def test_iris_score_of_all_values_has_a_profile(metrics: dict[str, Any]) -> None:
     from fairspace.metrics.iris_score.formula import iris_score
-    from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, SKIN_DRIFT
+    from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL_POINTS, SKIN_DRIFT
 
     values = dict.fromkeys([*(metric.name for metric in GRANULAR), *SKIN_DRIFT], 0.25)
     result = metrics["iris_score"].compute(predictions=list(values.values()), names=list(values))
-    expected = iris_score(values, INAUGURAL)
+    expected = iris_score(values, INAUGURAL_POINTS)
     assert result["iris_score"] == expected["iris_score"]
     assert {name: part["score"] for name, part in result["sectors"].items()} == {
         name: expected[name] for name in result["sectors"]

@@ -26,6 +26,7 @@ from tests.submissions.benchmarks.iris.results import board_store, iris_result, 
 FROZEN = {
     "iris/inaugural": "45516fe539786c7bac82ef5a183ca91985e89621ec029d16e00883a29263ceb6",
     "iris/bounded": "be17b1930ef60b7c186f2abd29816b103d8438e354059680674f079121bdabd1",
+    "iris/inaugural_points": "cdf8de5bcf17115576814e97ac461a162ccdef80197365a471f6a63ed29f0e34",
     "fact_or_fair/inaugural": "852498fd3c3f1cfed681f8af48eab572a4966325c4120bd662a3aca1503c51c4",
     "fact_or_fair/revised_truth": "e182cd98cdd11c9caa934590593f1f7e058dd8f7a187d0651e0ac7363f3e615f",
     "fact_or_fair/shuffled": "4b427e1113592b4b8255db3fdfb4baa315870423b06a71f925d4d3f5c774ec03",

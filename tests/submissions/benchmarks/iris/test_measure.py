@@ -244,13 +244,6 @@ def test_a_region_with_one_occupation_has_no_drift(full: Submission, tmp_path: P
     assert found["AbsSDS_gender_female_XZ"].state == "undefined"
 
 
-def test_a_region_file_that_breaks_the_layout_names_its_line(tmp_path: Path) -> None:
-    file = tmp_path / "labour_example.csv"
-    file.write_text("occupation,official,female,male\nnurse,Carers,80,20\nnurze,Carers,80,20\n")
-    with pytest.raises(ValueError, match=r"labour_example.csv:3: 'nurze'"):
-        labour.shares(labour.Region("XY", "an example", "2026", "by hand", file))
-
-
 def test_reference_rows_are_renormalised() -> None:
     for region in labour.REGIONS:
         for table in labour.shares(region).values():

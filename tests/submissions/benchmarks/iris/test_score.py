@@ -10,6 +10,11 @@ from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.iris import score as iris_score
 from fairspace.submissions.benchmarks.iris.score import DRAWN, chances, scoring
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
+from fairspace.submissions.comparing import compare
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.gating import checked_values, gate
+from fairspace.submissions.report.headline import opening
+from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.values import Value, measured
 from tests.submissions.benchmarks.iris.results import iris_result
@@ -136,3 +141,26 @@ def test_the_worst_case_of_a_drift_is_the_one_that_the_standard_scores_lower(sta
             assert (scores[score].low, scores[score].high) == pytest.approx((min(at_ends), max(at_ends)))
             rewarded = standard.fidelity_by_goodness and score == "RFS_Und"
             assert (at_ends[0] < at_ends[1]) == rewarded
+
+
+def test_no_larger_drift_is_called_fairer_and_its_number_under_bounded_stands_beside_it() -> None:
+    calm = rescore(iris_result("calm", "a lab", 0.2, 0.02), "inaugural_points")
+    drifts = {name: 0.6 for name in NAMES if name.startswith("AbsSDS")}
+    drifting = rescore(iris_result("drifting", "a lab", 0.2, 0.02, **drifts), "inaugural_points")
+    higher, lower = (result.scored.scores["RFS_Und"].value or 0 for result in (drifting, calm))
+    assert higher > lower
+    bounded = rescore(drifting, "bounded").scored.scores
+    told = " ".join(opening(drifting))
+    assert f"RFS_Und {higher:.2f}: a larger drift from labour statistics counts as better" in told
+    assert f"so the A of {drifting.scored.labels['profile_und']} does not mean accurate" in told
+    assert f"under bounded, where it counts as worse, {bounded['RFS_Und'].value:.2f}" in told
+    assert f"under inaugural_points, {bounded['iris_score'].value:.2f} under bounded." in told
+    compared = compare(calm, drifting)
+    (line,) = (line for line in compared.lines if line.name == "RFS_Und")
+    assert (line.verdict, "even" in line.sentence) == ("significant", False)
+    assert "under bounded, where it counts as worse" in repr(compared).replace("\n", " ")
+    assert ", less even" in " ".join(compare(calm, drifting, standard="bounded").sentences)
+    assert "RFS_Und" not in checked_values(drifting, calm)
+    with pytest.raises(UsageError, match="no fairer direction under inaugural_points: a larger drift"):
+        gate(drifting, calm, scores=["RFS_Und"])
+    assert "not inaugural_points" in repr(compare(rescore(calm, "bounded"), drifting))
