@@ -216,15 +216,10 @@ EXPECTED: dict[str, Case] = {
 }
 
 
-def computed(metric: Any, name: str) -> dict[str, Any]:
-    """All that the module `name` returns of its case."""
-    arguments = dict(EXPECTED[name].arguments)
+def measured(metric: Any, name: str) -> float:
+    case = EXPECTED[name]
+    arguments = dict(case.arguments)
     if name == "genres_bias":
         arguments = {column: [NAN, NAN] for column in metric.features} | dict(_PASSAGES)
-    result: dict[str, Any] = metric.compute(**arguments)
-    return result
-
-
-def measured(metric: Any, name: str) -> float:
-    path, result = EXPECTED[name].path, computed(metric, name)
-    return float(path(result) if path else result[name])
+    found = metric.compute(**arguments)
+    return float(case.path(found) if case.path else found[name])

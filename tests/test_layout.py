@@ -32,6 +32,7 @@ SPECIAL = {
     "parser",
     "sentences",
     "unranked",
+    "validation",
 }
 """Parts of a single benchmark."""
 REGISTRIES = {

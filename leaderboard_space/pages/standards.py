@@ -13,11 +13,11 @@ from fairspace.leaderboard_space.pages.figures import board_of
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.web.identity import space_of
 from fairspace.metrics.iris_score.standards import IrisStandard
+from fairspace.submissions.benchmarks.iris.validation import FEWEST, cohort_of, lacking, tables, validate
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.standards.documents import changed_references, digest, document, fields, moves
-from fairspace.submissions.standards.validation import FEWEST, cohort_of, lacking, tables, validate
 
 router = APIRouter(include_in_schema=False)
 MOST = 200

@@ -91,7 +91,7 @@ class Paper:
 
     `rules`: printed values that are no scores, such as norms; draws of their parts give the intervals of one's own.
     `references`: printed rows of tables beside those of `published`.
-    `read`: sources other than results, such as submissions -> rows of one's own models; None if no table needs them.
+    `read`: sources other than results, and what opens a submission -> rows of one's own; None if no table needs them.
     `absent`: numbers of printed tables and figures -> why they are not made.
     """
 
@@ -99,7 +99,7 @@ class Paper:
     printed: Callable[[Figure], tuple[str, float]] = lambda figure: (figure.score, 1.0)
     rules: ScoringTable = field(default_factory=lambda: ScoringTable({}))
     references: Sequence[Model] = ()
-    read: Callable[[Sequence[Path]], Sequence[Model]] | None = None
+    read: Callable[[Sequence[Path], Callable[[Path], Any]], Sequence[Model]] | None = None
     absent: Mapping[str, str] = field(default_factory=dict)
 
 

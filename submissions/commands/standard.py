@@ -119,10 +119,10 @@ def verify(
     Exit code 1: a difference is larger than the printed digits allow, and no erratum explains it.
     """
     from fairspace.metrics.iris_score.standards import IrisStandard
+    from fairspace.submissions.benchmarks.iris.validation import cohort_of, tables, validate
     from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.results.board import scored_row
     from fairspace.submissions.results.scoring import load_result
-    from fairspace.submissions.standards.validation import cohort_of, tables, validate
     from fairspace.submissions.verifying import DIFFERS, printed_tables
 
     loaded = [load_result(path) for path in (*(results or ()), *(more or ()))]

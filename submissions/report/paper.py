@@ -25,6 +25,7 @@ from fairspace.submissions.benchmarks.published import PAPER_PRINTS, PRINTED, pu
 from fairspace.submissions.benchmarks.published import models as printed_cells
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
+from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError, harmless, need_packages, plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.report.contents import one_kind
@@ -55,7 +56,7 @@ def write_paper(results: Sequence[Result], folder: Path, sources: Sequence[Path]
     own = [_own(result, plain(name), paper) for result, name in zip(results, model_names(results), strict=True)]
     if sources and paper.read is None:
         raise UsageError(f"{sources[0]} is no result; the tables of this paper are made of results alone.")
-    models += [*own, *(paper.read(sources) if sources and paper.read else ())]
+    models += [*own, *(paper.read(sources, read_submission) if sources and paper.read else ())]
     orders, absent = dict[str, dict[str, None]](), dict(paper.absent)
     for figure in figures(bench.name):
         orders.setdefault(figure.table, {})[figure.model] = None

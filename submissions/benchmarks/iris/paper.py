@@ -23,6 +23,7 @@ from fairspace.metrics.stepwise_bias.formula import NAME as STEPWISE
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.iris.about import BLOCKS
 from fairspace.submissions.benchmarks.iris.score import scoring
+from fairspace.submissions.benchmarks.iris.validation import validate
 from fairspace.submissions.benchmarks.paper import Block, Model, Paper, PaperFigure, PaperTable, read_parts
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Rule, ScoringTable, falling
 from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, Map, Point, dot_plots
@@ -33,7 +34,6 @@ from fairspace.submissions.probing.tables import PRINTED
 from fairspace.submissions.probing.tables import cells as probe_cells
 from fairspace.submissions.probing.tables import printed as printed_probe
 from fairspace.submissions.reading.tables import decode, parse
-from fairspace.submissions.standards.validation import validate
 from fairspace.submissions.values import Value, measured, undefined
 
 _NAMES = {f"{metric.sector}.{metric.name}": metric.name for metric in GRANULAR}
@@ -67,7 +67,7 @@ def paper(_values: Mapping[str, Value], scored: Scored, standard: str) -> Paper:
     parts += _probes()
     parts.append(PaperFigure("Figure 22", "Bias by generation step; dotted: the mean.", _steps, [["steps"]], _NEEDS))
     rules, references = ScoringTable(_rules()), [*labour, *_references()]
-    return Paper(parts, _name, rules, references, lambda sources: [*map(_probe, sources)], _ABSENT)
+    return Paper(parts, _name, rules, references, lambda sources, _: [*map(_probe, sources)], _ABSENT)
 
 
 def _name(figure: Figure) -> tuple[str, float]:

@@ -5,7 +5,7 @@ Of submissions to compare: the ensemble in Table 2, similarities (Tables A3, A4,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.about import SCENARIOS,
 from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare, prefix_of
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import WINS, level_names
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
+from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.values import Value
 
 _FIGURES = {
@@ -66,12 +67,11 @@ def _comparisons(first: Any) -> Iterator[PaperTable]:
     yield of("Table A11", _CHANGE.format("a role"), heads, names_of, groups=groups, blocks=by_scenario)
 
 
-def _read(sources: Sequence[Path]) -> Sequence[Model]:
+def _read(sources: Sequence[Path], open_one: Callable[[Path], Submission]) -> Sequence[Model]:
     """Rows of submissions: each pair of models, each model with prefixes, and the ensemble of all without."""
     from fairspace.submissions.benchmarks.registry import benchmark
-    from fairspace.submissions.checking.submission import read_submission
 
-    runs, rows = [read_submission(path) for path in sources], dict[str, dict[str, Value]]()
+    runs, rows = [*map(open_one, sources)], dict[str, dict[str, Value]]()
     plain, values = [run for run in runs if prefix_of(run) == "plain"], compare(runs)
     if len(plain) > 1:
         agreed = {name: value for name, value in compare(plain).items() if name.startswith("ensemble_")}

@@ -14,7 +14,7 @@ from fairspace.builders.iris_steer_60.plan import counter_groups
 from fairspace.metrics.fact_or_fair.tradeoff import distance
 from fairspace.metrics.iris_score.formula import profile_code
 from fairspace.metrics.iris_score.standards import ARCHETYPES, FOUNDATIONAL_COHORT
-from fairspace.submissions.standards.validation import published_cohort, welch
+from fairspace.submissions.benchmarks.iris.validation import published_cohort, welch
 from tests.metrics.tables import ROOT, rows
 
 TEXT = (ROOT / "cards" / "errata.md").read_text(encoding="utf-8")
@@ -221,7 +221,7 @@ def test_sil_falls_in_points_of_100_by_tables_25_and_7() -> None:
     printed = [f"| {model} | {names} | {u:.4f} | {p:.4f} |" for model, (names, u, p) in falls.items()]
     assert re.findall(r"^\| \S.*\d \|$", section("E-IRIS-21"), re.M) == printed
     assert falls["UniWorld-V1"][2] > 0.35  # more than the whole cosine of an image and its prompt
-    distances = published_cohort().sector_squares.sum(axis=1)
+    distances = published_cohort().base
     for scale, rho in ((1.0, 0.9643), (0.01, 1.0)):  # Table 7 prints 0.9643; a cosine's fall would move no rank
         sil = [falls[m][2] if falls.get(m, [""])[0] == "SIL" else 0.0 for m in FOUNDATIONAL_COHORT]
         without = distances - np.square(np.log1p(scale * np.array(sil)))

@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from fairspace.builders.registry import table
 from fairspace.metrics.iris_score.standards import INAUGURAL
+from fairspace.submissions.benchmarks.iris.validation import alpha, cohort_of, leave_one_out, published_cohort, validate
 from fairspace.submissions.commands.app import app
 from fairspace.submissions.results.board import scored_row
-from fairspace.submissions.standards.validation import alpha, cohort_of, leave_one_out, published_cohort, validate
 from tests.submissions.benchmarks.iris.results import iris_result
 
 

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,6 @@ from fairspace.submissions.benchmarks.iris.score import scoring
 from fairspace.submissions.benchmarks.published import published
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.values import number_of
-
-if TYPE_CHECKING:
-    from fairspace.submissions.results.row import Row as BoardRow
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -105,7 +102,7 @@ def published_cohort() -> Cohort:
     return replace(whole, sectors=dict(map(singly.__getitem__, known)), squares=squares, total=total, printed=True)
 
 
-def cohort_of(rows: Sequence[BoardRow], standard: IrisStandard) -> Cohort:
+def cohort_of(rows: Sequence[Any], standard: IrisStandard) -> Cohort:
     """Rows of a board as a cohort. ValidationError: RESULTS_FEW, RESULTS_INCOMPLETE."""
     if len(rows) < FEWEST:
         found, mend = f"{len(rows)} complete models", "score more models and name the result of each"
@@ -119,7 +116,7 @@ def cohort_of(rows: Sequence[BoardRow], standard: IrisStandard) -> Cohort:
     return _cohort([row.model for row in rows], kinds, values, standard)
 
 
-def lacking(row: BoardRow, standard: IrisStandard) -> list[str]:
+def lacking(row: Any, standard: IrisStandard) -> list[str]:
     """Names of a standard's values that have no number in a row of a board."""
     return [name for name in _sectors(standard) if number_of(row.values, name) is None]
 
