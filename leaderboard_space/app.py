@@ -115,10 +115,12 @@ def _make_boards(space: Space) -> None:
 
 
 def _prepare(space: Space, name: str) -> None:
-    """Compute a board's first table and figures, before visitors ask."""
+    """Compute a board's first table and figures, and what the pages of its rows share, before visitors ask."""
     query = BoardQuery.read(QueryParams(), name)
-    table, _ = board_table(space.state, query)
-    place_figures(space.state, name, query.standard, "board", table=table)
+    title, table = board_table(space.state, query)
+    place_figures(space.state, name, query.standard, "board", table=title)
+    for group in {(row.row_class, row.group): row for row in table.rows}.values():
+        place_figures(space.state, name, query.standard, "model", (group.entry,))
 
 
 def _asset(version: str, name: str) -> Response:

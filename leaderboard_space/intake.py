@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import orjson
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft, Event, clock
-from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.log_state import SCORED, Submission
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import Storage, StorageError, result_path, submission_path
@@ -27,6 +27,7 @@ from fairspace.submissions.reading.containers import check_zip
 from fairspace.submissions.results.board import entry, logged_row
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row_errors import errors_of, with_errors
+from fairspace.submissions.version import VERSION
 
 
 def submission_id(user: str, sha256: str) -> str:
@@ -70,7 +71,7 @@ def result_draft(
         "organisation": organisation,
         "sha256": hashlib.sha256(content).hexdigest(),
         "result": data,
-        **_errors(result),
+        **_under_standards(result),
         **({"identity": identity} if identity else {}),
         **({"own": True} if own else {}),
     }
@@ -83,17 +84,23 @@ def add_result(storage: Storage, result: Result) -> Event:
     return storage.append([draft], files)[0]
 
 
-def _errors(result: Result) -> dict[str, Any]:
-    """Errors and chances of the scores under every released standard; drafts may change and are left out."""
-    if not errors_of(result.scored.scores, result.scored.chances).scores:
-        return {}
-    errors = {}
+def _under_standards(result: Result) -> dict[str, Any]:
+    """Scores, errors and chances under every released standard; drafts may change and are left out."""
+    errors, scored = {}, {}
     for name, standard in find_benchmark(result.benchmark).standards.items():
-        if not standard.draft:
-            [row] = with_errors([logged_row(result, name)], name)
+        row = (
+            None if standard.draft else logged_row(replace(result, standard=""), name)
+        )  # without errors, as on a board
+        if row is None or row.result is None:
+            continue
+        if not (row.result.scored.part or row.result.scored.sample):  # a board scores these from their values
+            data = row.result.to_json()
+            scored[name] = _text({part: data[part] for part in SCORED})
+        if errors_of(result.scored.scores, result.scored.chances).scores:
+            [row] = with_errors([row], name)
             of = errors_of(row.scores, row.chances).to_json()
             errors[name] = {**of, "scores": _text(of["scores"])}
-    return {"errors": errors}
+    return {"scored": scored, "scored_by": VERSION} | ({"errors": errors} if errors else {})
 
 
 def _text(data: Mapping[str, Any]) -> str:

@@ -21,6 +21,7 @@ from fairspace.submissions.results.result import Result, further
 from fairspace.submissions.results.row_errors import Errors
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import Value
+from fairspace.submissions.version import VERSION
 
 Key = tuple[str, str, str]
 
@@ -172,6 +173,17 @@ def logged_result(data: Mapping[str, Any]) -> Result:
     return Result(data["benchmark"], "", data["meta"], made, Scored({}, "", None), data["signature"], **further(data))
 
 
+SCORED = ("ranking", "ranked", "unranked", "labels", "scores")
+"""Parts of a result's JSON under one standard that an event keeps, so that a board need not score its rows again."""
+
+
+def with_scores(result: Result, standard: str, text: str) -> Result:
+    """A logged result with the scores of an event under a standard."""
+    ranking, ranked, unranked, labels, scores = map(orjson.loads(text).__getitem__, SCORED)
+    scored = Scored({score["name"]: _value(score) for score in scores}, ranking, ranked, tuple(unranked), labels)
+    return replace(result, standard=standard, scored=scored, signature={**result.signature, "standard": standard})
+
+
 def logged_errors(data: Mapping[str, Any]) -> Errors:
     """The errors in an event of `result_draft`."""
     return Errors(Logged(data["scores"], _uncertainty), data["chances"])
@@ -253,6 +265,7 @@ class Entry:
 
     Args:
         errors: standard -> errors of the scores under it, made with the result; none in older logs.
+        scored: standard -> scores under it as JSON text, see `SCORED`; none from another version of this software.
         own: whether the maintainers scored it themselves.
     """
 
@@ -267,6 +280,7 @@ class Entry:
     withdrawn: Mark | None = None
     verified: Mark | None = None
     errors: Mapping[str, Errors] = field(default_factory=dict)
+    scored: Mapping[str, str] = field(default_factory=dict)
     released: Mark | None = None
     own: bool = False
 
@@ -391,6 +405,7 @@ def _result(folded: LogState, event: Event) -> None:
             body["sha256"],
             logged_result(body["result"]),
             errors={name: logged_errors(of) for name, of in body.get("errors", {}).items()},
+            scored=body["scored"] if body.get("scored_by") == VERSION else {},
             own=body.get("own", False),
         )
         folded.entries[logged.entry] = logged

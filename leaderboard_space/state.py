@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,7 +19,16 @@ import orjson
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import OF_ROWS, Event
-from fairspace.leaderboard_space.log_state import Attempts, Entry, LogState, SameAnswers, Submission, Wish, baseline_of
+from fairspace.leaderboard_space.log_state import (
+    Attempts,
+    Entry,
+    LogState,
+    SameAnswers,
+    Submission,
+    Wish,
+    baseline_of,
+    with_scores,
+)
 from fairspace.leaderboard_space.storage import Storage, StorageError, result_path, submission_path
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
@@ -52,7 +64,7 @@ class State:
                 self._fold(event)
                 entry = self._folded.entries.get(str(event.body.get("entry")))
                 if entry is not None and event.kind in ("result", *OF_ROWS):
-                    self.snapshots.change(entry.benchmark, event.number)
+                    self.snapshots.change(entry.benchmark, event.number, withdrawn=event.kind == "withdrawn")
             return self._folded.number
 
     def _fold(self, event: Event) -> None:
@@ -186,11 +198,13 @@ class State:
             accounts = tuple(filter(None, (logged.user, logged.organisation)))
             owner = owner_of(str(logged.result.meta.get("model", "")), accounts)
             own = "" if not logged.own else PUBLISHED_ANSWERS if _is_published(logged.result) else OWN_RUN
-            row = replace(logged_row(logged.result, standard), submitter=logged.user, owner=owner, own=own)
+            text, result = logged.scored.get(standard), logged.result
+            result = result if text is None else with_scores(result, standard, text)
+            row = replace(logged_row(result, standard), submitter=logged.user, owner=owner, own=own)
             self._rows[logged.entry, standard] = row
-            errors, result = logged.errors.get(standard), row.result
-            if errors is not None and result is not None and result.draws is not None:
-                keep_errors(result, errors)
+            errors = logged.errors.get(standard)
+            if errors is not None and row.result is not None and row.result.draws is not None:
+                keep_errors(row.result, errors)
         if logged.verified or logged.released:
             return row_with(row, verified=logged.verified is not None, released=logged.released is not None)
         return row
@@ -421,13 +435,24 @@ class Snapshots:
         self._versions: dict[str, int] = {}
         self._changed: dict[str, int] = {}
         """Benchmark -> its last event without a snapshot."""
-        self._dropped = 0
+        self._dropped = self._withdrawn = 0
+        self._placed: deque[tuple[float, str, int]] = deque(maxlen=256)
+        """The last snapshots: when, of which benchmark, with which event."""
         self._lock, self._making = threading.Lock(), threading.RLock()  # what prepares a board may ask for others
 
     def version(self, benchmark: str = "") -> int:
         """The last event shown by a benchmark's boards, or all boards; answers include it or a later one."""
         versions = self._versions
         return versions.get(benchmark, 0) if benchmark else max(versions.values(), default=0)
+
+    def shown(self, benchmark: str) -> tuple[int, int]:
+        """The number of withdrawn rows so far, and `version`: answers with other ones are no longer the newest."""
+        return self._withdrawn, self.version(benchmark)
+
+    def age(self, benchmark: str, version: int) -> float:
+        """Seconds since the boards of a benchmark, or any, went beyond a version; inf if nobody may see an old one."""
+        later = (t for t, name, number in list(self._placed) if number > version and benchmark in ("", name))
+        return time.monotonic() - next(later, -math.inf) if self.pace else math.inf
 
     def rows(self, benchmark: str, standard: str) -> Board:
         """The rows of a board; the first reader waits for them."""
@@ -447,9 +472,10 @@ class Snapshots:
                     self._boards = {**self._boards, board: rows}
             return rows
 
-    def change(self, benchmark: str, number: int) -> None:
+    def change(self, benchmark: str, number: int, withdrawn: bool = False) -> None:
         """Note an event that changes the boards of a benchmark."""
         with self._lock:
+            self._withdrawn += withdrawn
             if self.pace and any(board[0] == benchmark for board in self._boards):
                 self._changed[benchmark] = number
             else:
@@ -488,6 +514,7 @@ class Snapshots:
         others = {board: rows for board, rows in self._boards.items() if board[0] != benchmark}
         self._boards = others | boards
         self._versions = {**self._versions, benchmark: number}
+        self._placed.append((time.monotonic(), benchmark, number))
 
 
 _NO_PACE = 5.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 from fairspace.leaderboard_space.boards.figures import Drawing, Figure, Source, Table, dot, told
 from fairspace.leaderboard_space.boards.view import Column, part_of, total_of
@@ -47,7 +47,7 @@ class Model:
         every = sorted([row for row in rows if row.row_class in KNOWN] or rows, key=_evidence)
         return next((row.facts for row in every if row.facts.parameters is not None), every[0].facts)
 
-    @property
+    @cached_property
     def known(self) -> Mapping[str, Sequence[Row]]:
         """Its rows of the classes in `KNOWN` by benchmark, without benchmarks that have none."""
         known = {name: [row for row in rows if row.row_class in KNOWN] for name, rows in self.rows.items()}

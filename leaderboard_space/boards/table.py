@@ -331,6 +331,7 @@ class BoardTable:
         self.total, self.scales = part.total, scales_of(part.total, self.rows)
         self.numbers = numbers
         self.classes: Counter[RowClass] = Counter(row.row_class for row in self.rows)
+        self._shown: dict[tuple[str, bool], tuple[list[Row], Sequence[BoardColumn]]] = {}
 
     def select(self, query: BoardQuery) -> list[Row]:
         """The rows of a query in the board's order: those that it names, or all."""
@@ -338,10 +339,17 @@ class BoardTable:
 
     def of_tab(self, query: BoardQuery) -> tuple[list[Row], Sequence[BoardColumn]]:
         """The named rows, or those of the tab, and their columns. Rows without a number end their class."""
-        named = [row for row in self.ordered if row.entry in query.models]
-        rows = named if query.models else self.tabs[query.tab or self.tab]
+        tab = query.tab or self.tab
+        if query.models:
+            return self._with_columns([row for row in self.ordered if row.entry in query.models], query)
+        if (tab, query.wide) not in self._shown:
+            self._shown[tab, query.wide] = self._with_columns(self.tabs[tab], query)
+        return self._shown[tab, query.wide]
+
+    def _with_columns(self, rows: list[Row], query: BoardQuery) -> tuple[list[Row], Sequence[BoardColumn]]:
         models = [row for row in rows if row.row_class != "baseline"] or rows
-        return rows, self.columns.shown(query.wide, [*with_errors(models[:FEW], query.standard), *models[FEW:]])
+        known = [*with_errors(models[:FEW], query.standard), *models[FEW:]]
+        return rows, self.columns.shown(query.wide, known)
 
     def span_of(self, rows: Sequence[Row]) -> str:
         """The ends of the bars of rows of one cohort and group; '' without bars."""

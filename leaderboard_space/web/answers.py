@@ -1,12 +1,17 @@
-"""Pages of the boards, made once and cached until a board changes."""
+"""Pages of the boards, made once and cached until their board changes.
+
+The old answer is served while the new one is made, unless a row was withdrawn: what it shows must be gone at once.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qs
 from weakref import WeakValueDictionary
 
 from starlette.requests import Request
@@ -17,9 +22,12 @@ from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.identity import current_user, site_of
 from fairspace.leaderboard_space.web.refusals import refuse
+from fairspace.submissions.benchmarks.registry import NAMES
 
 BYTES = 64 << 20
-"""Size of the cache, which is emptied when full."""
+"""Size of the cache; what was not asked for longest leaves it."""
+LATELY = 30.0
+"""Seconds for which an answer is still served after its board has changed."""
 OVERHEAD = 2048
 """Maximum bytes of an answer beyond its content and address."""
 MAKERS = 2
@@ -28,9 +36,12 @@ DOWNLOADS = 1
 """Whole tables computed at a time, beside those answers: pages do not wait for them."""
 _BOARDS = re.compile(
     r"/|/(standards|api/v1/(boards|standards))"
-    r"|/(download|figures|model|standard|api/v1/boards|api/v1/standards)/.*"
+    r"|/(download|figures|model|models|standard|api/v1/boards|api/v1/standards)/.*"
 )
 """Addresses whose answers follow from the boards alone: not the queue, a submission, a user."""
+Version = tuple[int, int]
+"""Number of withdrawn rows, and the last event of the boards that an answer shows."""
+_LOG = logging.getLogger("fairspace.boards")
 
 
 @dataclass(frozen=True)
@@ -66,12 +77,12 @@ class Answers:
     """
 
     def __init__(self, app: ASGIApp, space: Space, most: int = BYTES) -> None:
-        self.app, self.state, self.most = app, space.state, most
-        self.size, self._version = 0, -1
-        self._cached: dict[Hashable, Answer] = {}
+        self.app, self.boards, self.most, self.size = app, space.state.snapshots, most, 0
+        self._cached: dict[Hashable, tuple[Answer, Version]] = {}
         self._places = {"page": asyncio.Semaphore(MAKERS), "download": asyncio.Semaphore(DOWNLOADS)}
         self._making: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
         """Key of an answer -> the lock of the one request that makes it."""
+        self._renewing: dict[Hashable, asyncio.Task[None]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -86,38 +97,62 @@ class Answers:
             if scope["path"].startswith("/download/"):  # an unknown parameter makes no other file
                 query = tuple(pair for pair in request.query_params.multi_items() if pair[0] in READ)
             key = (scope["path"], query, site_of(request), is_packed) if is_public else None
-            answer = self._find(key) or await self._make(request, receive, key)
+            answer, is_old = self._find(key, benchmark_of(scope))
+            if answer is None:
+                answer = await self._make(request, receive, key)
+            elif is_old and key not in self._renewing:
+                self._renewing[key] = asyncio.create_task(self._renew(request, receive, key))
         except SpaceError as error:
             await refuse(request, error)(scope, receive, send)
             return
         await answer.send(scope, send)
 
+    async def _renew(self, request: Request, receive: Receive, key: Hashable) -> None:
+        try:
+            await self._make(request, receive, key)
+        except Exception:  # noqa: BLE001 - who asks when the old answer has gone is told
+            _LOG.exception("an answer could not be renewed", extra={"code": "OUR_FAULT"})
+        finally:
+            del self._renewing[key]
+
     async def _make(self, request: Request, receive: Receive, key: Hashable) -> Answer:
         kind = "download" if request.scope["path"].startswith("/download/") else "page"
         alone = asyncio.Lock() if key is None else self._making.setdefault(key, asyncio.Lock())
+        benchmark = benchmark_of(request.scope)
         async with alone, self._places[kind]:
-            if (answer := self._find(key)) is not None:  # made meanwhile
+            answer, is_old = self._find(key, benchmark)
+            if answer is not None and not is_old:  # made meanwhile
                 return answer
-            version = self.state.version()
+            version = self.boards.shown(benchmark)
             answer = await self._made(request.scope, receive)
-            self._keep(key, answer, version)
+            if key is not None and answer.is_for_all:
+                self._keep(key, answer, version)
             return answer
 
-    def _find(self, key: Hashable) -> Answer | None:
-        """The cached answer for the current boards; a change of any board empties the cache."""
-        if (version := self.state.version()) != self._version:
-            self._cached, self.size, self._version = {}, 0, version
-        return self._cached.get(key)
+    def _find(self, key: Hashable, benchmark: str) -> tuple[Answer | None, bool]:
+        """The cached answer, if it may be served, and whether its board has changed."""
+        kept, version = self._cached.get(key), self.boards.shown(benchmark)
+        if kept is None:
+            return None, False
+        answer, shown = kept
+        if shown != version and (shown[0] != version[0] or self.boards.age(benchmark, shown[1]) > LATELY):
+            self._drop(key)
+            return None, False
+        self._cached[key] = self._cached.pop(key)
+        return answer, shown != version
 
-    def _keep(self, key: Hashable, answer: Answer, version: int) -> None:
-        if key is None or not answer.is_for_all or version != self.state.version() or version != self._version:
-            return
-        size = len(answer.content) + len(str(key)) + OVERHEAD
+    def _keep(self, key: Hashable, answer: Answer, version: Version) -> None:
+        self._drop(key)
+        size = _size(key, answer)
         if 8 * size <= self.most:
-            if self.size + size > self.most:
-                self._cached, self.size = {}, 0
-            self._cached[key] = answer
+            while self.size + size > self.most:
+                self._drop(next(iter(self._cached)))
+            self._cached[key] = answer, version
             self.size += size
+
+    def _drop(self, key: Hashable) -> None:
+        if (kept := self._cached.pop(key, None)) is not None:
+            self.size -= _size(key, kept[0])
 
     async def _made(self, scope: Scope, receive: Receive) -> Answer:
         headers = [header for header in scope["headers"] if header[0] != b"if-none-match"]
@@ -133,6 +168,16 @@ class Answers:
 
         await self.app(request, receive, collect)
         return Answer(start["status"], list(start["headers"]), b"".join(content), request.get("route"))
+
+
+def benchmark_of(scope: Scope) -> str:
+    """The benchmark whose board alone an address shows; '' if it shows more."""
+    words = [*scope["path"].split("/"), *parse_qs(scope["query_string"].decode("latin-1")).get("benchmark", ())]
+    return next((word for word in words if word in NAMES), "")
+
+
+def _size(key: Hashable, answer: Answer) -> int:
+    return len(answer.content) + len(str(key)) + OVERHEAD
 
 
 def _tags(headers: list[tuple[bytes, bytes]], name: bytes) -> set[bytes]:

@@ -47,6 +47,10 @@ MOST_SECONDS = {0.5: 0.05, 0.95: 0.25, 0.99: 1.0}
 """Quantile of the reads -> its limit in seconds."""
 SECRET = "a secret of the bench, long enough for tokens"
 FRONT, FIRST = "/", "/?benchmark=fact_or_fair"
+STANDARDS = ("shuffled", "inaugural")
+"""The board's own standard, and another one."""
+OWN = 10
+"""Every such row was run by us; the others were submitted."""
 QUERIES = ("page=20", "columns=all", "columns=all&page=3", "table=image-models")
 
 
@@ -58,7 +62,7 @@ def make_store(root: Path) -> list[str]:
     answers: tuple[Any, ...] = ("random", "constant", "stereotyped", "balanced")
     for benchmark, part in PARTS.items():
         results = [_slim(result(benchmark, name, "model")) for name in answers]
-        drafts_of = [result_draft(one, own=True) for one in results]
+        drafts_of = [result_draft(one) for one in results]
         files_of = [json.loads(*files.values()) for _, files in drafts_of]
         drafts: list[Any] = []
         files: dict[str, Any] = {}
@@ -71,8 +75,9 @@ def make_store(root: Path) -> list[str]:
             made, draft = replace(results[of], **about), drafts_of[of][0]
             content = orjson.dumps(files_of[of] | about)
             key, sha256 = result_key(made), hashlib.sha256(content).hexdigest()
+            whose = {"own": True} if number % OWN == 0 else {"user": f"account-{number % 97}"}
             of_row = {"key": key, "entry": entry(made), "sha256": sha256, "result": draft.body["result"] | about}
-            drafts.append(replace(draft, key=f"result:{key}", body={**draft.body, **of_row}))
+            drafts.append(replace(draft, key=f"result:{key}", body={**draft.body, **of_row, **whose}))
             files[result_path(benchmark, key)] = content
             if benchmark == "fact_or_fair":
                 entries.append(str(of_row["entry"]))
@@ -150,11 +155,11 @@ def addresses(entries: list[str], draw: random.Random) -> tuple[str, str]:
         "variant": (15, f"{FIRST}&{draw.choice(QUERIES)}"),
         "row": (10, f"/model/fact_or_fair/{entry}"),
         "model": (5, f"/models/model-{draw.randrange(len(entries))}"),
-        "figure": (8, "/figures/fact_or_fair/inaugural/tradeoff-gender.svg"),
+        "figure": (8, f"/figures/fact_or_fair/{draw.choice(STANDARDS)}/tradeoff-gender.svg"),
         "api board": (10, f"/api/v1/boards/fact_or_fair?page={page}"),
         "api row": (7, f"/api/v1/boards/fact_or_fair/rows/{entry}"),
         "queue": (3, "/queue"),
-        "download": (1, "/download/fact_or_fair/inaugural.csv"),
+        "download": (1, f"/download/fact_or_fair/{draw.choice(STANDARDS)}.csv"),
     }
     kind = draw.choices(list(kinds), [weight for weight, _ in kinds.values()])[0]
     return kind, kinds[kind][1]

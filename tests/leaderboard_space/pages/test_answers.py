@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
+from unittest import mock
 
 import pytest
 from fastapi import FastAPI
@@ -13,6 +14,7 @@ from starlette.types import Message, Scope
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import User, result_draft
 from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.state import Board, Snapshots
 from fairspace.leaderboard_space.web.answers import MAKERS, Answers
 from fairspace.leaderboard_space.web.identity import HEADER
 from fairspace.submissions.errors import UsageError
@@ -178,6 +180,38 @@ def test_pages_do_not_wait_for_downloads(board: Opened) -> None:
         asking += [asyncio.create_task(_ask(answers, app, f"page=0&x={n}", files[0])) for n in range(3)]
         await asyncio.gather(*asking)
         assert made.count == 1 + len(asking) - 3, "an unknown parameter makes no other file"
+
+    asyncio.run(ask())
+
+
+def test_an_old_answer_is_served_while_the_new_one_is_made_unless_a_row_was_withdrawn(board: Opened) -> None:
+    app, boards, made = FastAPI(), Snapshots(lambda *board: Board(()), pace=5.0), 0
+    app.state.space = board.space
+
+    async def counted(scope: Scope, receive: Any, send: Any) -> None:
+        nonlocal made
+        made += 1
+        await PlainTextResponse(str(made))(scope, receive, send)
+
+    answers = Answers(counted, board.space)
+    answers.boards = boards
+
+    async def ask() -> None:
+        async def asked() -> bytes:
+            text = await _ask(answers, app, f"benchmark={BENCHMARK}")
+            await asyncio.sleep(0.01)  # the new one is made meanwhile
+            return text
+
+        assert [await asked(), await asked()] == [b"1", b"1"]
+        boards.change("iris", 1)
+        assert await asked() == b"1", "another board's event"
+        boards.change(BENCHMARK, 2)
+        assert [await asked(), await asked()] == [b"1", b"2"]
+        boards.change(BENCHMARK, 3, withdrawn=True)
+        assert await asked() == b"3"
+        boards.change(BENCHMARK, 4)
+        with mock.patch("fairspace.leaderboard_space.web.answers.LATELY", -1.0):
+            assert await asked() == b"4", "too old to be shown"
 
     asyncio.run(ask())
 
