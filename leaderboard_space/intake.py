@@ -88,9 +88,7 @@ def _under_standards(result: Result) -> dict[str, Any]:
     """Scores, errors and chances under every released standard; drafts may change and are left out."""
     errors, scored = {}, {}
     for name, standard in find_benchmark(result.benchmark).standards.items():
-        row = (
-            None if standard.draft else logged_row(replace(result, standard=""), name)
-        )  # without errors, as on a board
+        row = None if standard.draft else logged_row(replace(result, standard=""), name)
         if row is None or row.result is None:
             continue
         if not (row.result.scored.part or row.result.scored.sample):  # a board scores these from their values

@@ -167,8 +167,10 @@ def test_a_result_that_this_version_cannot_score_stands_unranked_and_leaves_its_
     storage = LocalStorage(tmp_path)
     add_result(storage, scored)
     lacking = replace(scored, values={}, meta={**scored.meta, "model": "of another version"})
-    entry = add_result(storage, lacking).body["entry"]
-    state = folded(tmp_path)
+    draft, files = result_draft(lacking, own=True)
+    (event,) = storage.append([replace(draft, body={**draft.body, "scored_by": "0.0.1"})], files)
+    entry, state = event.body["entry"], folded(tmp_path)
+    caplog.clear()
     for _ in range(2):
         rows = {row.entry: row for row in state.board("fact_or_fair", "inaugural") if row.result}
     assert len(rows) == 2
