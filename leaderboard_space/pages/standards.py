@@ -176,10 +176,12 @@ def origin(benchmark: str, standard: Any) -> dict[str, Any]:
 
 
 def neighbours(benchmark: str, name: str) -> tuple[Any, Any]:
-    """The standard released before this one, and the first of all; None for the first itself."""
+    """Of the standards released before this one that which differs least, and the first of all; None for the first."""
     standards = sorted(find_benchmark(benchmark).standards.values(), key=lambda standard: standard.date)
     place = [standard.name for standard in standards].index(name)
-    return (standards[place - 1], standards[0]) if place else (None, None)
+    apart = {other.name: sum(p.before is not None for p in parameters(standards[place], other)) for other in standards}
+    earlier = standards[place - 1 :: -1] if place else []
+    return (min(earlier, key=lambda other: apart[other.name]), standards[0]) if place else (None, None)
 
 
 def title_of(row: Row) -> str:

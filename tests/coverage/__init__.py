@@ -51,7 +51,7 @@ class Place:
             "evaluate": f'`evaluate.load("fairspace/{self.name}")`: `{self.text}`',
             "paper": f"`fairspace report --paper`, {self.text}",
             "verify": f"`fairspace verify`, {self.text}",
-            "fairspace": f"`fairspace {self.name}`",
+            "fairspace": f"`fairspace {self.name.replace('--help', self.text)}`",
             "items": f"`fairspace items {self.name.partition(' ')[0]}`, {self.name.partition(' ')[2]}",
             "dataset": f'`load_dataset("fairspace/{self.name}")`',
             "page": f"the board, `/{self.name}`",
