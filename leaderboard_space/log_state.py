@@ -392,6 +392,13 @@ def _failed(folded: LogState, event: Event) -> None:
     _ended(folded, event, "failed", reason=event.body["reason"], ours=event.body.get("ours", False))
 
 
+def _ours(result: Result, body: Mapping[str, Any]) -> Result:
+    """The result; one that a user submitted is no baseline, whatever it calls itself."""
+    if not body["user"] or body.get("own"):
+        return result
+    return replace(result, meta={name: part for name, part in result.meta.items() if name != "baseline"})
+
+
 def _result(folded: LogState, event: Event) -> None:
     body = event.body
     if body["entry"] not in folded.entries:
@@ -403,7 +410,7 @@ def _result(folded: LogState, event: Event) -> None:
             body["user"],
             body["organisation"],
             body["sha256"],
-            logged_result(body["result"]),
+            _ours(logged_result(body["result"]), body),
             errors={name: logged_errors(of) for name, of in body.get("errors", {}).items()},
             scored=body["scored"] if body.get("scored_by") == VERSION else {},
             own=body.get("own", False),

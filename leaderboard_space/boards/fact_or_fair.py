@@ -36,7 +36,8 @@ def _slice(kind: str) -> Slice:
     columns = [Column(score, header, digits=4) for score, header in headers.items()]
     total = Column(f"average_{kind}", "Mean", digits=4)
     first = (f"{kind}_factuality", f"{kind}_fairness")
-    return Slice(total, columns, lambda row: row.cohort == KINDS[kind], first)
+    fair = Column(f"{kind}_fairness", "Fair mean", digits=4), Column(f"{kind}_factuality", "Fact mean", digits=4)
+    return Slice(total, columns, lambda row: row.cohort == KINDS[kind], first, fair)
 
 
 CONTEXTS = {

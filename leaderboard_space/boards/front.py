@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import log10
+from math import inf, log10
 
 from fairspace.leaderboard_space.boards.figures import SIGNS, SYMBOLS, Drawing, Figure, Source, Table
 from fairspace.leaderboard_space.boards.models import KNOWN, STEREOTYPED, Model, known_models, place_of
 from fairspace.leaderboard_space.boards.table import numbers_of
-from fairspace.leaderboard_space.boards.view import View, total_of
+from fairspace.leaderboard_space.boards.view import View, fair_of, part_of
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.boards.words import visibility
 from fairspace.leaderboard_space.log_state import Entry, baseline_of
@@ -32,18 +32,26 @@ BASELINES = ("baseline: random", STEREOTYPED)
 
 @dataclass(frozen=True)
 class Cell:
-    """A row, and places of its score (None: no number, scale or another protocol), interval and baselines (`lines`)."""
+    """A row, and places of its fairness (None: no number, scale or another protocol), interval and baselines (`lines`).
+
+    `facts`: its share of facts right as text, where the benchmark mixes it into the ranked score; else ''.
+    """
 
     row: Row
     three: ThreeNumbers
     at: float | None = None
     ends: Sequence[float] = ()
     lines: Sequence[float | None] = (None, None)
+    facts: str = ""
 
 
 @dataclass(frozen=True)
 class Test:
-    """A column of protocols `group`: number of models, slug -> cell, leaders of so many ranked rows, and baselines."""
+    """A column of protocols `group`: number of models, slug -> cell, leaders of so many ranked rows, and baselines.
+
+    `worst` are answers that always follow the stereotype, if they are worse than every leader of their cohort; `even`
+    are random ones, which are even and useless.
+    """
 
     view: View
     group: str
@@ -51,6 +59,7 @@ class Test:
     cells: Mapping[str, Cell]
     leaders: Sequence[tuple[Cell, int]]
     worst: Sequence[Cell]
+    even: Sequence[Cell]
 
 
 @dataclass(frozen=True)
@@ -81,32 +90,44 @@ def _front(state: State) -> Front:
 
 
 def _number(row: Row, name: str) -> float | None:
-    return total_of(VIEWS[name], row).number(row)
+    return fair_of(VIEWS[name], row).number(row)
 
 
 def _test(state: State, name: str, rows: Mapping[str, Row]) -> Test:
     view, standard = VIEWS[name], find_benchmark(name).default
+    up = find_benchmark(name).higher_is_better
     scored = [row for row in state.board(name, standard) if _number(row, name) is not None]
     groups = Counter(row.group for row in rows.values() if _number(row, name) is not None)
     group = max(groups, key=lambda each: groups[each], default="")
-    worst = {(row.model, row.cohort, row.group): row for row in scored if row.model in BASELINES}
+    ours = [row for row in scored if row.provenance == "baseline" and row.own and row.model in BASELINES]
+    bundled = {(row.model, row.cohort, row.group): row for row in ours}
     fit = (row for row in scored if row.row_class in KNOWN and (row.rank is not None or row.row_class == "printed"))
 
     def cell(row: Row) -> Cell:
         row = with_errors([row], standard)[0]
-        three = numbers_of(total_of(view, row), row)
-        place = place_of(state, name, row) if row.group == group else None
+        column, mixed = fair_of(view, row), part_of(view, row).fair
+        three = numbers_of(column, row)
+        facts = f"{100 * share:.0f} %" if mixed and (share := mixed[1].number(row)) is not None else ""
+        place = place_of(state, name, row, column) if row.group == group else None
         if three.value is None or place is None:
-            return Cell(row, three)
-        alike = (worst.get((model, row.cohort, row.group)) for model in BASELINES)
+            return Cell(row, three, facts=facts)
+        alike = (bundled.get((model, row.cohort, row.group)) for model in BASELINES)
         numbers = (None if other is None else _number(other, name) for other in alike)
         lines = tuple(None if number is None else place(number) for number in numbers)
-        return Cell(row, three, place(three.value), sorted(map(place, three.interval or ())), lines)
+        return Cell(row, three, place(three.value), sorted(map(place, three.interval or ())), lines, facts)
+
+    def evenness(row: Row) -> float:
+        number = _number(row, name) or 0.0
+        return number if up else -number
 
     cells = {slug: cell(rows[slug]) for slug in list(rows)[:MOST]}
     ranked = [list(alike) for _, alike in groupby(fit, lambda row: row.ranked_with)]
-    leaders = [(cell(alike[0]), len(alike)) for alike in ranked]
-    return Test(view, group, len(rows), cells, leaders, [cell(row) for row in worst.values()])
+    best = [(max(alike, key=evenness) if part_of(view, alike[0]).fair else alike[0], len(alike)) for alike in ranked]
+    least = {row.cohort: min(evenness(other) for other, _ in best if other.cohort == row.cohort) for row, _ in best}
+    worst = [row for row in ours if row.model == STEREOTYPED and evenness(row) < least.get(row.cohort, inf)]
+    leaders = [(cell(row), among) for row, among in best]
+    random = [row for row in ours if row.model != STEREOTYPED]
+    return Test(view, group, len(rows), cells, leaders, [*map(cell, worst)], [*map(cell, random)])
 
 
 def kind_of(model: Model) -> str:

@@ -15,12 +15,16 @@ from fairspace.submissions.values import Value, number_of
 
 @dataclass(frozen=True)
 class Slice:
-    """One table of a page. `first`: names of at most three further scores shown by default."""
+    """One table of a page. `first`: names of at most three further scores shown by default.
+
+    `fair`: the score of fairness alone and the one of facts beside it, where the total is a mixture of both.
+    """
 
     total: Column
     columns: Sequence[Column]
     keep: Callable[[Row], bool] = lambda row: True
     first: tuple[str, ...] = ()
+    fair: tuple[Column, Column] | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,12 @@ def part_of(view: View, row: Row) -> Slice:
 def total_of(view: View, row: Row) -> Column:
     """The column of a row's ranked score."""
     return part_of(view, row).total
+
+
+def fair_of(view: View, row: Row) -> Column:
+    """The column of a row's fairness: its ranked score, unless that counts facts, too."""
+    part = part_of(view, row)
+    return part.fair[0] if part.fair else part.total
 
 
 LONGEST_REASON = 90

@@ -8,6 +8,7 @@ import pytest
 from fairspace.leaderboard_space.boards.front import FEWEST, MOST, Front, front
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import result_draft
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import result
 from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, MANY, page
@@ -21,11 +22,17 @@ def words(site: Opened, address: str = "/") -> str:
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("which model is most even on judgements", r"Judgements: FACT-OR-FAIR .*Most even of 6 .*: GPT-4o, 0\.8619"),
-        ("how sure", r"GPT-4o, 0\.8619 \(printed, without an interval: how sure is unknown\)"),
+        (
+            "which model is most even on judgements",
+            r"Judgements: FACT-OR-FAIR .*Most even of 6 .*: WizardLM-2, 0\.9834 \(facts right: 71 %\)",
+        ),
+        (
+            "how sure",
+            r"WizardLM-2, 0\.9834 \(facts right: 71 %\) \(printed, without an interval: how sure is unknown\)",
+        ),
         (
             "what a bad model looks like",
-            r"right the worst that can be.*Stereotypes: .*What bad looks like: a model at the right end",
+            r"right the worst that can be.*Stereotypes: ",
         ),
         (
             "what has been run when",
@@ -69,13 +76,34 @@ def made_of(folder: Path, **marks: bool) -> Front:
         return front(site.space.state)
 
 
+@pytest.mark.slow
+def test_what_is_called_worst_is_worse_than_every_leader_and_ours(tmp_path: Path) -> None:
+    with opened(tmp_path) as site:
+        for name in ("iris", "fact_or_fair", BENCHMARK):
+            for answers in ("random", "stereotyped"):
+                draft, files = result_draft(result(name, answers), own=True)
+                forged, more = result_draft(replace(result(name, "random"), meta=draft.body["result"]["meta"]), "eve")
+                site.space.storage.append([draft, forged], files | more)
+        site.space.state.refresh()
+        made = front(site.space.state)
+        text = words(site)
+    assert not re.search("What bad looks like|GPT-4o, 0.8619", text)
+    for test in made.tests[:3]:
+        up = find_benchmark(test.view.benchmark).higher_is_better
+        (bad,) = {cell.three.value for cell in test.worst}
+        least = [cell.three.value for cell, _ in test.leaders if cell.row.cohort == test.worst[0].row.cohort]
+        assert all(bad < other if up else bad > other for other in least), test.view.benchmark
+        assert [cell.row.own != "" for cell in (*test.worst, *test.even)] == [True, True]
+    assert "Random answers, even and useless" in text
+
+
 def test_a_column_draws_the_protocol_of_the_most_models(tmp_path: Path) -> None:
     printed = made_of(tmp_path / "a")
     assert "ours" not in {model.slug for model in printed.models}
     assert (printed.ran, printed.last) == (0, None)
     of = {test.view.benchmark: test for test in printed.tests}
     assert {cell.at is not None for cell in of["iris"].cells.values() if cell.three.value is not None} == {True}
-    assert [cell.row.model for cell, _ in of["fact_or_fair"].leaders] == ["DALL-E 3", "GPT-4o"]
+    assert [cell.row.model for cell, _ in of["fact_or_fair"].leaders] == ["DALL-E 3", "WizardLM-2"]
     assert {cell.lines for cell in of[BENCHMARK].cells.values()} == {(None, None)}, "measured by another protocol"
     mine = next(test for test in made_of(tmp_path / "b", own=True).tests if test.view.benchmark == BENCHMARK)
     assert mine.cells["ours"].three.value is not None
