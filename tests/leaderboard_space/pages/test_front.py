@@ -90,8 +90,8 @@ def test_what_is_called_worst_is_worse_than_every_leader_and_ours(tmp_path: Path
     assert not re.search("What bad looks like|GPT-4o, 0.8619", text)
     for test in made.tests[:3]:
         up = find_benchmark(test.view.benchmark).higher_is_better
-        (bad,) = {cell.three.value for cell in test.worst}
-        least = [cell.three.value for cell, _ in test.leaders if cell.row.cohort == test.worst[0].row.cohort]
+        (bad,) = {cell.three.value or 0.0 for cell in test.worst}
+        least = [cell.three.value or 0.0 for cell, _ in test.leaders if cell.row.cohort == test.worst[0].row.cohort]
         assert all(bad < other if up else bad > other for other in least), test.view.benchmark
         assert [cell.row.own != "" for cell in (*test.worst, *test.even)] == [True, True]
     assert "Random answers, even and useless" in text
