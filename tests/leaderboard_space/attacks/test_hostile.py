@@ -171,7 +171,10 @@ def raw(space: Running, head: str, parts: Iterator[bytes] | list[bytes], seconds
         for part in parts:
             if select.select([sent], [], [], 0.002)[0]:
                 break
-            sent.sendall(part)
+            try:
+                sent.sendall(part)
+            except ConnectionError:  # answered and closed in between; the answer is there to be read
+                break
         answer = b""
         while b"\r\n\r\n" not in answer:
             chunk = sent.recv(65536)
