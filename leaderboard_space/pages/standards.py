@@ -176,7 +176,7 @@ def origin(benchmark: str, standard: Any) -> dict[str, Any]:
 
 
 def neighbours(benchmark: str, name: str) -> tuple[Any, Any]:
-    """The standard released before that differs least from this one, and the first of all; None for the first itself."""
+    """The standard released before that differs least from this one, and the first of all; None for the first."""
     standards = sorted(find_benchmark(benchmark).standards.values(), key=lambda standard: standard.date)
     place = [standard.name for standard in standards].index(name)
     apart = {other.name: sum(p.before is not None for p in parameters(standards[place], other)) for other in standards}
