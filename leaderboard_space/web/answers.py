@@ -80,6 +80,7 @@ class Answers:
         self.app, self.boards, self.most, self.size = app, space.state.snapshots, most, 0
         self._cached: dict[Hashable, tuple[Answer, Version]] = {}
         self._places = {"page": asyncio.Semaphore(MAKERS), "download": asyncio.Semaphore(DOWNLOADS)}
+        self._places["renewal"] = asyncio.Semaphore(1)  # nobody waits for these
         self._making: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
         """Key of an answer -> the lock of the one request that makes it."""
         self._renewing: dict[Hashable, asyncio.Task[None]] = {}
@@ -109,14 +110,14 @@ class Answers:
 
     async def _renew(self, request: Request, receive: Receive, key: Hashable) -> None:
         try:
-            await self._make(request, receive, key)
+            await self._make(request, receive, key, "renewal")
         except Exception:  # noqa: BLE001 - who asks when the old answer has gone is told
             _LOG.exception("an answer could not be renewed", extra={"code": "OUR_FAULT"})
         finally:
             del self._renewing[key]
 
-    async def _make(self, request: Request, receive: Receive, key: Hashable) -> Answer:
-        kind = "download" if request.scope["path"].startswith("/download/") else "page"
+    async def _make(self, request: Request, receive: Receive, key: Hashable, kind: str = "page") -> Answer:
+        kind = "download" if request.scope["path"].startswith("/download/") else kind
         alone = asyncio.Lock() if key is None else self._making.setdefault(key, asyncio.Lock())
         benchmark = benchmark_of(request.scope)
         async with alone, self._places[kind]:
