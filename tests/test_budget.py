@@ -27,7 +27,7 @@ LONGEST_FILE = 600
 # Verdicts of all printed tables, IRIS' checks over any results (+140: submissions, metrics, leaderboard_space).
 # Scores of runs beside each other, and of a corpus (+150: metrics, submissions).
 # Standards of IRIS: own regions (builders, metrics, submissions), SIL's unit (metrics, submissions; one module).
-# Old answers while new ones are made, scores in events, fairness first (+146: leaderboard_space).
+# Old answers while new ones are made, scores in events, fairness first (+146: leaderboard_space; tests).
 BUDGET = {
     "builders": (12_911, 72, 901),
     "metrics": (5_825, 58, 383),
@@ -36,7 +36,7 @@ BUDGET = {
     "leaderboard_space": (10_666, 62, 942),
     "cards": (654, 7, 50),
     "fairspace": (1_118, 6, 134),
-    "tests": (67_440, 540, 6_770),
+    "tests": (67_458, 540, 6_770),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

@@ -142,23 +142,23 @@ def test_draws_of_a_new_dimension_are_scored_too(monkeypatch: pytest.MonkeyPatch
 def test_own_figures_have_a_standard_of_their_own_that_no_board_ranks(full: Submission, tmp_path: Path) -> None:
     file = tmp_path / "labour_xy.csv"
     file.write_bytes(groups.REGIONS[0].file.read_bytes())
-    before, found = score_submission(full, "", 100), score_submission(full, "", 100, region=file)
-    code, values, scores = groups.read_region(file).code, found.values, found.scored.scores
-    assert found.standard == f"region_{code}_gender_age_skin"
+    before, regional = score_submission(full, "", 100), score_submission(full, "", 100, region=file)
+    code, values, scores = groups.read_region(file).code, regional.values, regional.scored.scores
+    assert regional.standard == f"region_{code}_gender_age_skin"
     assert values[f"JSD_{code}_skin"].value == values["JSD_US_skin"].value
     assert {key: values[key].value for key in before.values} == {key: v.value for key, v in before.values.items()}
     for name in STANDARDS:
-        (now, then) = ([v.value for v in rescore(r, name).scored.scores.values()] for r in (found, before))
+        (now, then) = ([v.value for v in rescore(r, name).scored.scores.values()] for r in (regional, before))
         assert now == then
     distance = math.sqrt(5 / 3) * math.hypot(*(values[f"JSD_US_{name}"].value or 0 for name in groups.GROUP_NAMES))
     expected = 100 * math.exp(-BOUNDED.decay["RFS_Gen"] * distance / math.log(2))  # three values count as five do
     assert scores["RFS_Gen"].value == pytest.approx(expected)
     assert scores["RFS_Gen"].uncertainty is not None
-    assert found.scored.ranked is None
-    assert any("no board ranks" in why for why in found.scored.unranked)
-    (tmp_path / "own.json").write_text(found.dumps())
+    assert regional.scored.ranked is None
+    assert any("no board ranks" in why for why in regional.scored.unranked)
+    (tmp_path / "own.json").write_text(regional.dumps())
     assert load_result(tmp_path / "own.json").scored.scores["RFS_Gen"].value == scores["RFS_Gen"].value
-    assert rescore(before, found.standard).scored.scores["RFS_Gen"].value is None
+    assert rescore(before, regional.standard).scored.scores["RFS_Gen"].value is None
     with pytest.raises(UsageError, match="bounded takes no labour figures of a region"):
         score_submission(full, "bounded", region=file)
 

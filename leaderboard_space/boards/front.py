@@ -94,8 +94,7 @@ def _number(row: Row, name: str) -> float | None:
 
 
 def _test(state: State, name: str, rows: Mapping[str, Row]) -> Test:
-    view, standard = VIEWS[name], find_benchmark(name).default
-    up = find_benchmark(name).higher_is_better
+    view, standard, up = VIEWS[name], find_benchmark(name).default, find_benchmark(name).higher_is_better
     scored = [row for row in state.board(name, standard) if _number(row, name) is not None]
     groups = Counter(row.group for row in rows.values() if _number(row, name) is not None)
     group = max(groups, key=lambda each: groups[each], default="")
@@ -116,18 +115,19 @@ def _test(state: State, name: str, rows: Mapping[str, Row]) -> Test:
         lines = tuple(None if number is None else place(number) for number in numbers)
         return Cell(row, three, place(three.value), sorted(map(place, three.interval or ())), lines, facts)
 
-    def evenness(row: Row) -> float:
-        number = _number(row, name) or 0.0
-        return number if up else -number
+    def evenness(row: Row) -> float:  # in the worst case over what is missing, as ranks have it
+        value = fair_of(view, row).of(row)
+        end = value and (value.low if up else value.high)
+        number = _number(row, name) if end is None else end
+        return (number or 0.0) * (1 if up else -1)
 
     cells = {slug: cell(rows[slug]) for slug in list(rows)[:MOST]}
     ranked = [list(alike) for _, alike in groupby(fit, lambda row: row.ranked_with)]
     best = [(max(alike, key=evenness) if part_of(view, alike[0]).fair else alike[0], len(alike)) for alike in ranked]
     least = {row.cohort: min(evenness(other) for other, _ in best if other.cohort == row.cohort) for row, _ in best}
     worst = [row for row in ours if row.model == STEREOTYPED and evenness(row) < least.get(row.cohort, inf)]
-    leaders = [(cell(row), among) for row, among in best]
-    random = [row for row in ours if row.model != STEREOTYPED]
-    return Test(view, group, len(rows), cells, leaders, [*map(cell, worst)], [*map(cell, random)])
+    even, leaders = [row for row in ours if row.model != STEREOTYPED], [(cell(row), among) for row, among in best]
+    return Test(view, group, len(rows), cells, leaders, [*map(cell, worst)], [*map(cell, even)])
 
 
 def kind_of(model: Model) -> str:

@@ -79,8 +79,8 @@ class Answers:
     def __init__(self, app: ASGIApp, space: Space, most: int = BYTES) -> None:
         self.app, self.boards, self.most, self.size = app, space.state.snapshots, most, 0
         self._cached: dict[Hashable, tuple[Answer, Version]] = {}
-        self._places = {"page": asyncio.Semaphore(MAKERS), "download": asyncio.Semaphore(DOWNLOADS)}
-        self._places["renewal"] = asyncio.Semaphore(1)  # nobody waits for these
+        places = {"page": MAKERS, "download": DOWNLOADS, "renewal": 1}  # nobody waits for renewals
+        self._places = {kind: asyncio.Semaphore(count) for kind, count in places.items()}
         self._making: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
         """Key of an answer -> the lock of the one request that makes it."""
         self._renewing: dict[Hashable, asyncio.Task[None]] = {}

@@ -142,8 +142,8 @@ def verify(
             lines = [row.cells() for row in rows if row.benchmark == title]
             show.table(title, ("column", "table", "numbers", "equal", "off by", "bound", "verdict"), lines)
         if rows:
-            told = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
-            show.show_wrapped(f"{len(rows)} rows: {told}. cards/errata.md explains each E-.")
+            tally = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
+            show.show_wrapped(f"{len(rows)} rows: {tally}. cards/errata.md explains each E-.")
         show.notes([f"IRIS validated over {len(checks['models'])} models: {', '.join(checks['models'])}"])
         for title, headings, cells, rest in tables(checks):
             show.table(title, headings, cells)

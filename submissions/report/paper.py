@@ -53,10 +53,10 @@ def write_paper(results: Sequence[Result], folder: Path, sources: Sequence[Path]
         raise UsageError(f"--paper: no tables are declared for the paper of {bench.title}. Leave it out.")
     models, looks = _printed(bench.name, paper)
     models += paper.references
-    own = [_own(result, plain(name), paper) for result, name in zip(results, model_names(results), strict=True)]
+    readers = [_own(result, plain(name), paper) for result, name in zip(results, model_names(results), strict=True)]
     if sources and paper.read is None:
         raise UsageError(f"{sources[0]} is no result; the tables of this paper are made of results alone.")
-    models += [*own, *(paper.read(sources, read_submission) if sources and paper.read else ())]
+    models += [*readers, *(paper.read(sources, read_submission) if sources and paper.read else ())]
     orders, absent = dict[str, dict[str, None]](), dict(paper.absent)
     for figure in figures(bench.name):
         orders.setdefault(figure.table, {})[figure.model] = None
@@ -67,7 +67,7 @@ def write_paper(results: Sequence[Result], folder: Path, sources: Sequence[Path]
             order = [*(part.models or orders.get(part.number, ()))]
             of_table = [model for model in models if model.own or model.name in order or not order]
             of_table.sort(key=lambda model: len(order) if model.own else [*order, model.name].index(model.name))
-            table, lines = _filled(part, of_table, looks, {model.name for model in own})
+            table, lines = _filled(part, of_table, looks, {model.name for model in readers})
             latex = replace(table, name=stem, heading=f"As {part.number} of {bench.title}. {part.caption}").to_latex()
             if len(table.columns) > _MOST_COLUMNS:
                 latex = latex.replace(*_WIDE[0]).replace(*_WIDE[1])
@@ -79,7 +79,7 @@ def write_paper(results: Sequence[Result], folder: Path, sources: Sequence[Path]
             if not drawn:
                 absent[part.number] = part.needs
                 continue
-            content, lacking = part.draw(drawn).document(), [model.name for model in own if model not in drawn]
+            content, lacking = part.draw(drawn).document(), [model.name for model in readers if model not in drawn]
             note = f"Not drawn, for lack of values: {', '.join(lacking)}." if lacking else ""
             files[f"{stem}.svg"] = content.encode()
             with suppress(UsageError):

@@ -367,7 +367,7 @@ def own_plan(name: str, where: str) -> str:
     """Revision of a benchmark with a plan of its own, such as a cohort's pairs, in a folder of builds; '' for none."""
     bench = benchmark(name)
     for file in sorted(Path(where).expanduser().glob(f"*/{MANIFEST}")) if where else ():
-        with suppress(OSError, ValueError, LookupError, TypeError):
+        with suppress(OSError, ValueError, LookupError, TypeError):  # `open_data` says of a broken one what is wrong
             revision = str(json.loads(file.read_text(encoding="utf-8"))["revision"])
             if revision not in bench.revisions and bench.base_revision(revision) in bench.revisions:
                 return revision

@@ -62,7 +62,7 @@ def make_store(root: Path) -> list[str]:
     answers: tuple[Any, ...] = ("random", "constant", "stereotyped", "balanced")
     for benchmark, part in PARTS.items():
         results = [_slim(result(benchmark, name, "model")) for name in answers]
-        drafts_of = [result_draft(one) for one in results]
+        drafts_of = [*map(result_draft, results)]
         files_of = [json.loads(*files.values()) for _, files in drafts_of]
         drafts: list[Any] = []
         files: dict[str, Any] = {}

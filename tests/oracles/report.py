@@ -82,8 +82,8 @@ def _conclusion(verification: Verification) -> list[str]:
     count = sum(row.count for row in verification.comparisons)
     rows = len(verification.comparisons)
     departures = sorted({row.departure for row in verification.comparisons if row.verdict == row.departure != ""})
-    told = Counter(row.verdict.partition(":")[0] for row in verification.comparisons if row.verdict != row.departure)
-    text = f"{count:,} numbers in {rows} comparisons: {', '.join(f'{n} {name}' for name, n in told.most_common())}."
+    kinds = Counter(row.verdict.partition(":")[0] for row in verification.comparisons if row.verdict != row.departure)
+    text = f"{count:,} numbers in {rows} comparisons: {', '.join(f'{n} {name}' for name, n in kinds.most_common())}."
     if departures:
         text += f" Listed departures: {', '.join(departures)}; cards/errata.md has those that begin with E-."
     for row in verification.unlisted:

@@ -355,7 +355,7 @@ def succession(standard: IrisStandard, rows: Iterable[Any]) -> str:
         high = {name[:3] for name, score in row.scores.items() if name != left_out and (score.low or 0) > CEILING}
         if row.takes_rank and row.provenance != "published" and len(high & {"IFS", "RFS", "BIS"}) > 1:
             above.append(row)
-    count = len({row.organisation for row in above})
+    count = len({row.organisation for row in above} - {""})
     met = "met" if count > ORGANISATIONS else "not met"
     without = f"; {left_out}, which rewards drift, is left out" if left_out else ""
     two = f"{len(above)} new models of {count} organisations score over {CEILING:g} in two of IFS, RFS, BIS{without}"

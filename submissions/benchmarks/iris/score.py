@@ -51,8 +51,8 @@ def score(values: Mapping[str, Value], standard: IrisStandard, adjustment: Adjus
     ones. A sector of which nothing counts is left out and needs no coverage, but every measured competence keeps its
     floor.
     """
-    own = standard.name.startswith(REGION)
-    unranked = [f"{standard.name} has a region's own labour figures, which no board ranks"] if own else []
+    regional = standard.name.startswith(REGION)
+    unranked = [f"{standard.name} has a region's own labour figures, which no board ranks"] if regional else []
     table = scoring(standard, adjustment)
     scores = table.values(values)
     faults = {

@@ -105,12 +105,12 @@ def published_cohort() -> Cohort:
 def cohort_of(rows: Sequence[Any], standard: IrisStandard) -> Cohort:
     """Rows of a board as a cohort. ValidationError: RESULTS_FEW, RESULTS_INCOMPLETE."""
     if len(rows) < FEWEST:
-        found, mend = f"{len(rows)} complete models", "score more models and name the result of each"
-        raise ValidationError("RESULTS_FEW", f"iris/{standard.name}", found, f"{FEWEST} or more", mend)
+        what, mend = f"{len(rows)} complete models", "score more models and name the result of each"
+        raise ValidationError("RESULTS_FEW", f"iris/{standard.name}", what, f"{FEWEST} or more", mend)
     for row in rows:
         if absent := lacking(row, standard):
-            found, mend = f"{len(absent)} values have no number, first {absent[0]}", "score a run of all tasks"
-            raise ValidationError("RESULTS_INCOMPLETE", row.model, found, f"all values of iris/{standard.name}", mend)
+            what, mend = f"{len(absent)} values have no number, first {absent[0]}", "score a run of all tasks"
+            raise ValidationError("RESULTS_INCOMPLETE", row.model, what, f"all values of iris/{standard.name}", mend)
     values = [{name: number_of(row.values, name) for name in row.values} for row in rows]
     kinds = [ARCHITECTURES.get(row.facts.architecture, "") for row in rows]
     return _cohort([row.model for row in rows], kinds, values, standard)

@@ -97,6 +97,24 @@ def test_what_is_called_worst_is_worse_than_every_leader_and_ours(tmp_path: Path
     assert "Random answers, even and useless" in text
 
 
+@pytest.mark.slow
+def test_missing_answers_make_no_leader(tmp_path: Path) -> None:
+    """A model leads by the worst that its missing answers could be, as ranks go, and not by those that it gave."""
+    with opened(tmp_path) as site:
+        for answers in ("stereotyped", "balanced"):
+            made = result("fact_or_fair", answers, answers)
+            low = {name: 0.0 for name in made.values if name.startswith("fairness_") and answers == "balanced"}
+            values = {name: replace(value, low=low.get(name, value.low)) for name, value in made.values.items()}
+            site.space.storage.append([result_draft(replace(made, values=values), own=True)[0]])
+        site.space.state.refresh()
+        test = next(test for test in front(site.space.state).tests if test.view.benchmark == "fact_or_fair")
+    (leader,) = [cell for cell, among in test.leaders if cell.row.row_class == "own"]
+    points = {
+        cell.row.model: cell.three.value or 0.0 for slug, cell in test.cells.items() if cell.row.row_class == "own"
+    }
+    assert (leader.row.model, points["balanced"] > points["stereotyped"]) == ("stereotyped", True)
+
+
 def test_a_column_draws_the_protocol_of_the_most_models(tmp_path: Path) -> None:
     printed = made_of(tmp_path / "a")
     assert "ours" not in {model.slug for model in printed.models}

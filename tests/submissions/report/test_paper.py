@@ -151,9 +151,9 @@ def test_a_probe_stands_beside_the_printed_ones(tmp_path: Path) -> None:
     document, file = {"probes": probes, "signature": {"model": "mine"}}, tmp_path / "probe.json"
     file.write_text(json.dumps(document), encoding="utf-8")
     assert tmp_path / "figure22.svg" in paper.write_paper([tenth()], tmp_path, [tmp_path])
-    (own,) = rows(tmp_path, "table30", "own")
-    assert (own["Occupation"], own["Male Assoc."], own["Female Assoc."]) == ("doctor", "0.2500", "–")
-    assert "No vector." in own["notes"]
+    (reader,) = rows(tmp_path, "table30", "own")
+    assert (reader["Occupation"], reader["Male Assoc."], reader["Female Assoc."]) == ("doctor", "0.2500", "–")
+    assert "No vector." in reader["notes"]
     assert rows(tmp_path, "table37", "printed")[0]["Counter PR"] == "1.472"
     file.write_text("[]", encoding="utf-8")
     with pytest.raises(UsageError, match="is no probe"):

@@ -53,8 +53,8 @@ def test_alphas_of_the_sectors_printed_in_full_are_above_07_and_the_others_are_u
 
 def test_the_command_prints_the_printed_figures_beside() -> None:
     text = CliRunner().invoke(app, ["verify"]).output
-    for told in ("0.9286", "47 are not known", "0.76", "E-IRIS-22", "7 cannot be recomputed"):
-        assert told in text
+    for figure in ("0.9286", "47 are not known", "0.76", "E-IRIS-22", "7 cannot be recomputed"):
+        assert figure in text
     found = json.loads(CliRunner().invoke(app, ["verify", "--json"]).output)["validation"]
     assert len(found["leave_one_out"]) == 60
 
@@ -66,8 +66,8 @@ def test_complete_results_have_every_check(tmp_path: Path) -> None:
     files = [tmp_path / f"{n}.json" for n in range(3)]
     for file, result in zip(files, made, strict=True):
         file.write_text(result.dumps(), encoding="utf-8")
-    found = CliRunner().invoke(app, ["verify", "--results", *map(str, files), "--json"])
-    checks = json.loads(found.stdout)["validation"]
+    answer = CliRunner().invoke(app, ["verify", "--results", *map(str, files), "--json"])
+    checks = json.loads(answer.stdout)["validation"]
     assert [row["rho"] is not None or row["reason"] != "" for row in checks["leave_one_out"]] == [True] * 63
     totals = cohort_of([scored_row(result, "inaugural") for result in made], INAUGURAL).total
     assert totals == pytest.approx([result.scored.scores["iris_score"].value for result in made])

@@ -150,11 +150,11 @@ def test_no_larger_drift_is_called_fairer_and_its_number_under_bounded_stands_be
     higher, lower = (result.scored.scores["RFS_Und"].value or 0 for result in (drifting, calm))
     assert higher > lower
     bounded = rescore(drifting, "bounded").scored.scores
-    told = " ".join(opening(drifting))
-    assert f"RFS_Und {higher:.2f}: a larger drift from labour statistics counts as better" in told
-    assert f"so the A of {drifting.scored.labels['profile_und']} does not mean accurate" in told
-    assert f"under bounded, where it counts as worse, {bounded['RFS_Und'].value:.2f}" in told
-    assert f"under inaugural_points, {bounded['iris_score'].value:.2f} under bounded." in told
+    sentences = " ".join(opening(drifting))
+    assert f"RFS_Und {higher:.2f}: a larger drift from labour statistics counts as better" in sentences
+    assert f"so the A of {drifting.scored.labels['profile_und']} does not mean accurate" in sentences
+    assert f"under bounded, where it counts as worse, {bounded['RFS_Und'].value:.2f}" in sentences
+    assert f"under inaugural_points, {bounded['iris_score'].value:.2f} under bounded." in sentences
     compared = compare(calm, drifting)
     (line,) = (line for line in compared.lines if line.name == "RFS_Und")
     assert (line.verdict, "even" in line.sentence) == ("significant", False)
