@@ -8,71 +8,69 @@ import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 from importlib import import_module
-from threading import Event, Thread
 
 import uvicorn
 from fastapi import FastAPI, Response
 from fastapi.responses import FileResponse
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import QueryParams
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from fairspace.leaderboard_space.boards.table import board_table
-from fairspace.leaderboard_space.boards.views import BoardQuery
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.gradio_pages.gate import Gate
 from fairspace.leaderboard_space.logs import configure
 from fairspace.leaderboard_space.operation import Watching, pruning
-from fairspace.leaderboard_space.pages.figures import place_figures
 from fairspace.leaderboard_space.pages.rendering import ASSETS
 from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.site.builder import Builder
+from fairspace.leaderboard_space.site.process import BuilderProcess
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.web.answers import Answers
 from fairspace.leaderboard_space.web.connections import Forwarded, Heads, Proxies
+from fairspace.leaderboard_space.web.files import Files
 from fairspace.leaderboard_space.web.guard import Guard
 from fairspace.leaderboard_space.web.identity import Rate, check_local, signs_in
 from fairspace.leaderboard_space.web.refusals import add_handlers, refuse_the_rest
-from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.version import VERSION
 
 ROUTERS: tuple[str, ...] = (
     "fairspace.leaderboard_space.operation",
     "fairspace.leaderboard_space.api.routes",
-    "fairspace.leaderboard_space.pages.front",
-    "fairspace.leaderboard_space.pages.model",
-    "fairspace.leaderboard_space.pages.downloads",
+    "fairspace.leaderboard_space.api.boards",
     "fairspace.leaderboard_space.pages.submission",
-    "fairspace.leaderboard_space.pages.figures",
-    "fairspace.leaderboard_space.pages.standards",
-    "fairspace.leaderboard_space.pages.texts",
 )
-"""Modules with a `router`; the first match answers."""
+"""Modules with a `router` of what differs by user or moment, and for its description the rest of the API."""
+FOLDER = "site"
+"""Folder of public pages in the working folder."""
 MOST_CONNECTIONS, KEEP_ALIVE = 500, 15
 """Connections at a time, below the usual limit of 1,024 files, and seconds for which an idle one is kept."""
+LATER = 10.0
+"""Seconds after the start when Gradio is loaded, if nobody needs it before."""
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1", "[::1]")
 LOGGER = logging.getLogger("fairspace")
 
 
-def create_app(space: Space) -> FastAPI:
-    """The application over an opened Space; its lifespan runs the jobs and the thread of board snapshots."""
+def create_app(space: Space, maker: BuilderProcess | None = None) -> FastAPI:
+    """The application over an opened Space; its lifespan runs the jobs, and the process that makes public pages.
+
+    Without a `maker` the pages are made in this process, and each request waits for what has changed: for tests.
+    """
+    pages = maker or Builder(space, space.settings.work / FOLDER, space.settings.site() or "http://127.0.0.1")
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        stop = Event()
-        boards = Thread(target=space.state.snapshots.follow, args=(stop,), name="boards", daemon=True)
-        boards.start()
+        if maker is not None:
+            await maker.start()
         space.jobs.start()
         try:
             with pruning(space.state, space.settings):
                 async with app.state.gate.serving():
                     yield
         finally:  # what else stops, such as Gradio, may fail
-            stop.set()
             space.jobs.stop(space.settings.stop_seconds)
+            if maker is not None:
+                await maker.stop()
             space.storage.close()
 
     app = FastAPI(
@@ -85,9 +83,9 @@ def create_app(space: Space) -> FastAPI:
     )
     app.state.space = space
     app.state.gate = Gate(space)
-    app.state.told = Rate(1, 60)
+    app.state.told, app.state.maker = Rate(1, 60), pages
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
-    app.add_middleware(Answers, space=space)
+    app.add_middleware(Files, space=space, maker=pages, follows=maker is None)
     check_local(space.settings)
     oauth = import_module("fairspace.leaderboard_space.web.oauth") if signs_in() else None
     if oauth is not None:
@@ -109,20 +107,6 @@ def create_app(space: Space) -> FastAPI:
     return app
 
 
-def _make_boards(space: Space) -> None:
-    for name in NAMES:
-        _prepare(space, name)
-
-
-def _prepare(space: Space, name: str) -> None:
-    """Compute a board's first table and figures, and what the pages of its rows share, before visitors ask."""
-    query = BoardQuery.read(QueryParams(), name)
-    title, table = board_table(space.state, query)
-    place_figures(space.state, name, query.standard, "board", table=title)
-    for group in {(row.row_class, row.group): row for row in table.rows}.values():
-        place_figures(space.state, name, query.standard, "model", (group.entry,))
-
-
 def _asset(version: str, name: str) -> Response:
     file = ASSETS / name
     if file.parent != ASSETS or not file.is_file():
@@ -136,25 +120,23 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
         raise UsageError(f"--insecure-local lets everybody submit who can reach {host}; use it only with 127.0.0.1.")
     configure()
     space = Space.open(settings)
-    space.state.snapshots.prepare = partial(_prepare, space)
-    app = create_app(space)
-    boards = Thread(target=_make_boards, args=(space,), name="first-boards", daemon=True)
-    boards.start()
+    site = settings.site() or f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    app = create_app(space, BuilderProcess(settings, settings.work / FOLDER, site))
     if not settings.keeps_the_store():
         LOGGER.error("the store is not kept: handing in is refused until FAIRSPACE_STORE names one that is")
     config = uvicorn.Config(app, host, port, loop="uvloop", ws="none", log_config=None, access_log=False)
     config.limit_concurrency, config.timeout_keep_alive = MOST_CONNECTIONS, KEEP_ALIVE
     config.timeout_graceful_shutdown, config.server_header = settings.stop_seconds, False
     config.proxy_headers = False  # `Forwarded` knows whom to believe
-    _Server(config, app, boards).run()
+    _Server(config, app).run()
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn that loads Gradio after the boards, and on shutdown stops the jobs and ends open streams first."""
+    """Uvicorn that loads Gradio once it listens, and on shutdown stops the jobs and ends open streams first."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI, boards: Thread) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
-        self.app, self.boards = app, boards
+        self.app = app
         self._loading: asyncio.Task[object] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -162,8 +144,7 @@ class _Server(uvicorn.Server):
         self._loading = asyncio.create_task(self._load_gradio())
 
     async def _load_gradio(self) -> None:
-        while self.boards.is_alive():  # nothing waits for its end: a stop need not
-            await asyncio.sleep(0.1)
+        await asyncio.sleep(LATER)  # the first pages come first
         await self.app.state.gate.load()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -33,6 +33,7 @@ REFUSALS: dict[str, tuple[int, str]] = {
     "WORK_FULL": (503, "the Space has no room to receive the upload, or cannot write it"),
     "STORE_FAILED": (503, "the storage is not available at the moment"),
     "STORE_NOT_KEPT": (503, "the Space has no permanent storage, so it accepts no submissions"),
+    "BUILDER_GONE": (503, "what makes the pages has ended, and is started again"),
     "OUR_FAULT": (500, "an internal error of the Space"),
 }
 """Code -> status of the answer, and what it means."""

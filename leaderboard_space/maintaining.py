@@ -117,8 +117,6 @@ def _mark(
     draft = Draft(kind, f"{kind}:{entry}:{about[-1].number}", body)
     (event,) = state.storage.append([draft])
     state.refresh()
-    if kind == "withdrawn" and logged is not None:  # gone before this returns; other marks have a few seconds
-        state.snapshots.renew(logged.benchmark)
     return event
 
 

@@ -29,7 +29,7 @@ class Space:
     def open(cls, settings: Settings) -> Space:
         """Open the store and fold its log; nothing is started yet. StorageError for an unreadable store."""
         storage = open_storage(settings.store, settings.work, settings.commits_an_hour)
-        state = State(storage, signing_key(settings.secret), settings.board_seconds)
+        state = State(storage, signing_key(settings.secret))
         state.refresh()
         jobs = Jobs(state, settings)
         tokens = Tokens(settings.secret, state.is_revoked, lambda: state.number)

@@ -1,13 +1,9 @@
-"""The state of a store: submissions, and snapshots of every board's rows, made from the log's `result` events."""
+"""The state of a store: submissions, and every board's rows, made from the log's `result` events."""
 
 from __future__ import annotations
 
 import hashlib
-import logging
-import math
 import threading
-import time
-from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -40,6 +36,8 @@ from fairspace.submissions.results.row import UNRANKED, Row, row_with
 from fairspace.submissions.results.row_errors import keep_errors
 from fairspace.submissions.results.tiers import tiered
 
+Made = TypeVar("Made")
+
 
 class State:
     """The state of a store, kept up to date. Safe for several threads; returned values never change.
@@ -47,15 +45,18 @@ class State:
     Without a `key` (see `signing_key`) no signature is checked.
     """
 
-    def __init__(self, storage: Storage, key: bytes = b"", pace: float = 0.0) -> None:
+    def __init__(self, storage: Storage, key: bytes = b"") -> None:
         self.storage = storage
         self.key = key
-        self._lock = threading.RLock()
+        self._lock, self._making = threading.RLock(), threading.RLock()
         self._folded = LogState(key=key)
         self._rows: dict[tuple[str, str], Row] = {}
         self._shown: dict[str, tuple[int, Shown]] = {}
         """Benchmark -> last event and its rows, shared by all standards."""
-        self.snapshots = Snapshots(self._board, pace)
+        self._versions: dict[str, int] = {}
+        """Benchmark -> the last event that changed its boards."""
+        self._boards: dict[tuple[str, str], tuple[int, Board]] = {}
+        self._pieces: dict[Hashable, tuple[Hashable, Any]] = {}
 
     def refresh(self) -> int:
         """Fold the newly appended events and return the number of the last one. Errors: as `Storage.events`."""
@@ -64,7 +65,7 @@ class State:
                 self._fold(event)
                 entry = self._folded.entries.get(str(event.body.get("entry")))
                 if entry is not None and event.kind in ("result", *OF_ROWS):
-                    self.snapshots.change(entry.benchmark, event.number, withdrawn=event.kind == "withdrawn")
+                    self._versions[entry.benchmark] = event.number
             return self._folded.number
 
     def _fold(self, event: Event) -> None:
@@ -87,8 +88,9 @@ class State:
         return self._folded.number, self._folded.time
 
     def version(self, benchmark: str = "") -> int:
-        """See `Snapshots.version`."""
-        return self.snapshots.version(benchmark)
+        """The last event that changed the boards of a benchmark, or any board."""
+        versions = self._versions
+        return versions.get(benchmark, 0) if benchmark else max(versions.values(), default=0)
 
     @property
     def forged(self) -> tuple[int, ...]:
@@ -166,12 +168,28 @@ class State:
 
     def board(self, benchmark: str, standard: str = "") -> Board:
         """The rows of a board without the withdrawn ones; see `results.board.board`. UsageError: unknown board."""
-        return self.snapshots.rows(benchmark, standard or find_benchmark(benchmark).default)
+        board, now = (benchmark, standard or find_benchmark(benchmark).default), self.version(benchmark)
+        version, rows = self._boards.get(board, (-1, None))
+        if rows is None or version != now:
+            with self._making:
+                version, rows = self._boards.get(board, (-1, None))
+                if rows is None or version != now:
+                    now, rows = self.version(benchmark), self._board(*board)
+                    self._boards[board] = now, rows
+        return rows
+
+    def piece(self, key: Hashable, marks: Hashable, make: Callable[[], Made]) -> Made:
+        """A piece of a page, made again only if the `marks` that it depends on have changed."""
+        before = self._pieces.get(key)
+        if before is None or before[0] != marks:
+            before = self._pieces[key] = marks, make()
+        made: Made = before[1]
+        return made
 
     def row(self, benchmark: str, standard: str, entry: str) -> Row | None:
-        """A row of a board, even if newer than its last snapshot; None for an unknown one."""
+        """A row of a board, even if it has just been added to the log; None for an unknown one."""
         if entry not in self.board(benchmark, standard).by_entry:
-            self.snapshots.renew(benchmark)  # look again whatever it says: another thread may just have made it
+            self.refresh()
         return self.board(benchmark, standard).by_entry.get(entry)
 
     def find_row(self, benchmark: str, standard: str, entry: str) -> Row:
@@ -376,7 +394,6 @@ def _who(logged: Entry) -> tuple[str, str]:
     return logged.user, str(logged.result.meta.get("model", ""))
 
 
-Made = TypeVar("Made")
 MOST = 96
 """Values kept by a board, the last ones; addresses of pages decide on some of them."""
 _NOTHING = object()
@@ -417,105 +434,3 @@ class Board(tuple[Row, ...]):
                         self._making.pop(key, None)
         made: Made = value
         return made
-
-
-class Snapshots:
-    """The boards as shown: the next snapshot is made while readers get the one before. Safe for several threads.
-
-    `pace`: seconds between two snapshots of a board; 0: the next reader waits for the current state. `prepare`, if set,
-    computes common answers for a benchmark's new snapshot before others see it.
-    """
-
-    def __init__(self, make: Callable[[str, str], Board], pace: float = 0.0) -> None:
-        self._make, self.pace = make, pace
-        self.prepare: Callable[[str], object] | None = None
-        self._next = threading.local()
-        """`boards` of the snapshot that this thread makes."""
-        self._boards: dict[tuple[str, str], Board] = {}
-        self._versions: dict[str, int] = {}
-        self._changed: dict[str, int] = {}
-        """Benchmark -> its last event without a snapshot."""
-        self._dropped = self._withdrawn = 0
-        self._placed: deque[tuple[float, str, int]] = deque(maxlen=256)
-        """The last snapshots: when, of which benchmark, with which event."""
-        self._lock, self._making = threading.Lock(), threading.RLock()  # what prepares a board may ask for others
-
-    def version(self, benchmark: str = "") -> int:
-        """The last event shown by a benchmark's boards, or all boards; answers include it or a later one."""
-        versions = self._versions
-        return versions.get(benchmark, 0) if benchmark else max(versions.values(), default=0)
-
-    def shown(self, benchmark: str) -> tuple[int, int]:
-        """The number of withdrawn rows so far, and `version`: answers with other ones are no longer the newest."""
-        return self._withdrawn, self.version(benchmark)
-
-    def age(self, benchmark: str, version: int) -> float:
-        """Seconds since the boards of a benchmark, or any, went beyond a version; inf if nobody may see an old one."""
-        later = (t for t, name, number in list(self._placed) if number > version and benchmark in ("", name))
-        return time.monotonic() - next(later, -math.inf) if self.pace else math.inf
-
-    def rows(self, benchmark: str, standard: str) -> Board:
-        """The rows of a board; the first reader waits for them."""
-        board = (benchmark, standard)
-        coming: Board | None = getattr(self._next, "boards", {}).get(board)
-        if coming is not None:
-            return coming
-        if (kept := self._boards.get(board)) is not None:
-            return kept
-        with self._making:
-            if (kept := self._boards.get(board)) is not None:
-                return kept
-            dropped = self._dropped
-            rows = self._make(benchmark, standard)
-            with self._lock:
-                if dropped == self._dropped:  # else they may lack what has come meanwhile
-                    self._boards = {**self._boards, board: rows}
-            return rows
-
-    def change(self, benchmark: str, number: int, withdrawn: bool = False) -> None:
-        """Note an event that changes the boards of a benchmark."""
-        with self._lock:
-            self._withdrawn += withdrawn
-            if self.pace and any(board[0] == benchmark for board in self._boards):
-                self._changed[benchmark] = number
-            else:
-                self._place(benchmark, number, {})
-                self._dropped += 1
-
-    def renew(self, benchmark: str) -> bool:
-        """Make the next snapshot now; False if nothing was new, or another thread has just made it."""
-        with self._making:
-            with self._lock:
-                number = self._changed.pop(benchmark, None)
-            if number is None:
-                return False
-            boards: dict[tuple[str, str], Board] = {}
-            try:
-                boards = {board: self._make(*board) for board in self._boards if board[0] == benchmark}
-                if self.prepare is not None:
-                    self._next.boards = boards
-                    self.prepare(benchmark)
-            finally:  # what could not be made, the next reader makes, and is told why not
-                self._next.boards = {}
-                with self._lock:
-                    self._place(benchmark, number, boards)
-        return True
-
-    def follow(self, stop: threading.Event) -> None:
-        """Make the next snapshots at the pace until `stop` is set."""
-        while not stop.wait(self.pace or _NO_PACE):
-            for name in list(self._changed):
-                try:
-                    self.renew(name)
-                except Exception:  # noqa: BLE001 - the next reader is told
-                    _LOG.exception("a snapshot could not be prepared", extra={"code": "OUR_FAULT"})
-
-    def _place(self, benchmark: str, number: int, boards: dict[tuple[str, str], Board]) -> None:
-        others = {board: rows for board, rows in self._boards.items() if board[0] != benchmark}
-        self._boards = others | boards
-        self._versions = {**self._versions, benchmark: number}
-        self._placed.append((time.monotonic(), benchmark, number))
-
-
-_NO_PACE = 5.0
-_LOG = logging.getLogger("fairspace.boards")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from pydantic import BaseModel, Field
 
 from fairspace.leaderboard_space.boards.table import board_table, slug
-from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery, draft_of
+from fairspace.leaderboard_space.boards.views import VIEWS, draft_of
 from fairspace.leaderboard_space.boards.words import exact, visitor_fields
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import OF_ROWS, Event
@@ -24,6 +25,7 @@ from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.standards.documents import document
+from fairspace.submissions.uncertainty.scores import Drawn, keep, many_replicates
 from fairspace.submissions.values import Value
 
 Data = dict[str, Any]
@@ -46,36 +48,34 @@ def boards(space: Space) -> list[Data]:
             "drafts": [standard for standard in about.standards if draft_of(name, standard)],
             "higher_is_better": about.higher_is_better,
             "rows": len(space.state.board(name)),
-            "address": f"/?benchmark={name}",
+            "address": f"/board/{name}",
         }
         for name, about in ((name, benchmark(name)) for name in NAMES)
     ]
 
 
-def board(space: Space, query: BoardQuery, limit: int) -> Data:
-    """A page of `limit` rows of a query, in the board's order."""
-    name, table = board_table(space.state, query)
-    rows = table.select(query)
-    begin = (query.page - 1) * limit
+def board(space: Space, benchmark: str, standard: str, table: str, page: int, limit: int, models: str) -> Data:
+    """A page of `limit` rows in the board's order; of the named rows alone, if `models` names some."""
+    name, chosen = board_table(space.state, benchmark, standard, table)
+    named = {*filter(None, models.split(","))}
+    rows = [row for row in chosen.rows if not named or row.entry in named]
+    begin = (page - 1) * limit
     return {
-        "benchmark": query.benchmark,
-        "standard": query.standard,
-        "draft": draft_of(query.benchmark, query.standard),
+        "benchmark": benchmark,
+        "standard": standard,
+        "draft": draft_of(benchmark, standard),
         "table": name,
-        "tables": [slug(part) for part in VIEWS[query.benchmark].slices],
+        "tables": [slug(part) for part in VIEWS[benchmark].slices],
         "total": len(rows),
-        "page": query.page,
+        "page": page,
         "pages": max(1, -(-len(rows) // limit)),
-        "rows": [
-            row_data(row, query.benchmark, query.standard)
-            for row in with_errors(rows[begin : begin + limit], query.standard)
-        ],
+        "rows": [row_data(row, benchmark, standard) for row in with_errors(rows[begin : begin + limit], standard)],
     }
 
 
 def row_data(row: Row, name: str, standard: str) -> Data:
     """A row of a board."""
-    suffix = "" if standard == benchmark(name).default else f"?standard={standard}"
+    suffix = "" if standard == benchmark(name).default else f"/under/{standard}"
     return {
         **visitor_fields(row, ROW),
         "scores": _values(row.scores),
@@ -119,6 +119,18 @@ def result(space: Space, name: str, entry: str) -> str:
         what = "a published row, which has printed figures only"
         raise SpaceError("UNKNOWN_ENTRY", f"{name}/{entry}", what, "a row that was scored here", "see its source")
     return full.dumps()
+
+
+def draws(space: Space, name: str, entry: str) -> Data:
+    """The draws of a row's scores as `Draws.to_json`. SpaceError UNKNOWN_ENTRY for a row without them."""
+    bench = benchmark(name)
+    row = space.state.find_row(name, bench.default, entry)
+    if row.result is None or row.result.draws is None:
+        mend = "use the errors of its scores"
+        raise SpaceError("UNKNOWN_ENTRY", f"{name}/{entry}", "a row without draws", "a row with resampled scores", mend)
+    drawn = Drawn(row.result.scored, row.result.values, row.result.draws)
+    [scores] = many_replicates(bench, [drawn], bench.standards[bench.default])
+    return keep(list(scores), np.column_stack([*scores.values()])).to_json()
 
 
 def standards() -> list[Data]:

@@ -1,10 +1,9 @@
-"""The API over plain HTTP, under `/api/v1`; answers from the log have an `ETag` of the last event that changed them."""
+"""The API over plain HTTP, under `/api/v1`: the log, the queue, submitting and maintaining; `boards` has the rest."""
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,89 +17,17 @@ from starlette.datastructures import UploadFile
 from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.api import data
 from fairspace.leaderboard_space.api.data import Action
-from fairspace.leaderboard_space.boards.views import BoardQuery, chosen_standard, chosen_view
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.log_state import Submission
-from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.identity import current_user, is_maintainer, required_user, space_of, with_store
 from fairspace.submissions.errors import plain
-from fairspace.submissions.version import VERSION
 
 router = APIRouter(prefix="/api/v1")
-MAX_AGE = 30
-"""Seconds for which an answer from the log may be kept without asking."""
-MOST_ROWS = 500
 MOST_EVENTS = 1000
-Name = Annotated[str, InPath(description="name of a board, such as `iris`", max_length=40)]
-EntryName = Annotated[str, InPath(description="entry of a row, as on the board", max_length=40)]
-StandardName = Annotated[str, Query(description="a standard of the benchmark; its default if left out", max_length=80)]
-Make = Callable[[Space], Any]
-
-
-def _cached(request: Request, make: Make, version: int) -> Response:
-    """An answer that depends on the log alone; 304 if the client has it already."""
-    space = space_of(request)
-    about = f"{VERSION}\0{version}\0{request.url.path}\0{request.url.query}"
-    tag = f'W/"{hashlib.sha256(about.encode()).hexdigest()[:24]}"'
-    headers = {"ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}"}
-    if space.settings.site():  # a public board, which notebooks in browsers may read
-        headers["Access-Control-Allow-Origin"] = "*"
-    sent = {part.strip() for part in request.headers.get("if-none-match", "").split(",")}
-    if tag in sent:
-        return Response(status_code=304, headers=headers)
-    answer = make(space)
-    content = answer if isinstance(answer, str) else orjson.dumps(answer)
-    return Response(content, headers=headers, media_type="application/json")
-
-
-def _version(request: Request, benchmark: str = "") -> int:
-    return space_of(request).state.version(benchmark)
 
 
 def _fresh(content: Any, status: int = 200) -> Response:
     return Response(orjson.dumps(content), status, {"Cache-Control": "no-store"}, "application/json")
-
-
-@router.get("/boards")
-def boards(request: Request) -> Response:
-    """Every board with its standards and number of rows."""
-    return _cached(request, data.boards, _version(request))
-
-
-@router.get("/boards/{benchmark}")
-def board(
-    request: Request,
-    benchmark: Name,
-    limit: Annotated[int, Query(description="rows per page", ge=1, le=MOST_ROWS)] = 100,
-) -> Response:
-    """The rows of a board by rank, a page at a time.
-
-    Also `standard`, `table` (one of the board's tables), `models` (entries of rows, separated by commas) and `page`.
-    """
-    query = BoardQuery.read(request.query_params, benchmark)
-    return _cached(request, lambda space: data.board(space, query, limit), _version(request, query.benchmark))
-
-
-@router.get("/boards/{benchmark}/rows/{entry}")
-def row(request: Request, benchmark: Name, entry: EntryName, standard: StandardName = "") -> Response:
-    """One row with all its raw values, under a standard."""
-    name = chosen_view(benchmark).benchmark
-    chosen = chosen_standard(name, standard)
-    return _cached(request, lambda space: data.full_row(space, name, entry, chosen), _version(request, name))
-
-
-@router.get("/boards/{benchmark}/rows/{entry}/result")
-async def result(request: Request, benchmark: Name, entry: EntryName) -> Response:
-    """The result behind a row with all evidence, as `fairspace score --out` writes it."""
-    name = chosen_view(benchmark).benchmark
-    version = _version(request, name)
-    return await with_store(_cached, request, lambda space: data.result(space, name, entry), version)
-
-
-@router.get("/standards")
-def standards(request: Request) -> Response:
-    """All standards with their settings."""
-    return _cached(request, lambda space: data.standards(), 0)
 
 
 @router.get("/events")
@@ -110,7 +37,7 @@ def events(
     limit: Annotated[int, Query(ge=1, le=MOST_EVENTS)] = 100,
 ) -> Response:
     """The public log: submissions, and rows that were added, withdrawn, restored, verified or released."""
-    return _cached(request, lambda space: data.events(space, after, limit), space_of(request).state.number)
+    return _fresh(data.events(space_of(request), after, limit))
 
 
 @router.get("/queue")
@@ -122,7 +49,7 @@ def queue(request: Request) -> Response:
 @router.get("/wanted")
 def wanted(request: Request) -> Response:
     """Models that users asked us to run, for `make rows MODELS=@FILE`, and whether they are on a board."""
-    return _cached(request, data.wanted, space_of(request).state.number)
+    return _fresh(data.wanted(space_of(request)))
 
 
 @router.get("/submissions/{name}")
@@ -162,6 +89,7 @@ async def maintain(
         raise SpaceError("NOT_A_MAINTAINER", f"rows/{plain(entry)}", "another user", "a maintainer", mend)
     evidence = (about.evidence,) if action == "verify" else ()
     event = await with_store(getattr(maintaining, action), space.state, entry, user, about.reason, *evidence)
+    await request.app.state.maker.follow(event.number)  # a withdrawn row has gone before this returns
     return _fresh(await run_in_threadpool(data.public_event, space, event))
 
 

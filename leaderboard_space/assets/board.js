@@ -1,45 +1,41 @@
-// The board with scripts: rows are searched, filtered and sorted here, and the address keeps the choice. The further pages
-// of a long table are loaded first.
+// The board with scripts: rows are searched, filtered and sorted here, and the address keeps the choice. All rows of a long
+// table are loaded first.
 "use strict";
 const WAIT = 200;
 const form = document.querySelector("[data-filters]"), section = document.querySelector("#rows[data-pages]");
 const NAMES = ["q", "provenance", "licence", "architecture", "open_weights", "kind", "task", "size_from", "size_to", "ranked"];
+const named = new URLSearchParams(location.search).get("models")?.split(",");
 let sorted = "";
 
 const rows = () => [...section.querySelectorAll("tr[data-q]")];
-const part = (body) => body.querySelector(".part")?.textContent;
 
-// Appends the rows of the other pages to the tables of this one, once all of them are there.
+// Puts the rows of all pages into the first table, with a heading for each part.
 let loading;
 function loadAll() {
   loading ??= (async () => {
-    const here = new URL(location.href), shown = Number(here.searchParams.get("page") ?? 1), others = [];
-    for (let page = 1; page <= Number(section.dataset.pages); page++) {
-      if (page === shown) continue;
-      here.searchParams.set("page", page);
-      const answer = await fetch(here);
-      if (!answer.ok) throw new Error(String(answer.status));
-      others.push(new DOMParser().parseFromString(await answer.text(), "text/html"));
-    }
-    for (const other of others) {
-      for (const table of other.querySelectorAll("#rows > .scroll > table")) {
-        const name = table.parentElement.getAttribute("aria-label");
-        const mine = [...section.querySelectorAll(".scroll")].find((one) => one.getAttribute("aria-label") === name)?.firstElementChild;
-        if (!mine) { section.querySelector("nav.pages").before(table.parentElement); continue; }
-        for (const body of [...table.tBodies]) {
-          const same = [...mine.tBodies].find((one) => part(one) === part(body));
-          if (same) same.append(...[...body.rows].slice(1)); else mine.append(body);
-        }
-      }
-    }
+    const answer = await fetch(section.dataset.all);
+    if (!answer.ok) throw new Error(String(answer.status));
+    const data = await answer.json(), table = section.querySelector("table.board"), width = table.tHead.rows[0].cells.length;
+    const parts = Object.entries(data.sections).filter(([name]) => name !== "baseline").map(([name, title]) => {
+      const lines = data.rows.filter((row) => row.part === name).map((row) => row.tr).join("");
+      return lines && `<tbody role="rowgroup"><tr class="part" role="row"><th scope="rowgroup" role="rowheader" colspan="${width}">${title}</th></tr>${lines}</tbody>`;
+    });
+    for (const body of [...table.tBodies]) body.remove();
+    table.insertAdjacentHTML("beforeend", parts.join("")); // lines of our own pages, escaped there
+    for (const other of section.querySelectorAll(":scope > .scroll, :scope > h2, :scope > p.small")) if (!other.contains(table)) other.remove();
     for (const extra of document.querySelectorAll("nav.pages, [data-range]")) extra.remove();
+    place();
     fillAll();
   })();
   return loading;
 }
 
+// The rank sorts by the order of the board.
+const place = () => rows().forEach((row, number) => { const cell = row.querySelector("td.rank"); if (cell) cell.dataset.key = number; });
+
 function matches(row, wanted) {
   const { dataset } = row, size = dataset.size === undefined ? NaN : Number(dataset.size);
+  if (named && !named.includes(dataset.entry)) return false;
   return Object.entries(wanted).every(([name, value]) => {
     if (name === "q") return value.toLowerCase().split(/\s+/).every((word) => dataset.q.includes(word));
     if (name === "size_from") return size >= Number(value);
@@ -68,7 +64,7 @@ function sort() {
 
 async function apply() {
   const wanted = Object.fromEntries([...new FormData(form)].filter(([, value]) => value.trim()));
-  if (section.dataset.pages > 1 && (sorted || Object.keys(wanted).length)) {
+  if (section.dataset.pages > 1 && (named || sorted || Object.keys(wanted).length)) {
     try { await loadAll(); } catch {
       loading = undefined;
       document.querySelector("[data-failed]").hidden = false;
@@ -80,11 +76,11 @@ async function apply() {
   for (const body of section.querySelectorAll("tbody")) body.hidden = ![...body.rows].some((row) => row.dataset.q !== undefined && !row.hidden);
   for (const table of section.querySelectorAll("table")) table.closest(".scroll").hidden = [...table.tBodies].every((body) => body.hidden);
   const baselines = section.querySelector("details.baselines");
-  if (baselines && wanted.provenance === "baseline") baselines.open = true;
+  if (baselines && (named || wanted.provenance === "baseline")) baselines.open = true;
   const all = section.querySelector("details.all");
   if (all && (sorted || Object.keys(wanted).length)) all.open = true;
   const left = rows().filter((row) => !row.hidden && !row.closest("details.baselines")).length;
-  if (Object.keys(wanted).length) document.querySelector("[data-count]").textContent = left;
+  if (named || Object.keys(wanted).length) document.querySelector("[data-count]").textContent = left;
   else if (section.dataset.pages === "1" || loading) document.querySelector("[data-count]").textContent = left;
   form.querySelector("summary").textContent = `Filter${Object.keys(wanted).some((name) => name !== "q") ? " (set)" : ""}`;
   sort();
@@ -108,6 +104,8 @@ if (form && section) {
   const asked = new URLSearchParams(location.search);
   sorted = asked.get("sort") ?? "";
   form.hidden = false;
+  document.querySelector("[data-named]")?.toggleAttribute("hidden", !named);
+  place();
   fillAll();
   for (const name of NAMES) {
     const field = form.elements[name], value = asked.get(name);
@@ -135,11 +133,9 @@ if (form && section) {
   apply();
 }
 
-// The selected rows as one parameter.
+// The chosen rows as one parameter.
 document.querySelector("#compare")?.addEventListener("submit", (event) => {
   event.preventDefault();
-  const chosen = [...document.querySelectorAll("input[name=models]:checked")].map((box) => box.value);
-  const address = new URL(event.target.action);
-  for (const field of event.target.querySelectorAll("input[type=hidden]")) address.searchParams.set(field.name, field.value);
-  if (chosen.length) location.assign(`${address}&models=${chosen.join(",")}`);
+  const chosen = [...document.querySelectorAll("input[name=rows]:checked")].map((box) => box.value);
+  location.assign(`${event.target.action}${chosen.length ? `?rows=${chosen.join(",")}` : ""}`);
 });

@@ -9,9 +9,8 @@
   document.body.append(tip);
 
   function address(place) {
-    const wanted = new URL(place.dataset.figure, location.href);
-    wanted.searchParams.set("width", Math.min(1200, Math.max(320, Math.floor(place.clientWidth / 40) * 40)));
-    return wanted;
+    const end = place.clientWidth >= 1160 ? ".1160" : place.clientWidth >= 760 ? "" : ".360";
+    return new URL(`${place.dataset.figure}${end}.svg`, location.href);
   }
 
   async function draw(place) {

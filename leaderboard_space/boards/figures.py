@@ -67,7 +67,7 @@ class Source:
 
     def href(self, row: Row) -> str:
         """The page of a row under this standard."""
-        return f"/model/{self.benchmark}/{row.entry}?standard={self.standard}"
+        return f"/model/{self.benchmark}/{row.entry}/under/{self.standard}"
 
     def some(self, most: int, what: str, has: Callable[[Row], bool]) -> tuple[list[Row], str]:
         """At most `most` rows that have (`has`) a figure's values `what`, in board order, and a note on the others.

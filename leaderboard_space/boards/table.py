@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from fairspace.leaderboard_space.boards.view import Column, Slice, View, remarks
-from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery, check_choice
+from fairspace.leaderboard_space.boards.views import VIEWS, check_choice
 from fairspace.leaderboard_space.boards.words import shortened
-from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.state import State
 from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.board import ROW_FIELDS
-from fairspace.submissions.results.row import ORDER, Row, RowClass
+from fairspace.submissions.results.row import ORDER, Row, RowClass, marks_of
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import NOTHING, ThreeNumbers, folded_facts, ideal_of, numbers_in_row
 from fairspace.submissions.values import Value
@@ -54,6 +54,7 @@ class BoardColumn:
         sort_by: sort key of a row; None for rows that stand last either way.
         falling: whether the largest number stands first at the first sort.
         words: meaning of its numbers; `hint` has the details.
+        marks: what a cell depends on besides its row.
     """
 
     key: str
@@ -65,6 +66,7 @@ class BoardColumn:
     total: bool = False
     hint: str = ""
     words: str = ""
+    marks: Callable[[Row], Hashable] = lambda row: None
 
 
 @dataclass(frozen=True)
@@ -83,12 +85,8 @@ class TableColumns:
         return (total, *(column for column in known if wide or column in first or column in self.fixed))
 
 
-def rank_column(rows: Sequence[Row]) -> BoardColumn:
-    """The rank, sorted by the board's order."""
-    places = {row.entry: float(place) for place, row in enumerate(rows)}
-    return BoardColumn("rank", "Rank", lambda row: places[row.entry], lambda row: Cell(number(row.rank, 0)), True)
-
-
+RANK = BoardColumn("rank", "Rank", lambda row: None, lambda row: Cell(number(row.rank, 0)), True)
+"""The rank; `board.js` sorts by the board's order."""
 MODEL = BoardColumn("model", "Model", lambda row: plain(row.model).casefold(), lambda row: Cell(plain(row.model)))
 
 
@@ -124,7 +122,9 @@ def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool, wo
             sure="" if three.interval is None else three.interval_text,
         )
 
-    return BoardColumn(column.score, column.header, column.number, cell, True, up, words=words)
+    return BoardColumn(
+        column.score, column.header, column.number, cell, True, up, words=words, marks=lambda row: largest
+    )
 
 
 FAR = 3.0
@@ -238,7 +238,8 @@ def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> Board
         True,
         up,
         True,
-        "higher is better" if up else "lower is better",
+        words="higher is better" if up else "lower is better",
+        marks=lambda row: scales[row.cohort, row.group],
     )
 
 
@@ -312,44 +313,59 @@ class Note:
 
 FEW = 100
 """Rows whose chance level decides whether its column is shown: resampling all of a long board would take seconds."""
+Section = Literal["scored", "waiting", "unscored", "baseline"]
+SECTIONS: Mapping[Section, str] = {
+    "scored": "Scored",
+    "waiting": "Waiting for a check",
+    "unscored": "Not scored",
+    "baseline": "Baselines",
+}
+"""Parts of a table, in order: what somebody submitted waits, with its number, until a maintainer has looked at it."""
 
 
 class BoardTable:
     """One table of a board under one standard, made of the whole board's rows in order."""
 
-    def __init__(self, view: View, part: Slice, rows: Sequence[Row]) -> None:
-        self.rows = [row for row in rows if part.keep(row)]
+    def __init__(self, view: View, part: Slice, rows: Sequence[Row], standard: str) -> None:
+        self.rows, self.part, self.standard = [row for row in rows if part.keep(row)], part, standard
         self.notes, numbers = _footnotes(view, part, self.rows)
         self.columns = column_sets(view, part, self.rows, numbers)
-        self.ordered = sorted(self.rows, key=lambda row: (ORDER[row.row_class], part.total.number(row) is None))
-        self.front = (rank_column(self.ordered), MODEL)
-        printed = [row for row in self.ordered if row.row_class == "printed"]
-        self.tabs = {"here": [row for row in self.ordered if row.row_class != "printed"], "papers": printed}
-        here = (row for row in self.tabs["here"] if row.row_class != "baseline")
-        measured = any(part.total.number(row) is not None for row in here)
-        self.tab = "here" if measured or not printed else "papers"
+        ordered = sorted(self.rows, key=lambda row: (ORDER[row.row_class], part.total.number(row) is None))
+        self.sections: dict[Section, list[Row]] = {name: [] for name in SECTIONS}
+        for row in ordered:
+            self.sections[self.section_of(row)].append(row)
         self.total, self.scales = part.total, scales_of(part.total, self.rows)
-        self.numbers = numbers
+        self.numbers: dict[str, dict[str, int]] = {}
+        for (entry, key), note in numbers.items():
+            self.numbers.setdefault(entry, {})[key] = note
         self.classes: Counter[RowClass] = Counter(row.row_class for row in self.rows)
-        self._shown: dict[tuple[str, bool], tuple[list[Row], Sequence[BoardColumn]]] = {}
+        self._shown: dict[bool, Sequence[BoardColumn]] = {}
 
-    def select(self, query: BoardQuery) -> list[Row]:
-        """The rows of a query in the board's order: those that it names, or all."""
-        return [row for row in self.rows if not query.models or row.entry in query.models]
+    @property
+    def models(self) -> list[Row]:
+        """The rows in the order of the page, without baselines."""
+        return [row for name in SECTIONS if name != "baseline" for row in self.sections[name]]
 
-    def of_tab(self, query: BoardQuery) -> tuple[list[Row], Sequence[BoardColumn]]:
-        """The named rows, or those of the tab, and their columns. Rows without a number end their class."""
-        tab = query.tab or self.tab
-        if query.models:
-            return self._with_columns([row for row in self.ordered if row.entry in query.models], query)
-        if (tab, query.wide) not in self._shown:
-            self._shown[tab, query.wide] = self._with_columns(self.tabs[tab], query)
-        return self._shown[tab, query.wide]
+    def section_of(self, row: Row) -> Section:
+        """The part of the table in which a row stands."""
+        if row.row_class == "baseline":
+            return "baseline"
+        if self.part.total.number(row) is None:
+            return "unscored"
+        return "waiting" if row.row_class == "submitted" and row.rank is None else "scored"
 
-    def _with_columns(self, rows: list[Row], query: BoardQuery) -> tuple[list[Row], Sequence[BoardColumn]]:
-        models = [row for row in rows if row.row_class != "baseline"] or rows
-        known = [*with_errors(models[:FEW], query.standard), *models[FEW:]]
-        return rows, self.columns.shown(query.wide, known)
+    def shown(self, wide: bool) -> Sequence[BoardColumn]:
+        """The columns: all with content, or those shown by default."""
+        if wide not in self._shown:
+            models = self.models or self.rows
+            known = [*with_errors(models[:FEW], self.standard), *models[FEW:]]
+            self._shown[wide] = self.columns.shown(wide, known)
+        return self._shown[wide]
+
+    def marks(self, row: Row, columns: Iterable[BoardColumn]) -> Hashable:
+        """All that a row's line depends on."""
+        notes = tuple(self.numbers.get(row.entry, {}).items())
+        return marks_of(row), notes, tuple([(column.key, column.marks(row)) for column in columns])
 
     def span_of(self, rows: Sequence[Row]) -> str:
         """The ends of the bars of rows of one cohort and group; '' without bars."""
@@ -371,33 +387,15 @@ def _footnotes(view: View, part: Slice, rows: Sequence[Row]) -> tuple[list[Note]
     return [Note(number, erratum, text) for (erratum, text), number in texts.items()], numbers
 
 
-def board_table(state: State, query: BoardQuery) -> tuple[str, BoardTable]:
-    """The table of a query, and its name in addresses. SpaceError BAD_PARAMETER: unknown table."""
-    view = VIEWS[query.benchmark]
+def board_table(state: State, benchmark: str, standard: str, table: str) -> tuple[str, BoardTable]:
+    """A table of a board, the first for '', and its name in addresses. SpaceError BAD_PARAMETER: unknown table."""
+    view = VIEWS[benchmark]
     names = {slug(name): part for name, part in view.slices.items()}
-    name = check_choice("table", query.table, names)
-    board = state.board(query.benchmark, query.standard)
-    if query.models and not query.table:
-        wanted = [board.by_entry[entry] for entry in query.models if entry in board.by_entry]
-        name = next((table for table, part in names.items() if any(map(part.keep, wanted))), name)
-    return name, board.get_or_make(("table", name), lambda: BoardTable(view, names[name], board))
+    name = check_choice("table", table, names)
+    board = state.board(benchmark, standard)
+    return name, board.get_or_make(("table", name), lambda: BoardTable(view, names[name], board, standard))
 
 
 def slug(name: str) -> str:
     """Name of a table in addresses."""
     return name.lower().replace(" ", "-")
-
-
-def check_models(state: State, query: BoardQuery) -> list[str]:
-    """The withdrawn ones among the named rows. SpaceError BAD_PARAMETER for an unknown one."""
-    there = state.board(query.benchmark, query.standard).by_entry
-    if any(name not in there for name in query.models):  # they may have come since the last snapshot
-        state.snapshots.renew(query.benchmark)
-        there = state.board(query.benchmark, query.standard).by_entry
-    missing = [name for name in query.models if name not in there]
-    for name in missing:
-        logged = state.entry(name)
-        if logged is None or logged.benchmark != query.benchmark:
-            expected = f"rows of {query.benchmark}"
-            raise SpaceError("BAD_PARAMETER", "models", repr(name), expected, "copy the address from a board's page")
-    return missing

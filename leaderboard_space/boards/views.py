@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
-from urllib.parse import urlencode
-
-from starlette.datastructures import QueryParams
 
 from fairspace.leaderboard_space.boards.view import View
 from fairspace.leaderboard_space.errors import SpaceError
@@ -52,72 +48,52 @@ def check_choice(parameter: str, text: str, words: Collection[str]) -> str:
     return next(iter(words))
 
 
-TABS = {"here": "Run here", "papers": "From the papers"}
-"""Word in the address -> title of a tab; printed rows have one of their own."""
 LONGEST = 200
-"""Maximum characters of a text, and maximum rows named one by one."""
-_ENTRY = re.compile(r"[0-9a-z-]{1,24}")
-
-
-READ = ("benchmark", "standard", "table", "columns", "models", "page")
-"""Parameters of an address that a `BoardQuery` reads."""
+"""Maximum characters of a text in an error."""
 
 
 @dataclass(frozen=True)
 class BoardQuery:
-    """Board, table, tab and rows of a request; `wide`: with all columns.
-
-    Searching, filters and order are the work of `board.js`: the server ignores their parameters.
-    """
+    """Board, standard, table and page of rows; `wide`: with all columns. Searching and order are `board.js`'s work."""
 
     benchmark: str
     standard: str
     table: str = ""
     wide: bool = False
-    models: tuple[str, ...] = ()
-    page: int = 1
-    tab: str = ""
+    page: int | str = 1
 
     @classmethod
-    def read(cls, parameters: QueryParams, benchmark: str = "", standard: str = "") -> BoardQuery:
-        """The query of request parameters; unknown ones are ignored. SpaceError BAD_PARAMETER."""
-        view = chosen_view(benchmark or parameters.get("benchmark", "").strip())
-        return cls(
-            view.benchmark,
-            chosen_standard(view.benchmark, standard or parameters.get("standard", "").strip()),
-            parameters.get("table", "").strip(),
-            parameters.get("columns", "none") != "none",
-            _entries(parameters.getlist("models")),
-            _page(parameters.get("page", "").strip()),
-            check_choice("from", parameters.get("from", "").strip(), ("", *TABS)),
-        )
+    def read(cls, benchmark: str, rest: str) -> BoardQuery:
+        """The query of an address: `rest` follows `/board/BENCHMARK/`. SpaceError BAD_PARAMETER, UNKNOWN_PAGE."""
+        words = rest.strip("/").split("/") if rest.strip("/") else []
+        page = _page(words[-1]) if words[-2:-1] == ["page"] else 1
+        words = words[:-2] if words[-2:-1] == ["page"] else words
+        wide = words[-1:] == ["all"]
+        standard, table, *further = (*(words[:-1] if wide else words), "", "")
+        if any(further):
+            what, expected = f"/board/{benchmark}/{rest}"[:LONGEST], "/board/BENCHMARK/STANDARD/TABLE"
+            raise SpaceError("UNKNOWN_PAGE", "the board", what, expected, "go to a board from /")
+        name = chosen_view(benchmark).benchmark
+        return cls(name, chosen_standard(name, standard), table, wide, page)
 
-    def address(self, path: str = "/", **changes: Any) -> str:
+    def address(self, **changes: Any) -> str:
         """The address of this query with some changes, without defaults."""
         query = replace(self, **changes)
-        parts = {} if path != "/" else {"benchmark": query.benchmark, "standard": query.standard}
-        parts |= {"table": query.table} if query.table else {}
-        parts |= {"from": query.tab} if query.tab else {}
-        parts |= {"columns": "all"} if query.wide else {}
-        parts |= {"models": ",".join(query.models)} if query.models else {}
-        parts |= {"page": str(query.page)} if query.page > 1 else {}
-        return f"{path}?{urlencode(parts, safe=',')}" if parts else path
+        default = find_benchmark(query.benchmark).default if query.benchmark in VIEWS else ""
+        parts = [query.benchmark]
+        if query.table or query.standard not in ("", default):
+            parts.append(query.standard or default)
+        parts += [query.table] if query.table else []
+        parts += ["all"] if query.wide else []
+        parts += ["page", str(query.page)] if query.page != 1 else []
+        return f"/board/{'/'.join(parts)}"
+
+    def part(self, table: str, name: str) -> str:
+        """The address of a part of a table, such as its `board.json`."""
+        return f"/board/{self.benchmark}/{self.standard}/{table}/{name}"
 
 
 def _page(text: str) -> int:
-    if not text:
-        return 1
     if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text)):
         raise SpaceError("BAD_PARAMETER", "page", repr(text[:40]), "a whole number from 1 on", "start at page 1")
     return int(text)
-
-
-def _entries(texts: list[str]) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(name.strip() for text in texts for name in text.split(",") if name.strip()))
-    bad = next((name for name in names if not _ENTRY.fullmatch(name)), None)
-    if bad is not None:
-        mend = "copy the address from a board's page"
-        raise SpaceError("BAD_PARAMETER", "models", repr(bad[:40]), "entries, as in the links of a board", mend)
-    if len(names) > LONGEST:
-        raise SpaceError("BAD_PARAMETER", "models", f"{len(names)} rows", f"at most {LONGEST}", "name fewer rows")
-    return names

@@ -112,11 +112,6 @@ class Jobs:
             return Progress("retried", position, record.tries, record.since)
         return Progress("queued", position, 0, submission.accepted)
 
-    def scored_baselines(self) -> tuple[int, int]:
-        """Bundled baselines that are scored, or never will be here, and all of them."""
-        scores, every = self.settings.workers and self.settings.baselines, len(BENCHMARKS) * len(BASELINE_NAMES)
-        return every - (len(set(missing(self.state)) - self._broken) if scores else 0), every
-
     def waiting(self) -> list[str]:
         """Ids of the waiting submissions that do not run, the next one first."""
         return [job.id for job in self._jobs() if job not in self._running]

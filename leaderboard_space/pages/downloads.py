@@ -7,25 +7,22 @@ a spreadsheet could take for a formula gets an apostrophe first; the file is UTF
 from __future__ import annotations
 
 import csv
-import gzip
-import hashlib
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.table import board_table, check_models
-from fairspace.leaderboard_space.boards.views import BoardQuery, draft_of
+from fairspace.leaderboard_space.boards.table import board_table
+from fairspace.leaderboard_space.boards.views import chosen_standard, chosen_view
 from fairspace.leaderboard_space.boards.words import exact, visitor_fields
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.web.identity import space_of
 from fairspace.submissions.errors import harmless, plain
-from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row import Row, marks_of
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import state_of
 from fairspace.submissions.values import Value
-from fairspace.submissions.version import VERSION
 
 ABOUT = (
     *("rank", "entry", "model", "organisation", "submitter", "owner", "attempt", "row_class", "figures", "cohort"),
@@ -36,29 +33,43 @@ ABOUT = (
 `parameters` are billions; possible ranks go from `rank_best` to `rank_worst`."""
 VALUE = ("", ":state", ":low", ":high", ":coverage", ":error", ":interval_low", ":interval_high", ":debiased")
 """Suffixes of a score's columns. States are value, undefined, not run, and incomplete: a value from some samples."""
-PACKED = 4
-"""Compression level, up to 9."""
 router = APIRouter(include_in_schema=False)
 
 
-def as_csv(rows: Sequence[Row], state: State) -> bytes:
+def as_csv(rows: Sequence[Row], standard: str, state: State) -> bytes:
     """The rows, with their errors, as CSV; lists are joined by "; "."""
     labels = dict.fromkeys(f"label:{name}" for row in rows for name in row.labels)
-    chances = dict.fromkeys(f"chance:{name}" for row in rows for name in row.chances)
+    chances = dict.fromkeys(f"chance:{name}" for row in rows for name in _chances(row, standard))
     scores = dict.fromkeys(f"{name}{end}" for row in rows for name in row.scores for end in VALUE)
-    names = [*ABOUT, *labels, *chances, *scores]
+    names = (*ABOUT, *labels, *chances, *scores)
+
+    def line(row: Row) -> str:
+        return state.piece(
+            ("csv", standard, row.entry), (marks_of(row), names), lambda: _line(row, standard, state, names)
+        )
+
+    return ("\ufeff" + _written(names) + "".join(map(line, rows))).encode()
+
+
+def _chances(row: Row, standard: str) -> Iterable[str]:
+    errors = None if row.result is None else row.result.derived.get("errors")
+    return with_errors([row], standard)[0].chances if errors is None else errors.chances
+
+
+def _line(row: Row, standard: str, state: State, names: Sequence[str]) -> str:
+    [row] = with_errors([row], standard)
+    record: dict[str, Any] = visitor_fields(row, ABOUT, state.entry(row.entry))
+    record |= {f"label:{name}": plain(label) for name, label in row.labels.items()}
+    record |= {f"chance:{name}": chance for name, chance in row.chances.items()}
+    for name, scored in row.scores.items():
+        record.update(zip([f"{name}{end}" for end in VALUE], _cells_of(exact(scored)), strict=True))
+    return _written([cell if cell is None or type(cell) is float else _cell(cell) for cell in map(record.get, names)])
+
+
+def _written(cells: Sequence[Any]) -> str:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(names)
-    for row in rows:
-        record: dict[str, Any] = visitor_fields(row, ABOUT, state.entry(row.entry))
-        record |= {f"label:{name}": plain(label) for name, label in row.labels.items()}
-        record |= {f"chance:{name}": chance for name, chance in row.chances.items()}
-        for name, scored in row.scores.items():
-            record.update(zip([f"{name}{end}" for end in VALUE], _cells_of(exact(scored)), strict=True))
-        cells = map(record.get, names)
-        writer.writerow([cell if cell is None or type(cell) is float else _cell(cell) for cell in cells])
-    return b"\xef\xbb\xbf" + text.getvalue().encode()
+    csv.writer(text, lineterminator="\r\n").writerow(cells)
+    return text.getvalue()
 
 
 def _cells_of(value: Value) -> tuple[Any, ...]:
@@ -77,23 +88,20 @@ def _cell(value: Any) -> str | int | float | None:
 
 
 @router.get("/download/{benchmark}/{standard}.csv")
-def download(request: Request, benchmark: str, standard: str) -> Response:
-    """All rows of a table, or the named ones. SpaceError BAD_PARAMETER."""
-    state = space_of(request).state
-    version = state.version(benchmark)
-    query = BoardQuery.read(request.query_params, benchmark, standard)
-    check_models(state, query)
-    name, table = board_table(state, query)
-    made_of = f"{VERSION}\0{version}\0{query}"
-    tag = f'"{hashlib.sha256(made_of.encode()).hexdigest()[:24]}"'
-    draft = "-draft" if draft_of(query.benchmark, query.standard) else ""
-    file = f"fairspace-{query.benchmark}-{query.standard}{draft}-{name}.csv"
-    headers = {
-        "Content-Disposition": f'attachment; filename="{file}"',
-        "Cache-Control": "public, max-age=60",
-        "ETag": tag,
-    }
-    content = as_csv(with_errors(table.select(query), query.standard), state)
-    if "gzip" in request.headers.get("accept-encoding", ""):  # here, where nobody else waits
-        content, headers = gzip.compress(content, PACKED, mtime=0), {**headers, "Content-Encoding": "gzip"}
-    return Response(content, headers={**headers, "Vary": "Accept-Encoding"}, media_type="text/csv; charset=utf-8")
+@router.get("/download/{benchmark}/{standard}/{table}.csv")
+def download(request: Request, benchmark: str, standard: str, table: str = "") -> Response:
+    """All rows of a table. SpaceError BAD_PARAMETER."""
+    state, name = space_of(request).state, chosen_view(benchmark).benchmark
+    standard = chosen_standard(name, standard)
+    _, rows = board_table(state, name, standard, table)
+    return Response(as_csv(rows.rows, standard, state), media_type="text/csv; charset=utf-8")
+
+
+@router.get("/model/{benchmark}/{entry}/scores.csv")
+@router.get("/model/{benchmark}/{entry}/under/{standard}/scores.csv")
+def row_as_csv(request: Request, benchmark: str, entry: str, standard: str = "") -> Response:
+    """The row alone, with the columns that it has. SpaceError BAD_PARAMETER, UNKNOWN_ENTRY."""
+    state, name = space_of(request).state, chosen_view(benchmark).benchmark
+    standard = chosen_standard(name, standard)
+    rows = [state.find_row(name, standard, entry)]
+    return Response(as_csv(rows, standard, state), media_type="text/csv; charset=utf-8")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from fairspace.leaderboard_space.boards.figures import TIERS, Drawing, Figure, Place, Source, note
 from fairspace.leaderboard_space.boards.front import SIZE
@@ -17,7 +16,7 @@ from fairspace.leaderboard_space.boards.view import View, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS, check_choice
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.state import Board, State
-from fairspace.leaderboard_space.web.identity import site_of, space_of
+from fairspace.leaderboard_space.web.identity import space_of
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.results.row import Row
 
@@ -27,7 +26,7 @@ MOST_CHOSEN = 4
 
 @dataclass(frozen=True)
 class Placed:
-    """A figure on a page, for the macro `figure`."""
+    """A figure on a page, for the macro `figure`; `address` without its width and end."""
 
     about: Figure
     address: str
@@ -67,7 +66,7 @@ def draw_figure(
             expected = "entries of rows on this board"
             raise SpaceError("UNKNOWN_ENTRY", "models", repr(missing[0]), expected, "see the board")
         if len(chosen) < figure.needs:
-            mend = f"add ?models= with up to {MOST_CHOSEN} entries, separated by commas"
+            mend = f"name up to {MOST_CHOSEN} entries, with commas between them"
             raise SpaceError("BAD_PARAMETER", "models", f"{len(chosen)} models", f"{figure.needs} or more", mend)
         of = table or _table_of(view, chosen)
         group = chosen[0].group if chosen else None
@@ -81,12 +80,11 @@ def place_figures(
     state: State, benchmark: str, standard: str, where: Place, models: Sequence[str] = (), table: str = ""
 ) -> list[Placed]:
     """The figures of a page, without empty ones and those that need more models than were chosen."""
-    parts = ([f"models={','.join(models)}"] if models else []) + ([f"table={table}"] if table else [])
-    query = f"?{'&'.join(parts)}" if parts else ""
+    of = f"row/{','.join(models)}/" if models else f"table/{table}/" if table else ""
     return [
-        Placed(about, f"/figures/{benchmark}/{standard}/{name}.svg{query}", drawing)
-        for (of, name), about in FIGURES.items()
-        if of == benchmark and where in about.places and len(models) >= about.needs
+        Placed(about, f"/figures/{benchmark}/{standard}/{of}{name}", drawing)
+        for (whose, name), about in FIGURES.items()
+        if whose == benchmark and where in about.places and len(models) >= about.needs
         if (drawing := draw_figure(state, benchmark, standard, name, models, table)).draw is not None
     ]
 
@@ -126,37 +124,24 @@ def chosen_rows(rows: Board, models: Sequence[str]) -> tuple[tuple[Row, ...], li
     return tuple(there[entry] for entry in wanted if entry in there), [e for e in wanted if e not in there]
 
 
-def split_models(text: str) -> tuple[str, ...]:
-    """The distinct entries of a `models=` parameter, without characters that no entry has."""
-    parts = ("".join(sign for sign in part if sign.isalnum() or sign == "-")[:40] for part in text[:400].split(","))
-    return tuple(dict.fromkeys(filter(None, parts)))
-
-
 router = APIRouter(include_in_schema=False)
-WIDTH = 760
-"""Default width in pixels."""
+WIDTHS = (760, 360, 1160)
+"""Widths of the files of a figure in pixels, the default first."""
 
 
 @router.get("/figures/{benchmark}/{standard}/{name}.svg")
-def figure(
-    request: Request,
-    benchmark: str,
-    standard: str,
-    name: str,
-    models: str = "",
-    table: str = "",
-    width: int = Query(WIDTH, ge=320, le=1200),
-    download: bool = False,
-) -> Response:
-    """A figure of the named models, or of a board; as a file its links have this site's address."""
-    state = space_of(request).state
-    drawing = draw_figure(state, benchmark, standard, name, split_models(models), table)
-    wide = width // 40 * 40
+@router.get("/figures/{benchmark}/{standard}/table/{table}/{name}.svg")
+@router.get("/figures/{benchmark}/{standard}/row/{rows}/{name}.svg")
+def figure(request: Request, benchmark: str, standard: str, name: str, table: str = "", rows: str = "") -> Response:
+    """A figure of a board, of a table or of some rows, whose entries have commas between them.
+
+    `NAME.360.svg` is 360 pixels wide. Its links have the address of this site.
+    """
+    name, _, end = name.partition(".")
+    width = check_choice("width", end, ["", *map(str, WIDTHS)])
+    drawing = draw_figure(
+        space_of(request).state, benchmark, standard, name, tuple(filter(None, rows.split(","))), table
+    )
+    wide = int(width or WIDTHS[0])
     image = note(drawing.note, wide) if drawing.draw is None else drawing.draw(wide)
-    content = image.document(site_of(request) if download else "").encode()
-    tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
-    headers = {"Cache-Control": "public, max-age=60", "ETag": tag}
-    headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'"
-    if download:
-        headers["Content-Disposition"] = f'attachment; filename="{benchmark}-{standard}-{name}.svg"'
-    return Response(content, headers=headers, media_type="image/svg+xml")
+    return Response(image.document(space_of(request).settings.site()).encode(), media_type="image/svg+xml")

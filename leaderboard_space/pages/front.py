@@ -1,4 +1,4 @@
-"""The front page, at `/`: models over four tests; with a `benchmark` in the address, its board."""
+"""The front page, at `/`: models over four tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from fastapi import APIRouter, Request, Response
 from fairspace.leaderboard_space.boards.findings import findings
 from fairspace.leaderboard_space.boards.front import front
 from fairspace.leaderboard_space.boards.views import VIEWS
-from fairspace.leaderboard_space.pages.board import board
 from fairspace.leaderboard_space.pages.figures import place_figures
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.pages.texts import document
@@ -20,9 +19,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/")
 def home(request: Request) -> Response:
-    """The front page, or the board of the `benchmark` in the address."""
-    if "benchmark" in request.query_params:
-        return board(request)
+    """The front page."""
     state = space_of(request).state
     scatters = [each for name in VIEWS for each in place_figures(state, name, find_benchmark(name).default, "front")]
     return page(

@@ -18,7 +18,7 @@ from fairspace.leaderboard_space.boards.table import BoardColumn, Cell, Strip
 from fairspace.leaderboard_space.boards.view import remarks
 from fairspace.leaderboard_space.boards.views import VIEWS, draft_of, named_standard
 from fairspace.leaderboard_space.boards.words import coverage, linked, prose, provenance_of, shown, visibility
-from fairspace.leaderboard_space.web.identity import current_user, space_of
+from fairspace.leaderboard_space.web.identity import space_of
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
@@ -128,30 +128,14 @@ def asset(name: str) -> str:
 ENVIRONMENT.globals["asset"] = asset
 
 
-def page(request: Request, template: str, *, status: int = 200, max_age: int = 0, **values: Any) -> Response:
-    """A page from a file of `templates`, or 304 if the browser has it; the user of the request is shown in its head.
-
-    `max_age`: seconds for which a browser may keep a page without a user. Submitted text goes through the filter
-    `plain`; escaping is automatic.
-    """
-    user = current_user(request)
+def page(request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
+    """A page from a file of `templates`. Submitted text goes through the filter `plain`; escaping is automatic."""
     space = space_of(request)
-    shared: dict[str, Any] = {
-        "user": user,
-        "path": request.url.path,
-        "site": space.settings.site(),
-        "log": space.state.last,
-        "scored_baselines": space.jobs.scored_baselines,
-    }
-    content = ENVIRONMENT.get_template(template).render(shared | values).encode()
-    tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
+    shared: dict[str, Any] = {"path": request.url.path, "site": space.settings.site(), "log": space.state.last}
+    content = ENVIRONMENT.get_template(template).render(shared | values)
     headers = {
         "Content-Security-Policy": POLICY,
-        "Cache-Control": f"public, max-age={max_age}" if max_age and user is None else "private, no-cache",
-        "ETag": tag,
+        "Cache-Control": "private, no-store",
         "Referrer-Policy": "same-origin",
-        "Vary": "Cookie",
     }
-    if status == 200 and request.headers.get("if-none-match") == tag:
-        return Response(status_code=304, headers=headers)
     return Response(content, status, headers, "text/html; charset=utf-8")

@@ -35,7 +35,7 @@ def standards(request: Request) -> Response:
             for name, standard in about.standards.items()
         ]
         listed.append((view, those))
-    return page(request, "standards.html.jinja", max_age=300, found=listed)
+    return page(request, "standards.html.jinja", found=listed)
 
 
 @router.get("/standard/{benchmark}/{name}")

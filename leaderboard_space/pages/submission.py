@@ -83,7 +83,15 @@ def queue_page(request: Request) -> Response:
     space = space_of(request)
     queue = data.queue(space, current_user(request))
     wanted, titles = data.wanted(space)["models"], {name: find_benchmark(name).title for name in NAMES}
-    return page(request, "queue.html.jinja", **queue, settings=space.settings, wanted=wanted, titles=titles)
+    return page(
+        request,
+        "queue.html.jinja",
+        **queue,
+        user=current_user(request),
+        settings=space.settings,
+        wanted=wanted,
+        titles=titles,
+    )
 
 
 @router.post("/queue")

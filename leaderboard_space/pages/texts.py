@@ -138,7 +138,7 @@ _READ = ("/about", "/standards", "/how-to-submit", "/api", *DOCUMENTS)
 
 def _document(request: Request) -> Response:
     """A Markdown file as a page, with anchors such as `#e-iris-02`."""
-    return page(request, "document.html.jinja", max_age=300, document=document(DOCUMENTS[request.url.path]))
+    return page(request, "document.html.jinja", document=document(DOCUMENTS[request.url.path]))
 
 
 for _address in DOCUMENTS:
@@ -151,7 +151,6 @@ def how_to_submit(request: Request) -> Response:
     return page(
         request,
         "how_to_submit.html.jinja",
-        max_age=300,
         settings=space_of(request).settings,
         limits=Limits(),
         views=VIEWS.values(),
@@ -164,24 +163,24 @@ def how_to_submit(request: Request) -> Response:
 def robots(request: Request) -> Response:
     """Addresses that crawlers should not read, and where those that they should are listed."""
     text = f"{ROBOTS}Sitemap: {site_of(request)}/sitemap.xml\n"
-    return Response(text, headers={"Cache-Control": "public, max-age=86400"}, media_type="text/plain")
+    return Response(text, media_type="text/plain")
 
 
 @router.get("/sitemap.xml")
 def sitemap(request: Request) -> Response:
     """The boards, the models that we or a paper ran, and the pages of text."""
     models = (f"/models/{quote(model.slug)}" for model in known_models(space_of(request).state))
-    pages = ["/", *(f"/?benchmark={name}" for name in VIEWS), *models, *_READ]
+    pages = ["/", *(f"/board/{name}" for name in VIEWS), *models, *_READ]
     places = "".join(f"<url><loc>{escape(site_of(request) + page)}</loc></url>" for page in pages)
     text = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{places}</urlset>'
-    return Response(text, headers={"Cache-Control": "public, max-age=86400"}, media_type="application/xml")
+    return Response(text, media_type="application/xml")
 
 
 @router.get("/about")
 def about(request: Request) -> Response:
     """About the boards: terms, and what scores do not show."""
     readers = measured_errors().values()
-    return page(request, "about.html.jinja", max_age=300, views=VIEWS.values(), classes=CLASSES, readers=readers)
+    return page(request, "about.html.jinja", views=VIEWS.values(), classes=CLASSES, readers=readers)
 
 
 EXAMPLES = {"benchmark": "iris", "entry": "p-01", "name": "0f1e2d3c4b5a69788796", "action": "withdraw"}
@@ -208,7 +207,6 @@ def api_page(request: Request) -> Response:
     return page(
         request,
         "api.html.jinja",
-        max_age=300,
         calls=calls(request.app.openapi(), address, scored),
         address=address,
         codes=sorted((status, code, meaning) for code, (status, meaning) in REFUSALS.items()),

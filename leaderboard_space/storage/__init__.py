@@ -83,6 +83,9 @@ class Storage(Protocol):
     def local(self, path: str) -> AbstractContextManager[Path]:
         """A local path of a file while the context lasts. StorageError STORE_MISSING."""
 
+    def sync(self) -> None:
+        """Read what other writers have appended by now. Errors: as `events`."""
+
     def close(self) -> None:
         """Finish running writes."""
 

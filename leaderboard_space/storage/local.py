@@ -137,6 +137,9 @@ class LocalStorage:
             )
         yield file
 
+    def sync(self) -> None:
+        """See `Storage.sync`; `events` reads a folder to its end."""
+
     def close(self) -> None:
         """See `Storage.close`; there is nothing to finish."""
 

@@ -19,7 +19,10 @@ from fairspace.leaderboard_space.web.identity import client
 from fairspace.submissions.errors import UsageError, plain
 
 LOGGER = logging.getLogger("fairspace.refused")
-RETRY_AFTER = {"QUEUE_FULL": 60, "STORE_FAILED": 30, "WORK_FULL": 60, "TOO_MANY_REQUESTS": 10, "TOO_MANY_WAITING": 60}
+RETRY_AFTER = {
+    **{"QUEUE_FULL": 60, "STORE_FAILED": 30, "WORK_FULL": 60, "TOO_MANY_REQUESTS": 10, "TOO_MANY_WAITING": 60},
+    "BUILDER_GONE": 10,
+}
 """Seconds after which a retry may help."""
 CUT = "fairspace.cut"
 """Key of a request's scope: the reason for the end of its body; the application's own error is then ignored."""

@@ -192,3 +192,16 @@ def row_with(row: Row, **fields: Any) -> Row:
     about.update(fields)
     object.__setattr__(copy, "__dict__", about)
     return copy
+
+
+_MARKS = (
+    *("model", "organisation", "provenance", "cohort", "protocol", "group", "ranked", "rank", "unranked", "remarks"),
+    *("verified", "own", "released", "copy_of", "submitter", "owner", "attempt", "account_attempt", "kept_out"),
+    *("tier", "rank_range"),
+)
+
+
+def marks_of(row: Row) -> tuple[Any, ...]:
+    """Everything of a row but its scores and what its result states, which never change."""
+    about = vars(row)
+    return tuple([about[name] for name in _MARKS])

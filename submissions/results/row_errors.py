@@ -37,7 +37,6 @@ def errors_of(scores: Mapping[str, Value], chances: Mapping[str, float]) -> Erro
 def keep_errors(result: Result, errors: Errors) -> None:
     """Keep the errors of a result for `with_errors`, which joins them to its scores when these are shown."""
     result.derived["errors"] = errors
-    result.derived.pop("shown errors", None)
 
 
 def with_errors(rows: Sequence[Row], standard: str) -> list[Row]:
@@ -51,12 +50,10 @@ def _with_errors(row: Row) -> Row:
     errors = None if row.result is None else row.result.derived.get("errors")
     if row.result is None or errors is None:
         return row
-    scores = row.result.derived.get("shown errors")
-    if scores is None:
-        scores = row.result.derived["shown errors"] = {
-            name: replace(value, uncertainty=errors.scores.get(name, value.uncertainty))
-            for name, value in row.result.scored.scores.items()
-        }
+    scores = {
+        name: replace(value, uncertainty=errors.scores.get(name, value.uncertainty))
+        for name, value in row.result.scored.scores.items()
+    }
     return row_with(row, scores=scores, chances=errors.chances)
 
 

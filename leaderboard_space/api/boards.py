@@ -1,0 +1,76 @@
+"""The boards over plain HTTP, under `/api/v1`: JSON that follows from an address and the boards alone."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Query, Request, Response
+from fastapi import Path as InPath
+
+from fairspace.leaderboard_space.api import data
+from fairspace.leaderboard_space.boards.views import check_choice, chosen_standard, chosen_view
+from fairspace.leaderboard_space.web.identity import space_of, with_store
+
+router = APIRouter(prefix="/api/v1")
+MOST_ROWS = 500
+Name = Annotated[str, InPath(description="name of a board, such as `iris`", max_length=40)]
+EntryName = Annotated[str, InPath(description="entry of a row, as on the board", max_length=40)]
+StandardName = Annotated[str, InPath(description="a standard of the benchmark", max_length=80)]
+Page = Annotated[int, InPath(description="number of a page, from 1", ge=1, le=999_999)]
+
+
+def _answer(content: Any) -> Response:
+    return Response(content if isinstance(content, str) else orjson.dumps(content), media_type="application/json")
+
+
+@router.get("/boards")
+def boards(request: Request) -> Response:
+    """Every board with its standards and number of rows."""
+    return _answer(data.boards(space_of(request)))
+
+
+@router.get("/boards/{benchmark}/under/{standard}/page/{page}", include_in_schema=False)
+@router.get("/boards/{benchmark}/under/{standard}", include_in_schema=False)
+@router.get("/boards/{benchmark}/page/{page}", include_in_schema=False)
+@router.get("/boards/{benchmark}")
+def board(
+    request: Request,
+    benchmark: Name,
+    limit: Annotated[int, Query(description="rows per page", ge=1, le=MOST_ROWS)] = 100,
+    models: Annotated[str, Query(description="entries of rows, with commas between them", max_length=5000)] = "",
+    table: Annotated[str, Query(description="one of the board's tables", max_length=40)] = "",
+) -> Response:
+    """The rows of a board by rank, a page at a time. Also `standard` and `page`, or `/under/STANDARD/page/NUMBER`."""
+    chosen = {**request.query_params, **request.path_params}
+    name = chosen_view(benchmark).benchmark
+    standard = chosen_standard(name, chosen.get("standard", ""))
+    page = chosen.get("page", "1")
+    check_choice("page", page if page.isascii() and page.isdigit() and int(page[:7]) else "0", [page[:7]])
+    return _answer(data.board(space_of(request), name, standard, table, int(page), limit, models))
+
+
+@router.get("/boards/{benchmark}/rows/{entry}")
+@router.get("/boards/{benchmark}/rows/{entry}/under/{standard}", include_in_schema=False)
+def row(request: Request, benchmark: Name, entry: EntryName, standard: str = "") -> Response:
+    """One row with all its raw values, under a standard."""
+    name = chosen_view(benchmark).benchmark
+    return _answer(data.full_row(space_of(request), name, entry, chosen_standard(name, standard)))
+
+
+@router.get("/boards/{benchmark}/rows/{entry}/result")
+async def result(request: Request, benchmark: Name, entry: EntryName) -> Response:
+    """The result behind a row with all evidence, as `fairspace score --out` writes it."""
+    return _answer(await with_store(data.result, space_of(request), chosen_view(benchmark).benchmark, entry))
+
+
+@router.get("/boards/{benchmark}/rows/{entry}/draws")
+async def draws(request: Request, benchmark: Name, entry: EntryName) -> Response:
+    """The resampled scores behind a row's intervals; draws of two rows with the same number are paired."""
+    return _answer(await with_store(data.draws, space_of(request), chosen_view(benchmark).benchmark, entry))
+
+
+@router.get("/standards")
+def standards(request: Request) -> Response:
+    """All standards with their settings."""
+    return _answer(data.standards())

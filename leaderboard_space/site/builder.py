@@ -1,0 +1,272 @@
+"""The builder: makes public pages from the boards as files of a folder, each again once its board has changed."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import os
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from tempfile import mkstemp
+from urllib.parse import quote, unquote, urlsplit
+
+import orjson
+from fastapi import FastAPI
+from starlette.types import Message
+
+from fairspace.leaderboard_space.boards.models import slug_of
+from fairspace.leaderboard_space.site.addresses import file_of, path_of, shown_by
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.web.refusals import add_handlers, refuse_the_rest
+from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.results.row import Row, marks_of
+
+ROUTERS = (
+    "fairspace.leaderboard_space.api.boards",
+    "fairspace.leaderboard_space.api.routes",
+    "fairspace.leaderboard_space.pages.front",
+    "fairspace.leaderboard_space.pages.board",
+    "fairspace.leaderboard_space.pages.model",
+    "fairspace.leaderboard_space.pages.downloads",
+    "fairspace.leaderboard_space.pages.figures",
+    "fairspace.leaderboard_space.pages.standards",
+    "fairspace.leaderboard_space.pages.texts",
+)
+"""Modules with a `router` of public pages, and the rest of the API, which one of them describes."""
+FIRST = ("/", "/api/v1/boards", *(f"/board/{name}" for name in NAMES))
+"""Pages that are there before anybody asks, and the first to be made again."""
+RENEWED, FILES = 150, 50_000
+"""Most pages of boards that are made again after an event, and most files; what was made first goes first."""
+PACKED = 6
+VERSIONS = "versions.json"
+END = ".gz"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a request for a public page: content, packed if it is `kept` as a file, and headers otherwise."""
+
+    status: int
+    content: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+    kept: bool = False
+
+
+def reading_app(space: Space) -> FastAPI:
+    """The application that makes public pages, one for each address."""
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    app.state.space = space
+    add_handlers(app)
+    for name in ROUTERS:
+        app.include_router(import_module(name).router)
+    refuse_the_rest(app)
+    return app
+
+
+class Builder:
+    """The builder of a folder of public pages. One builder writes a folder; use it within one event loop.
+
+    Args:
+        space: the Space, whose state shows the log.
+        folder: place of the files; those of another version of this software or for another site are removed.
+        site: address of the Space, for texts that name it.
+        is_eager: whether pages of a changed board are made again at once, and served as they were until then.
+    """
+
+    def __init__(self, space: Space, folder: Path, site: str, *, is_eager: bool = False) -> None:
+        self.space, self.folder, self.site, self.is_eager = space, folder, site, is_eager
+        self.app = reading_app(space)
+        self._making, self._following = asyncio.Lock(), asyncio.Lock()
+        self._files: dict[str, None] = {}
+        """Addresses with a file, the one made first first."""
+        self._versions: dict[str, int] = {}
+        """Benchmark -> the event as of which its pages are there."""
+        self._rows: dict[tuple[str, str], dict[str, Hashable]] = {}
+        """Benchmark and standard -> entry of a row -> what its pages depend on."""
+        self._open()
+
+    def _open(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            kept = orjson.loads((self.folder / VERSIONS).read_bytes())
+        except (OSError, ValueError):
+            kept = {}
+        files = sorted(self.folder.rglob(f"*{END}"), key=lambda file: file.stat().st_mtime)
+        if (kept.get("stamp"), kept.get("site")) == (stamp(), self.site):
+            self._versions = kept["versions"]
+            names = (file.relative_to(self.folder).as_posix().removesuffix(END) for file in files)
+            self._files = {path_of(name): None for name in names}
+        else:
+            for file in files:
+                file.unlink(missing_ok=True)
+
+    async def answer(self, address: str) -> Answer:
+        """The page of an address, which is a file from then on if it may be. Errors are answers, too."""
+        path, _, query = address.partition("?")
+        path = unquote(path)
+        async with self._making:
+            file = self.folder / f"{file_of(path)}{END}"
+            if not query and path in self._files and file.is_file():  # made meanwhile
+                return Answer(200, file.read_bytes(), kept=True)
+            answer = await self._render(path, query)
+            if query or answer.status != 200 or not file_of(path):
+                return answer
+            return Answer(200, self._write(path, answer.content), kept=True)
+
+    async def follow(self, number: int = 0) -> None:
+        """Bring the folder up to the last event, which is not before `number`. StorageError: the log cannot be read."""
+        async with self._following:
+            state = self.space.state
+            if state.refresh() < number:
+                self.space.storage.sync()
+                state.refresh()
+            changed = [name for name in NAMES if state.version(name) != self._versions.get(name)]
+            for name in changed:
+                await self._renew(name, state.version(name))
+            if self.is_eager:
+                for path in FIRST:
+                    if path not in self._files:
+                        await self.answer(path)
+
+    async def _renew(self, benchmark: str, version: int) -> None:
+        """Bring the pages that show a benchmark's board up to its last event."""
+        shows = {path: shown_by(path) for path in self._files}
+        standards = {
+            find_benchmark(benchmark).default,
+            *(of.standard for of in shows.values() if of.benchmark == benchmark),
+        }
+        changed = {standard: self._changed(benchmark, standard) for standard in standards}
+        slugs = {slug for rows in changed.values() if rows is not None for slug in rows.slugs}
+        over, boards = list[str](), list[str]()
+        for path, of in shows.items():
+            rows = changed.get(of.standard) if of.benchmark == benchmark else None
+            if of.entries and of.benchmark == benchmark:
+                if rows is None or rows.every or rows.entries & {*of.entries}:
+                    self._remove(path)
+            elif of.slug:
+                if any(each is None or each.every for each in changed.values()) or of.slug in slugs:
+                    self._remove(path)
+            elif of.benchmark == benchmark or of.every_board:
+                (over if path in FIRST else boards).append(path)
+        has_gone = any(each is not None and each.gone for each in changed.values())
+        renewed = [*over, *(() if has_gone else boards[::-1][:RENEWED])] if self.is_eager else []
+        for path in {*over, *boards} - {*renewed}:
+            self._remove(path)
+        for path in renewed:
+            async with self._making:
+                answer = await self._render(path, "")
+                if answer.status == 200:
+                    self._write(path, answer.content)
+                else:
+                    self._remove(path)
+        self._versions[benchmark] = version
+        about = {"stamp": stamp(), "site": self.site, "versions": self._versions}
+        _replace(self.folder / VERSIONS, orjson.dumps(about))
+
+    def _changed(self, benchmark: str, standard: str) -> Changed | None:
+        """The rows whose pages have changed since the last event; None if that is not known."""
+        board = self.space.state.board(benchmark, standard)
+        before = self._rows.get((benchmark, standard))
+        now = self._rows[benchmark, standard] = {row.entry: (marks_of(row), self._signed(row.entry)) for row in board}
+        if before is None:
+            return None
+        entries = {entry for entry in {*before, *now} if before.get(entry) != now.get(entry)}
+        gone = before.keys() - now.keys()
+        models = {
+            slug_of(str(logged.result.meta.get("model", "")))
+            for entry in entries
+            if (logged := self.space.state.entry(entry))
+        }
+        if gone:  # the pages of a model's other rows say so
+            entries |= {row.entry for row in board if slug_of(row.model) in models}
+        every = any(_is_baseline(row) for row in board if row.entry in entries)
+        return Changed(entries, models, bool(gone), every)
+
+    def _signed(self, entry: str) -> tuple[str, ...]:
+        logged = self.space.state.entry(entry)
+        marks = () if logged is None else (logged.verified, logged.released)
+        return tuple(mark.time for mark in marks if mark is not None)
+
+    async def _render(self, path: str, query: str) -> Answer:
+        site = urlsplit(self.site)
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": "GET",
+            "scheme": site.scheme,
+            "server": (site.hostname, site.port or (443 if site.scheme == "https" else 80)),
+            "path": path,
+            "raw_path": quote(path).encode(),
+            "query_string": query.encode(),
+            "headers": [(b"host", site.netloc.encode())],
+            "client": None,
+            "root_path": "",
+        }
+        start: Message = {}
+        parts: list[bytes] = []
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                start.update(message)
+            else:
+                parts.append(message.get("body", b""))
+
+        await self.app(scope, receive, send)
+        headers = {name.decode(): value.decode() for name, value in start["headers"] if name != b"content-length"}
+        return Answer(start["status"], b"".join(parts), headers)
+
+    def _write(self, path: str, content: bytes) -> bytes:
+        packed = gzip.compress(content, PACKED, mtime=0)
+        file = self.folder / f"{file_of(path)}{END}"
+        if path not in self._files and len(self._files) >= FILES:
+            for first in [*self._files][: FILES // 5]:
+                self._remove(first)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _replace(file, packed)
+        self._files.pop(path, None)
+        self._files[path] = None
+        return packed
+
+    def _remove(self, path: str) -> None:
+        self._files.pop(path, None)
+        (self.folder / f"{file_of(path)}{END}").unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Changed:
+    """The rows of a board that have changed, their models, whether some have gone, and whether all count as changed."""
+
+    entries: set[str]
+    slugs: set[str]
+    gone: bool
+    every: bool
+
+
+def _is_baseline(row: Row) -> bool:
+    return row.row_class == "baseline"
+
+
+def _replace(file: Path, content: bytes) -> None:
+    """Write a file so that readers see all of it or the one before."""
+    handle, part = mkstemp(dir=file.parent, prefix=".part-")
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(content)
+    Path(part).replace(file)
+
+
+@cache
+def stamp() -> str:
+    """A mark of this software's files, which changes with each of them."""
+    root = Path(__file__).parents[2]
+    folders = ("builders", "cards", "leaderboard_space", "metrics", "submissions")
+    files = (file for name in folders for file in (root / name).rglob("*") if file.suffix not in ("", ".pyc"))
+    marks = sorted(f"{file.relative_to(root)} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files)
+    return sha256("\n".join(marks).encode()).hexdigest()[:24]
