@@ -30,13 +30,16 @@ define install
 @touch $@
 endef
 
-.PHONY: help base setup smollm2 rows check lint test test-fast e2e coverage bench bench-gpu mutants leaderboard docs format clean
+.PHONY: help base setup smollm2 rows site check lint test test-fast e2e coverage bench bench-gpu mutants leaderboard docs format clean
 
 help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 leaderboard: base  ## Serve the board on http://127.0.0.1:PORT (7860); the bundled baselines are scored behind it.
 	$(BIN)/fairspace leaderboard serve --port $(PORT) --insecure-local
+
+site: base  ## Write every public page of FAIRSPACE_STORE (store) as a file into OUT (a new folder), for any web server.
+	$(BIN)/python -m fairspace.leaderboard_space.site.export $(or $(OUT),site)
 
 base: $(if $(wildcard .venv/.all),.venv/.all,.venv/.base)  ## Install what the command, the board and its baselines need, into .venv.
 

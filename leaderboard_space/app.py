@@ -85,7 +85,7 @@ def create_app(space: Space, maker: BuilderProcess | None = None) -> FastAPI:
     app.state.gate = Gate(space)
     app.state.told, app.state.maker = Rate(1, 60), pages
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
-    app.add_middleware(Files, space=space, maker=pages, follows=maker is None)
+    app.add_middleware(Files, space=space, maker=pages, follows=maker is None or not space.settings.board_seconds)
     check_local(space.settings)
     oauth = import_module("fairspace.leaderboard_space.web.oauth") if signs_in() else None
     if oauth is not None:

@@ -26,6 +26,7 @@ from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError, submission_path
+from fairspace.leaderboard_space.web.files import Maker
 from fairspace.leaderboard_space.web.identity import space_of
 from fairspace.leaderboard_space.web.refusals import QUIET, as_space_error, refuse
 from fairspace.submissions.errors import plain
@@ -97,11 +98,11 @@ async def live() -> dict[str, bool]:
 @router.get("/health")
 def health(request: Request) -> Response:
     """Whether the Space can take submissions and score them: 200, or 503 with what is wrong."""
-    state = examine(space_of(request))
+    state = examine(space_of(request), request.app.state.maker)
     return JSONResponse(state, 200 if state["ready"] else 503, {"Cache-Control": "no-store"})
 
 
-def examine(space: Space) -> dict[str, Any]:
+def examine(space: Space, maker: Maker) -> dict[str, Any]:
     """State of a Space: `ready`, with details of store, workers, queue and disk; `wrong` names the problems."""
     wrong: list[str] = []
     try:
@@ -113,6 +114,8 @@ def examine(space: Space) -> dict[str, Any]:
         wrong.append(space.storage.trouble.code)
     if not space.settings.keeps_the_store():
         wrong.append("STORE_NOT_KEPT")
+    if not maker.is_alive:
+        wrong.append("BUILDER_GONE")
     alive = space.jobs.alive()
     if not alive:
         wrong.append("WORKERS_GONE")

@@ -34,8 +34,10 @@ def _slice(kind: str) -> Slice:
         f"average_{kind}_race": "Race mean",
     }
     columns = [Column(score, header, digits=4) for score, header in headers.items()]
+    even = {f"entropy_{kind}_subjective_{attribute}": f"S_E {attribute}" for attribute in GROUPS}
+    columns[6:6] = [Column(score, header, digits=4) for score, header in even.items()]
     total = Column(f"average_{kind}", "Mean", digits=4)
-    first = (f"{kind}_factuality", f"{kind}_fairness")
+    first = (f"{kind}_factuality", f"{kind}_fairness", *even)
     fair = Column(f"{kind}_fairness", "Fair mean", digits=4), Column(f"{kind}_factuality", "Fact mean", digits=4)
     return Slice(total, columns, lambda row: row.cohort == KINDS[kind], first, fair)
 

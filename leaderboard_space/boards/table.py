@@ -18,7 +18,14 @@ from fairspace.submissions.plotting import number
 from fairspace.submissions.results.board import ROW_FIELDS
 from fairspace.submissions.results.row import ORDER, Row, RowClass, marks_of
 from fairspace.submissions.results.row_errors import with_errors
-from fairspace.submissions.results.three_numbers import NOTHING, ThreeNumbers, folded_facts, ideal_of, numbers_in_row
+from fairspace.submissions.results.three_numbers import (
+    BIASED,
+    NOTHING,
+    ThreeNumbers,
+    folded_facts,
+    ideal_of,
+    numbers_in_row,
+)
 from fairspace.submissions.values import Value
 
 Notes = Mapping[tuple[str, str], int]
@@ -34,6 +41,7 @@ class Cell:
         below: quiet words after the interval in `sure`.
         note: number of the footnote.
         strength: colour of a signed number, from -100 to 100.
+        biased: whether the number is beyond what fair models show by chance.
     """
 
     text: str
@@ -43,6 +51,7 @@ class Cell:
     strip: Strip | None = None
     missing: bool = False
     sure: str = ""
+    biased: bool = False
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -120,6 +129,7 @@ def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool, wo
             strength,
             missing=three.value is None,
             sure="" if three.interval is None else three.interval_text,
+            biased=three.verdict == BIASED,
         )
 
     return BoardColumn(

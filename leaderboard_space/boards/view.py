@@ -15,7 +15,7 @@ from fairspace.submissions.values import Value, number_of
 
 @dataclass(frozen=True)
 class Slice:
-    """One table of a page. `first`: names of at most three further scores shown by default.
+    """One table of a page. `first`: names of the few further scores shown by default.
 
     `fair`: the score of fairness alone and the one of facts beside it, where the total is a mixture of both.
     """

@@ -56,6 +56,8 @@ def cell_content(cell: Cell) -> Markup:
         parts.append(Markup('<sup><a href="#note-{0}" aria-label="Note {0}">{0}</a></sup>').format(cell.note))
     if cell.sure:
         parts.append(_span("below sure", cell.sure))
+    if cell.biased:
+        parts.append(_span("below biased", "beyond chance"))
     if cell.strip:
         parts.append(_strip(cell.strip))
     if cell.below:

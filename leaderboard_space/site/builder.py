@@ -24,7 +24,7 @@ from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.refusals import add_handlers, refuse_the_rest
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.results.row import Row, marks_of
+from fairspace.submissions.results.row import marks_of
 
 ROUTERS = (
     "fairspace.leaderboard_space.api.boards",
@@ -45,6 +45,7 @@ RENEWED, FILES = 150, 50_000
 PACKED = 6
 VERSIONS = "versions.json"
 END = ".gz"
+_PART = ".part-"
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,8 @@ class Builder:
         is_eager: whether pages of a changed board are made again at once, and served as they were until then.
     """
 
+    is_alive = True
+
     def __init__(self, space: Space, folder: Path, site: str, *, is_eager: bool = False) -> None:
         self.space, self.folder, self.site, self.is_eager = space, folder, site, is_eager
         self.app = reading_app(space)
@@ -96,6 +99,8 @@ class Builder:
             kept = orjson.loads((self.folder / VERSIONS).read_bytes())
         except (OSError, ValueError):
             kept = {}
+        for part in self.folder.rglob(f"{_PART}*"):  # of a builder that was killed
+            part.unlink()
         files = sorted(self.folder.rglob(f"*{END}"), key=lambda file: file.stat().st_mtime)
         if (kept.get("stamp"), kept.get("site")) == (stamp(), self.site):
             self._versions = kept["versions"]
@@ -104,6 +109,7 @@ class Builder:
         else:
             for file in files:
                 file.unlink(missing_ok=True)
+            self._remember()
 
     async def answer(self, address: str) -> Answer:
         """The page of an address, which is a file from then on if it may be. Errors are answers, too."""
@@ -165,6 +171,9 @@ class Builder:
                 else:
                     self._remove(path)
         self._versions[benchmark] = version
+        self._remember()
+
+    def _remember(self) -> None:
         about = {"stamp": stamp(), "site": self.site, "versions": self._versions}
         _replace(self.folder / VERSIONS, orjson.dumps(about))
 
@@ -184,7 +193,7 @@ class Builder:
         }
         if gone:  # the pages of a model's other rows say so
             entries |= {row.entry for row in board if slug_of(row.model) in models}
-        every = any(_is_baseline(row) for row in board if row.entry in entries)
+        every = any(row.row_class == "baseline" for row in board if row.entry in entries)
         return Changed(entries, models, bool(gone), every)
 
     def _signed(self, entry: str) -> tuple[str, ...]:
@@ -250,13 +259,14 @@ class Changed:
     every: bool
 
 
-def _is_baseline(row: Row) -> bool:
-    return row.row_class == "baseline"
+def unpacked(content: bytes) -> bytes:
+    """The content of a kept page as it was made."""
+    return gzip.decompress(content)
 
 
 def _replace(file: Path, content: bytes) -> None:
     """Write a file so that readers see all of it or the one before."""
-    handle, part = mkstemp(dir=file.parent, prefix=".part-")
+    handle, part = mkstemp(dir=file.parent, prefix=_PART)
     with os.fdopen(handle, "wb") as stream:
         stream.write(content)
     Path(part).replace(file)

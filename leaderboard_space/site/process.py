@@ -15,13 +15,15 @@ import orjson
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.settings import Settings
-from fairspace.leaderboard_space.site.builder import Answer, Builder
+from fairspace.leaderboard_space.site.builder import END, Answer, Builder
 from fairspace.leaderboard_space.storage import StorageError
 
 MODULE = "fairspace.leaderboard_space.site"
 PATIENCE = 60.0
 """Seconds after which a builder that does not answer is stopped."""
 TRIES = 3
+NICE = 5
+"""Niceness of the builder: making pages yields to sending them."""
 _PAUSE = 0.2
 _LINE = 1 << 20
 _LOG = logging.getLogger("fairspace.boards")
@@ -76,8 +78,14 @@ class BuilderProcess:
         return await self._ask({"address": address})
 
     async def follow(self, number: int = 0) -> None:
-        """See `Builder.follow`. SpaceError BUILDER_GONE."""
-        await self._ask({"follow": number})
+        """See `Builder.follow`. Without a builder no page of before the event `number` is kept. SpaceError BUILDER_GONE."""
+        try:
+            await self._ask({"follow": number})
+        except SpaceError:
+            if not number:
+                raise
+            for file in self.folder.rglob(f"*{END}"):
+                file.unlink(missing_ok=True)
 
     async def _ask(self, request: dict[str, Any]) -> Answer:
         for _ in range(TRIES):
@@ -140,7 +148,7 @@ async def build(folder: Path, site: str) -> None:
     settings = _loaded(await reader.readline())
     kept = settings.work if not settings.store.startswith("hf://") else settings.work / "builder"
     space = await asyncio.to_thread(Space.open, replace(settings, work=kept))
-    builder = Builder(space, folder, site, is_eager=True)
+    builder = Builder(space, folder, site, is_eager=settings.board_seconds > 0)
     out, writing = os.fdopen(os.dup(1), "wb"), asyncio.Lock()
 
     async def reply(request: dict[str, Any]) -> None:
@@ -183,5 +191,6 @@ def main() -> None:
     from fairspace.leaderboard_space.logs import configure
 
     configure()
+    os.nice(NICE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asyncio.run(build(Path(sys.argv[1]), sys.argv[2]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.site.addresses import PASSED, file_of, headers_of, is_public, moved, shown_by
-from fairspace.leaderboard_space.site.builder import END, Answer
+from fairspace.leaderboard_space.site.builder import END, Answer, unpacked
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.refusals import refuse
 
@@ -23,7 +22,13 @@ from fairspace.leaderboard_space.web.refusals import refuse
 class Maker(Protocol):
     """The maker of a folder of public pages: `Builder`, or `BuilderProcess`."""
 
-    folder: Path
+    @property
+    def folder(self) -> Path:
+        """Place of the files."""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can make pages now."""
 
     async def answer(self, address: str) -> Answer:
         """The page of an address."""
@@ -60,6 +65,8 @@ class Files:
             return RedirectResponse(address, 308)
         if len(path) > 1:
             path = path.rstrip("/")
+        if path.startswith("/api/"):
+            path = path.removesuffix(".json")
         if self.follows:
             await self.maker.follow()
         passed = query if path.startswith("/api/") and any(name in request.query_params for name in PASSED) else ""
@@ -80,7 +87,7 @@ class Files:
         if "gzip" in request.headers.get("accept-encoding", ""):
             headers["Content-Encoding"] = "gzip"
         else:
-            content = gzip.decompress(content)
+            content = unpacked(content)
         return Response(content, headers=headers)
 
     def _is_withdrawn(self, path: str) -> bool:

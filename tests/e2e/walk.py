@@ -256,7 +256,7 @@ def _submit(journey: Journey, space: Running, name: str) -> dict[str, Any]:
 def _see_row(walk: Walk, state: Mapping[str, Any], result: Mapping[str, Any]) -> None:
     """The row on its board and page, with the scores computed before submission."""
     assert _states(state["scores"].values()) == _states(result["scores"])
-    walk.to(f"/?benchmark={result['benchmark']}&q={NAME}")
+    walk.to(f"/board/{result['benchmark']}?q={NAME}")
     assert NAME in walk.column("Model")
     walk.to(state["row"])
     shown = walk.page.locator("main").inner_text()

@@ -113,7 +113,7 @@ def scored_rows(site: Running) -> list[tuple[str, str]]:
 @pytest.mark.process
 def test_every_link_leads_to_a_page_and_to_a_place_on_it(site: Running) -> None:
     addresses, faults = crawl(site.client(), "/", "/sitemap.xml")
-    for kind in ("/?benchmark=", "/models/", "/model/iris/p-", "/standard/", "/figures/", "/download/", "/errata"):
+    for kind in ("/board/", "/models/", "/model/iris/p-", "/standard/", "/figures/", "/download/", "/errata"):
         assert any(address.startswith(kind) for address in addresses), kind
     assert {f"/model/{benchmark}/{entry}" for benchmark, entry in scored_rows(site)} <= {
         address.partition("?")[0] for address in addresses
@@ -126,10 +126,10 @@ def reading_pages(site: Running) -> list[str]:
     rows = dict(reversed(scored_rows(site)))
     scored = [f"/model/{benchmark}/{entry}" for benchmark, entry in rows.items()]
     texts = ("/standards", "/standard/iris/bounded", "/errata", "/how-to-submit", "/about", "/trust", "/api", "/queue")
-    boards = (f"/?benchmark={benchmark}" for benchmark in VIEWS)
+    boards = (f"/board/{benchmark}" for benchmark in VIEWS)
     evidence = f"/model/fact_or_fair/{rows['fact_or_fair']}/evidence/llm_factuality_gender"
     models = [f"/models/{slug_of(model)}" for model in ("SmolLM2-135M-Instruct", "Bagel", "GPT-4o")]
-    return ["/", *boards, "/?benchmark=iris&from=papers", *models, "/model/iris/p-01", *scored, evidence, *texts]
+    return ["/", *boards, "/board/iris/all", *models, "/model/iris/p-01", *scored, evidence, *texts]
 
 
 WITHOUT_SCRIPTS = """() => {
@@ -163,7 +163,7 @@ def test_every_page_can_be_read_on_a_phone_without_scripts_and_has_no_empty_figu
                 faults.append((address, lacking))
             for place in page.locator("[data-figure]").all():
                 figure = place.get_attribute("data-figure") or ""
-                if fault := figure_fault(client.get(figure).text):
+                if fault := figure_fault(client.get(f"{figure}.svg").text):
                     faults.append((address, f"{figure}: {fault}"))
     assert not faults, "\n".join(map(str, faults))
 

@@ -28,7 +28,7 @@ from tests.submissions.results.test_tiers import waves
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=30_000)
 
-BOARD = "/?benchmark=fact_or_fair"
+BOARD = "/board/fact_or_fair"
 TWINS = 100
 """Rows of one model, so that the board has a second page."""
 REFUSED = submission_id("ann", "0" * 64)
@@ -89,7 +89,7 @@ def test_a_visitor_finds_rows_the_address_keeps_them_and_a_number_is_traced(
     walk: Walk, browser: Browser, space: Running
 ) -> None:
     page = walk.page
-    walk.to(f"{BOARD}&columns=all&page=2")
+    walk.to(f"{BOARD}/all/page/2")
     count = page.locator("[data-count]")
     page.get_by_label("Search model or organisation").fill("twin-01")
     expect(count).to_have_text("10")  # of both pages
@@ -97,7 +97,7 @@ def test_a_visitor_finds_rows_the_address_keeps_them_and_a_number_is_traced(
     page.get_by_text("Filter", exact=True).click()
     page.locator("#f-provenance").select_option("baseline")
     expect(count).to_have_text("0")
-    walk.to(f"{BOARD}&columns=all&from=papers")
+    walk.to(f"{BOARD}/all")
     expect(page.locator("table.board .chip-published").first).to_be_visible()
     page.locator("#rows thead").get_by_role("button", name="Fact race", exact=True).first.click()
     expect(page.locator("#rows thead [aria-sort=descending]").first).to_be_visible()
@@ -125,12 +125,12 @@ def test_a_visitor_finds_rows_the_address_keeps_them_and_a_number_is_traced(
 
 def test_a_search_that_could_not_load_every_page_says_so_and_works_when_asked_again(walk: Walk) -> None:
     page = walk.page
-    walk.to(f"{BOARD}&columns=all")
-    page.route("**/*page=2*", lambda route: route.fulfill(status=429))
+    walk.to(f"{BOARD}/all")
+    page.route("**/board.json", lambda route: route.fulfill(status=429))
     search, failed = page.get_by_label("Search model or organisation"), page.locator("[data-failed]")
     search.fill("twin-01")
     expect(failed).to_be_visible()
-    page.unroute("**/*page=2*")
+    page.unroute("**/board.json")
     search.fill("twin-09")
     expect(page.locator("[data-count]")).to_have_text("10")
     expect(failed).to_be_hidden()
@@ -174,7 +174,7 @@ FIRST = """() => {
 def test_the_first_screen_shows_where_to_hand_in_and_the_first_row(walk: Walk) -> None:
     page = walk.page
     for benchmark in ("iris", "fact_or_fair", "stereotypical_bias", "genres"):
-        walk.to(f"/?benchmark={benchmark}")
+        walk.to(f"/board/{benchmark}")
         for width, height in ((1440, 900), (1280, 900), (390, 844)):
             page.set_viewport_size({"width": width, "height": height})
             first = page.evaluate(FIRST)
@@ -224,12 +224,12 @@ def test_the_theme_is_the_systems_until_it_is_switched_and_is_kept(walk: Walk) -
 
 def test_a_visitor_with_a_keyboard_alone_reads_filters_and_opens(walk: Walk) -> None:
     page = walk.page
-    walk.to("/?benchmark=iris")
+    walk.to("/board/iris")
     page.keyboard.press("Tab")
     assert focused(page)["text"] == "Skip to the table"
     page.keyboard.press("Enter")
     assert focused(page)["id"] == "rows"
-    walk.to("/?benchmark=iris")
+    walk.to("/board/iris")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     assert focused(page)["text"] == "Skip to content"
@@ -269,13 +269,13 @@ def test_an_address_of_the_hubs_page_leads_to_the_page_that_its_frame_told(brows
 
         page.route(f"{hub}*", framed)
         page.route(f"{host}/**", fetched)
-        page.goto(f"{hub}?benchmark=genres")
-        page.wait_for_function("window.told?.queryString === 'benchmark=genres'")
+        page.goto(f"{hub}?at=%2Fboard%2Fgenres")
+        page.wait_for_function("window.told?.queryString === 'at=%2Fboard%2Fgenres'")
         page.frames[1].get_by_role("link", name="Standards", exact=True).click()
         page.wait_for_function("window.told?.queryString === 'at=%2Fstandards'")
-        page.goto(f"{hub}?at=%2Fmodel%2Firis%2Fp-01&standard=inaugural&__theme=dark")
+        page.goto(f"{hub}?at=%2Fmodel%2Firis%2Fp-01&x=y&__theme=dark")
         expect(page.frame_locator("iframe").get_by_role("heading", level=1)).to_contain_text("Bagel")
-        page.wait_for_function("window.told?.queryString === 'standard=inaugural&at=%2Fmodel%2Firis%2Fp-01'")
+        page.wait_for_function("window.told?.queryString === 'x=y&at=%2Fmodel%2Firis%2Fp-01'")
         page.goto(f"{hub}?at=%2F%2Fhuggingface.co%2Felsewhere")
         expect(page.frame_locator("iframe").get_by_role("heading", level=1)).to_contain_text("How fairly")
 
@@ -318,7 +318,7 @@ def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Run
     page.go_back()
     page.locator("#own tr", has_text="scored").get_by_role("link", name="row").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(model)
-    walk.to(f"{BOARD}&q={model}")
+    walk.to(f"{BOARD}?q={model}")
     fold = page.locator("details.baselines")
     expect(fold).to_contain_text(model)
     expect(fold).to_contain_text("copy of stereotyped; ")
@@ -350,9 +350,9 @@ def kinds(space: Running) -> dict[str, str]:
     return {
         "front": "/",
         "model": f"/models/{slug_of(HOSTILE)}",
-        "board": "/?benchmark=iris",
-        "board with colours": "/?benchmark=genres&columns=all",
-        "board with all columns": "/?benchmark=stereotypical_bias&columns=all",
+        "board": "/board/iris",
+        "board with colours": "/board/genres/all",
+        "board with all columns": "/board/stereotypical_bias/all",
         "board without rows": f"{BOARD}&q=nothing",
         "printed row": "/model/iris/p-01",
         "own row": model,

@@ -13,6 +13,7 @@ from fairspace.leaderboard_space.app import create_app
 from fairspace.leaderboard_space.intake import Intake, result_draft
 from fairspace.leaderboard_space.jobs.jobs import Jobs
 from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.site.builder import Builder
 from fairspace.leaderboard_space.space import Space
 from fairspace.submissions.results.result import Result
 
@@ -35,6 +36,12 @@ class Opened:
     space: Space
     jobs: KeptJobs
     client: TestClient
+
+    @property
+    def maker(self) -> Builder:
+        """The builder of its public pages."""
+        maker: Builder = self.client.app.state.maker  # type: ignore[attr-defined]
+        return maker
 
 
 @contextmanager

@@ -193,11 +193,11 @@ def test_other_sites_may_read_a_public_board_and_no_private_one(space: Opened, t
     with opened(tmp_path, address="https://board.example") as public:
         assert public.client.get("/api/v1/boards").headers[name] == "*"
         assert name not in public.client.get("/api/v1/queue").headers
-        text = public.client.get("/?benchmark=genres").text
+        text = public.client.get("/board/genres").text
         assert '<meta name="description" content="How fairly' in text
         assert '<meta property="og:title" content="GENRES · fairspace">' in text
-        assert '<link rel="canonical" href="https://board.example/?benchmark=genres">' in text
-        assert public.client.get("/?benchmark=none").status_code == 400
+        assert '<link rel="canonical" href="https://board.example/board/genres">' in text
+        assert public.client.get("/board/none").status_code == 400
     assert name not in space.client.get("/api/v1/boards").headers
 
 

@@ -281,8 +281,8 @@ def test_no_text_is_more_than_text_on_any_page(space: Running, handed_in: dict[s
     visit(
         space,
         "the-maintainer",
-        "/?benchmark=fact_or_fair",
-        f"/?benchmark=fact_or_fair&q={'%3Cscript%3Ewindow.__x=6%3C/script%3E'}",
+        "/board/fact_or_fair",
+        f"/board/fact_or_fair?q={'%3Cscript%3Ewindow.__x=6%3C/script%3E'}",
         f"/model/fact_or_fair/{entry}",
     )
     own = (f"/submission/{handed_in[name]['id']}" for name in ("payload", "faulty_payload"))
@@ -344,7 +344,7 @@ def test_a_maintainers_reason_is_text_too(space: Running, handed_in: dict[str, d
         space,
         "the-maintainer",
         f"/model/fact_or_fair/{entry}",
-        f"/?benchmark=fact_or_fair&models={entry}",
+        f"/board/fact_or_fair?models={entry}",
         f"/submission/{handed_in['payload']['id']}",
     )
     events = maintainer.get("/api/v1/events", params={"limit": 1000}).json()["events"]

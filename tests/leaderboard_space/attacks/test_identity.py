@@ -408,6 +408,8 @@ def test_no_path_leads_out_and_no_header_is_injected(space: Running) -> None:
             f"/api/v1/boards/{text}/rows/{text}",
             f"/api/v1/submissions/{text}",
             f"/?benchmark={text}&standard={text}",
+            f"/board/{text}/{text}",
+            f"/compare/{text}",
         )
     ]
     with bare(space) as ask:

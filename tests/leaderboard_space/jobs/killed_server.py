@@ -23,16 +23,15 @@ from typing import Any
 import httpx
 import orjson
 import psutil
-from starlette.datastructures import QueryParams
 
 from fairspace.leaderboard_space.api import data
-from fairspace.leaderboard_space.boards.views import BoardQuery
 from fairspace.leaderboard_space.jobs.jobs import Jobs, Timing
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.checking import check
 from fairspace.leaderboard_space.storage.local import LocalStorage
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from tests.leaderboard_space.factory import result
 from tests.leaderboard_space.jobs.children import ZIP_END
 from tests.leaderboard_space.jobs.spaces import CHILDREN, settings
@@ -190,9 +189,9 @@ def _shown(client: httpx.Client, folded: list[Any]) -> list[Any]:
 
 def _folded(folder: Path) -> list[Any]:
     space = Space.open(replace(about(folder), work=folder / "another-work"))
-    first = data.board(space, BoardQuery.read(QueryParams(), BENCHMARK), 100)
-    numbers = range(1, first["pages"] + 1)
-    pages = [data.board(space, BoardQuery.read(QueryParams(page=number), BENCHMARK), 100) for number in numbers]
+    standard = find_benchmark(BENCHMARK).default
+    first = data.board(space, BENCHMARK, standard, "", 1, 100, "")
+    pages = [data.board(space, BENCHMARK, standard, "", page + 1, 100, "") for page in range(first["pages"])]
     return list(orjson.loads(orjson.dumps(pages)))
 
 

@@ -12,7 +12,7 @@ import pytest
 from fairspace.leaderboard_space.boards.figures import Source, bounds_of
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.pages.figures import FIGURES as EVERY
-from fairspace.leaderboard_space.pages.figures import board_of, draw_figure, find_figure, split_models
+from fairspace.leaderboard_space.pages.figures import board_of, draw_figure, find_figure
 from fairspace.leaderboard_space.state import Board
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.stereotypical_bias.about import official
@@ -45,7 +45,8 @@ def _marks(
     space: Opened, name: str, figure: str, models: str = "", standard: str = "inaugural"
 ) -> list[tuple[str, str]]:
     """Name and link of every mark of a figure; its XML must be well-formed."""
-    answer = space.client.get(f"/figures/{name}/{standard}/{figure}.svg?models={models}&width=480")
+    of = f"row/{models}/" if models else ""
+    answer = space.client.get(f"/figures/{name}/{standard}/{of}{figure}.360.svg")
     assert answer.status_code == 200, answer.text
     assert answer.headers["Content-Type"] == "image/svg+xml"
     marks = [mark for mark in ElementTree.fromstring(answer.text).iter() if mark.get("class") == "mark"]
@@ -64,18 +65,16 @@ def test_every_mark_of_every_figure_is_named_and_leads_to_its_model(drawn: Opene
                 if not href:  # neither the official share nor a fair model has a page
                     assert figure in ("labour", "scale")
                     continue
-                of, standard_of = href.removeprefix(f"/model/{name}/").split("?standard=")
+                of, standard_of = href.removeprefix(f"/model/{name}/").split("/under/")
                 assert standard_of == standard
                 assert text.startswith(plain(models[of])[:20])
 
 
 @pytest.mark.parametrize(("name", "figure"), FIGURES)
 def test_a_hostile_name_is_text_in_a_figure(drawn: Opened, name: str, figure: str) -> None:
-    address = f"/figures/{name}/inaugural/{figure}.svg?models={_entry(drawn, name)}"
-    text = drawn.client.get(address).text
+    text = drawn.client.get(f"/figures/{name}/inaugural/row/{_entry(drawn, name)}/{figure}.svg").text
     assert "<script" not in text
     assert "<img" not in text
-    assert 'href="/' not in drawn.client.get(f"{address}&download=1").text
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -96,9 +95,10 @@ def test_every_figure_has_its_numbers_as_a_table_or_says_what_is_missing(drawn: 
         ("/figures/iris/nothing/ranking.svg", 404, "UNKNOWN_PAGE"),
         ("/figures/iris/inaugural/nothing.svg", 404, "UNKNOWN_PAGE"),
         ("/figures/iris/inaugural/sectors.svg", 400, "BAD_PARAMETER"),
-        ("/figures/iris/inaugural/sectors.svg?models=p-99", 404, "UNKNOWN_ENTRY"),
-        ("/figures/iris/inaugural/sectors.svg?models=p-01,p-02,p-03,p-04,p-05", 400, "BAD_PARAMETER"),
-        ("/figures/iris/inaugural/ranking.svg?table=nothing", 400, "BAD_PARAMETER"),
+        ("/figures/iris/inaugural/row/p-99/sectors.svg", 404, "UNKNOWN_ENTRY"),
+        ("/figures/iris/inaugural/row/p-01,p-02,p-03,p-04,p-05/sectors.svg", 400, "BAD_PARAMETER"),
+        ("/figures/iris/inaugural/ranking.500.svg", 400, "BAD_PARAMETER"),
+        ("/figures/iris/inaugural/table/nothing/ranking.svg", 400, "BAD_PARAMETER"),
     ],
 )
 def test_what_is_no_figure_is_refused(drawn: Opened, address: str, status: int, code: str) -> None:
@@ -203,13 +203,13 @@ def test_what_is_computed_from_printed_values_is_not_called_published(drawn: Ope
     assert line[:4] == ["Bagel", "computed here from the paper's tables", "68.98", "not available"]
     line = draw_figure(state, "iris", "inaugural", "sectors", ("p-01",)).table.rows[0]
     assert line[:4] == ["Bagel", "printed in a paper", "71.46", "69.81"]
-    board = drawn.client.get("/?benchmark=iris&standard=algorithm_1&columns=all&from=papers").text
+    board = drawn.client.get("/board/iris/algorithm_1/scores/all").text
     assert '68.98<span class="below">computed here; 71.46 printed</span>' in board
     assert "not available" in board
 
 
 def test_rewarded_drift_is_told_once_on_every_page_that_shows_it_and_only_under_its_standard(drawn: Opened) -> None:
-    page = "/model/iris/p-01?standard="
+    page = "/model/iris/p-01/under/"
     assert drawn.client.get(f"{page}inaugural").text.count("rewards a larger drift") == 1
     assert "rewards a larger drift" not in drawn.client.get(f"{page}algorithm_1").text
 
@@ -224,12 +224,12 @@ def test_one_far_score_does_not_hide_the_others(drawn: Opened) -> None:
 
 def test_the_figures_of_a_table_show_its_models_alone(drawn: Opened) -> None:
     for table, there, not_there in (("language-models", "GPT-4o", "SDXL"), ("image-models", "SDXL", "GPT-4o")):
-        page = drawn.client.get(f"/?benchmark=fact_or_fair&standard=inaugural&table={table}").text
+        page = drawn.client.get(f"/board/fact_or_fair/inaugural/{table}").text
         addresses = re.findall(r'data-figure="([^"]+)"', page)
         assert len(addresses) == 3
         for address in addresses:
-            assert f"table={table}" in address
-            image = drawn.client.get(address).text
+            assert f"table/{table}/" in address
+            image = drawn.client.get(f"{address}.svg").text
             assert there in image
             assert not_there not in image
 
@@ -240,8 +240,3 @@ def test_drawings_are_kept_until_the_board_changes(drawn: Opened) -> None:
     assert draw_figure(state, "iris", "inaugural", "ranking", ()) is first
     with pytest.raises(SpaceError):
         draw_figure(state, "iris", "inaugural", "ranking", ("p-99",))
-
-
-def test_entries_are_read_without_any_sign_that_none_has() -> None:
-    assert split_models("p-01,,p-01, 5981838a03db2103,<b>\"'") == ("p-01", "5981838a03db2103", "b")
-    assert split_models("") == ()

@@ -58,7 +58,7 @@ def test_it_is_light_names_are_text_and_every_model_is_counted(site: Opened) -> 
     assert text.count('<tr class="further"') + 12 == MOST
     assert HOSTILE_MODEL.replace("\u202e", "") not in text
     assert '<link rel="canonical"' not in text
-    assert 'href="/?benchmark=iris" aria-current="page">Boards' in page(site, "/?benchmark=genres")
+    assert 'href="/board/iris" aria-current="page">Boards' in page(site, "/board/genres")
 
 
 def made_of(folder: Path, **marks: bool) -> Front:

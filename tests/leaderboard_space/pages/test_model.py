@@ -107,7 +107,7 @@ def test_names_of_values_have_their_meaning_beside_them(site: Opened) -> None:
     meaning = "uneven choices: gender, occupations"
     assert f'gender_occupation</a><span class="below">{meaning}</span>' in page(site, address)
     assert f'<p class="lead">{meaning.capitalize()}.</p>' in page(site, f"{address}/evidence/gender_occupation")
-    assert f'title="{meaning}"' in page(site, f"/?benchmark={BENCHMARK}")
+    assert f'title="{meaning}"' in page(site, f"/board/{BENCHMARK}")
 
 
 def test_a_row_says_how_its_values_were_measured_and_whom_it_is_ranked_with(site: Opened) -> None:

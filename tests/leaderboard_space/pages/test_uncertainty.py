@@ -16,7 +16,7 @@ from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.pages.rows import page
 from tests.submissions.results.test_tiers import BENCH, result, waves
 
-BOARD = f"/?benchmark={BENCH}"
+BOARD = f"/board/{BENCH}"
 
 
 @pytest.fixture(scope="module")

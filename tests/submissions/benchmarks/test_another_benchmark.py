@@ -181,4 +181,4 @@ for address in sys.argv[1:]:
 @pytest.mark.slow
 @pytest.mark.process
 def test_the_space_shows_its_pages(run: Run) -> None:
-    run("-c", PAGES, f"/?benchmark={NEW}", f"/standard/{NEW}/inaugural", f"/model/{NEW}/p-01")
+    run("-c", PAGES, f"/board/{NEW}", f"/standard/{NEW}/inaugural", f"/model/{NEW}/p-01")

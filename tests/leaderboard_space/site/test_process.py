@@ -1,0 +1,68 @@
+"""The builder as a process: kills, a log that others write, and its end with the web process."""
+
+import random
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from fairspace.leaderboard_space.intake import result_draft
+from fairspace.leaderboard_space.storage.local import LocalStorage
+from tests.leaderboard_space.attacks.running import Running, running
+from tests.leaderboard_space.factory import renamed, result
+
+pytestmark = pytest.mark.process
+
+BOARD = "/board/fact_or_fair"
+KILLS, PATIENCE = 50, 120.0
+ENDS = {"/": "</html>", BOARD: "</html>", "/api/v1/boards/fact_or_fair": "}", "/errata": "</html>"}
+
+
+def builder_of(space: Running) -> psutil.Process | None:
+    """The builder of a running Space."""
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if str(space.root / "work" / "site") in process.cmdline():
+                return process
+        except psutil.NoSuchProcess:
+            continue
+    return None
+
+
+def add(root: Path, model: str) -> None:
+    """Append a row as another process does."""
+    storage = LocalStorage(root / "store")
+    draft, files = result_draft(renamed(result("fact_or_fair", "stereotyped", "any"), model), own=True)
+    storage.append([draft], files)
+    storage.close()
+
+
+@pytest.mark.slow
+def test_a_builder_that_is_killed_breaks_no_page_and_goes_on(tmp_path: Path) -> None:
+    draw = random.Random(1)
+    add(tmp_path, "First")
+    with running(tmp_path, workers="0", requests_a_minute="0", board_seconds="1") as space:
+        client = space.client()
+        killed = 0
+        while killed < KILLS:
+            if killed % 10 == 0:
+                add(tmp_path, f"Row {killed}")
+            if (builder := builder_of(space)) is not None:
+                builder.kill()
+                killed += 1
+            for address, end in ENDS.items():
+                answer = client.get(address)
+                assert answer.status_code == 200, (address, answer.text[:300])
+                assert answer.text.endswith(end), address
+            time.sleep(draw.uniform(0, 0.3))
+        until = time.monotonic() + PATIENCE
+        while "Row 40" not in client.get(BOARD).text:
+            assert time.monotonic() < until, "no page was made again"
+            time.sleep(0.2)
+        assert "Row 0" in client.get("/api/v1/boards/fact_or_fair").text
+        assert not list((tmp_path / "work" / "site").rglob("*.html"))
+        builder = builder_of(space)
+    assert builder is not None
+    psutil.wait_procs([builder], timeout=20)
+    assert not builder.is_running(), "it ends with the web process"
