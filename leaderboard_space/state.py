@@ -169,14 +169,12 @@ class State:
     def board(self, benchmark: str, standard: str = "") -> Board:
         """The rows of a board without the withdrawn ones; see `results.board.board`. UsageError: unknown board."""
         board, now = (benchmark, standard or find_benchmark(benchmark).default), self.version(benchmark)
-        version, rows = self._boards.get(board, (-1, None))
-        if rows is None or version != now:
-            with self._making:
-                version, rows = self._boards.get(board, (-1, None))
-                if rows is None or version != now:
-                    now, rows = self.version(benchmark), self._board(*board)
-                    self._boards[board] = now, rows
-        return rows
+        with self._making:
+            version, rows = self._boards.get(board, (-1, None))
+            if rows is None or version != now:
+                now, rows = self.version(benchmark), self._board(*board)
+                self._boards[board] = now, rows
+            return rows
 
     def piece(self, key: Hashable, marks: Hashable, make: Callable[[], Made]) -> Made:
         """A piece of a page, made again only if the `marks` that it depends on have changed."""
@@ -396,21 +394,18 @@ def _who(logged: Entry) -> tuple[str, str]:
 
 MOST = 96
 """Values kept by a board, the last ones; addresses of pages decide on some of them."""
-_NOTHING = object()
 
 
 class Board(tuple[Row, ...]):
-    """The rows of a board or one of its tables, in order. Safe for several threads."""
+    """The rows of a board or one of its tables, in order."""
 
     def __new__(cls, rows: Iterable[Row]) -> Board:
         """The board of some rows."""
         board = super().__new__(cls, rows)
-        board._kept, board._making, board._lock = {}, {}, threading.Lock()
+        board._kept = {}
         return board
 
     _kept: dict[Hashable, Any]
-    _making: dict[Hashable, threading.RLock]
-    _lock: threading.Lock
 
     @cached_property
     def by_entry(self) -> dict[str, Row]:
@@ -418,19 +413,11 @@ class Board(tuple[Row, ...]):
         return {row.entry: row for row in self}
 
     def get_or_make(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """The value of a key, made once; threads that need it wait. If `make` raises, the next call tries again."""
-        value = self._kept.get(key, _NOTHING)
-        if value is _NOTHING:
-            with self._lock:
-                making = self._making.setdefault(key, threading.RLock())
-            with making:
-                value = self._kept.get(key, _NOTHING)
-                if value is _NOTHING:
-                    value = make()
-                    with self._lock:
-                        if len(self._kept) >= MOST:
-                            self._kept.pop(next(iter(self._kept)))
-                        self._kept[key] = value
-                        self._making.pop(key, None)
-        made: Made = value
+        """The value of a key, made once."""
+        if key not in self._kept:
+            value = make()
+            if len(self._kept) >= MOST:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[key] = value
+        made: Made = self._kept[key]
         return made

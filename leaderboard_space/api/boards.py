@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi import Path as InPath
 
 from fairspace.leaderboard_space.api import data
-from fairspace.leaderboard_space.boards.views import check_choice, chosen_standard, chosen_view
+from fairspace.leaderboard_space.boards.views import chosen_standard, chosen_view, page_number
 from fairspace.leaderboard_space.web.identity import space_of, with_store
 
 router = APIRouter(prefix="/api/v1")
-MOST_ROWS = 500
 Name = Annotated[str, InPath(description="name of a board, such as `iris`", max_length=40)]
 EntryName = Annotated[str, InPath(description="entry of a row, as on the board", max_length=40)]
-StandardName = Annotated[str, InPath(description="a standard of the benchmark", max_length=80)]
-Page = Annotated[int, InPath(description="number of a page, from 1", ge=1, le=999_999)]
 
 
 def _answer(content: Any) -> Response:
@@ -34,20 +31,10 @@ def boards(request: Request) -> Response:
 @router.get("/boards/{benchmark}/under/{standard}", include_in_schema=False)
 @router.get("/boards/{benchmark}/page/{page}", include_in_schema=False)
 @router.get("/boards/{benchmark}")
-def board(
-    request: Request,
-    benchmark: Name,
-    limit: Annotated[int, Query(description="rows per page", ge=1, le=MOST_ROWS)] = 100,
-    models: Annotated[str, Query(description="entries of rows, with commas between them", max_length=5000)] = "",
-    table: Annotated[str, Query(description="one of the board's tables", max_length=40)] = "",
-) -> Response:
-    """The rows of a board by rank, a page at a time. Also `standard` and `page`, or `/under/STANDARD/page/NUMBER`."""
-    chosen = {**request.query_params, **request.path_params}
+def board(request: Request, benchmark: Name, standard: str = "", page: str = "1") -> Response:
+    """The rows of a board by rank, 100 at a time; `/under/STANDARD` and `/page/NUMBER` may follow, or parameters."""
     name = chosen_view(benchmark).benchmark
-    standard = chosen_standard(name, chosen.get("standard", ""))
-    page = chosen.get("page", "1")
-    check_choice("page", page if page.isascii() and page.isdigit() and int(page[:7]) else "0", [page[:7]])
-    return _answer(data.board(space_of(request), name, standard, table, int(page), limit, models))
+    return _answer(data.board(space_of(request), name, chosen_standard(name, standard), page_number(page)))
 
 
 @router.get("/boards/{benchmark}/rows/{entry}")

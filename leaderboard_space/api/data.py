@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, Field
 
-from fairspace.leaderboard_space.boards.table import board_table, slug
+from fairspace.leaderboard_space.boards.table import slug
 from fairspace.leaderboard_space.boards.views import VIEWS, draft_of
 from fairspace.leaderboard_space.boards.words import exact, visitor_fields
 from fairspace.leaderboard_space.errors import SpaceError
@@ -54,22 +54,25 @@ def boards(space: Space) -> list[Data]:
     ]
 
 
-def board(space: Space, benchmark: str, standard: str, table: str, page: int, limit: int, models: str) -> Data:
-    """A page of `limit` rows in the board's order; of the named rows alone, if `models` names some."""
-    name, chosen = board_table(space.state, benchmark, standard, table)
-    named = {*filter(None, models.split(","))}
-    rows = [row for row in chosen.rows if not named or row.entry in named]
-    begin = (page - 1) * limit
+PAGE = 100
+"""Rows of a page."""
+
+
+def board(space: Space, name: str, standard: str, page: int) -> Data:
+    """A page of rows in the board's order. SpaceError UNKNOWN_PAGE for one beyond the last."""
+    rows = space.state.board(name, standard)
+    pages = max(1, -(-len(rows) // PAGE))
+    if page > pages:
+        raise SpaceError("UNKNOWN_PAGE", "page", str(page), f"one of {pages}", "start at page 1")
     return {
-        "benchmark": benchmark,
+        "benchmark": name,
         "standard": standard,
-        "draft": draft_of(benchmark, standard),
-        "table": name,
-        "tables": [slug(part) for part in VIEWS[benchmark].slices],
+        "draft": draft_of(name, standard),
+        "tables": [slug(part) for part in VIEWS[name].slices],
         "total": len(rows),
         "page": page,
-        "pages": max(1, -(-len(rows) // limit)),
-        "rows": [row_data(row, benchmark, standard) for row in with_errors(rows[begin : begin + limit], standard)],
+        "pages": pages,
+        "rows": [row_data(row, name, standard) for row in with_errors(rows[PAGE * (page - 1) : PAGE * page], standard)],
     }
 
 

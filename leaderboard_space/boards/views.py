@@ -66,7 +66,7 @@ class BoardQuery:
     def read(cls, benchmark: str, rest: str) -> BoardQuery:
         """The query of an address: `rest` follows `/board/BENCHMARK/`. SpaceError BAD_PARAMETER, UNKNOWN_PAGE."""
         words = rest.strip("/").split("/") if rest.strip("/") else []
-        page = _page(words[-1]) if words[-2:-1] == ["page"] else 1
+        page = page_number(words[-1]) if words[-2:-1] == ["page"] else 1
         words = words[:-2] if words[-2:-1] == ["page"] else words
         wide = words[-1:] == ["all"]
         standard, table, *further = (*(words[:-1] if wide else words), "", "")
@@ -93,7 +93,8 @@ class BoardQuery:
         return f"/board/{self.benchmark}/{self.standard}/{table}/{name}"
 
 
-def _page(text: str) -> int:
+def page_number(text: str) -> int:
+    """The number of a page in an address. SpaceError BAD_PARAMETER."""
     if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text)):
         raise SpaceError("BAD_PARAMETER", "page", repr(text[:40]), "a whole number from 1 on", "start at page 1")
     return int(text)

@@ -31,8 +31,6 @@ _TYPES = {
     ".json": "application/json",
 }
 PAGE = "text/html; charset=utf-8"
-PASSED = ("limit", "models", "table")
-"""Parameters of the API's boards, whose answers are made for each request."""
 
 
 def is_public(path: str) -> bool:
@@ -133,14 +131,9 @@ def moved(path: str, query: str) -> str:
     if words[0] == "model" and "standard" in given and "under" not in words and len(words) > 2:
         place = "/".join(words[:3]) + (f"/under/{given['standard']}" if given["standard"] else "")
         return _quoted("/".join(("", place, *words[3:])))
-    if path.startswith("/api/v1/boards/") and not given.keys() & set(PASSED) and given.keys() & {"standard", "page"}:
+    if path.startswith("/api/v1/boards/") and given.keys() & {"standard", "page"}:
         under = f"/under/{given['standard']}" if given.get("standard") else ""
         return _quoted(f"{path}{under}" + (f"/page/{_page(given)}" if "page" in given else ""))
-    if words[0] == "download" and (given.get("table") or given.get("models")):
-        benchmark, standard = (*words[1:], "", "")[:2]
-        if "," not in given.get("models", ","):
-            return _quoted(f"/model/{benchmark}/{given['models']}/under/{standard.removesuffix('.csv')}/scores.csv")
-        return _quoted(f"{path.removesuffix('.csv')}/{given['table']}.csv") if given.get("table") else ""
     return ""
 
 

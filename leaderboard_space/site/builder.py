@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import logging
 import os
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
@@ -12,16 +13,16 @@ from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from tempfile import mkstemp
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
+import httpx
 import orjson
-from fastapi import FastAPI
-from starlette.types import Message
+from fastapi import FastAPI, Request, Response
 
 from fairspace.leaderboard_space.boards.models import slug_of
 from fairspace.leaderboard_space.site.addresses import file_of, path_of, shown_by
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.web.refusals import add_handlers, refuse_the_rest
+from fairspace.leaderboard_space.web.refusals import add_handlers, as_space_error, refuse, refuse_the_rest
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results.row import marks_of
@@ -45,6 +46,7 @@ RENEWED, FILES = 150, 50_000
 PACKED = 6
 VERSIONS = "versions.json"
 END = ".gz"
+LOGGER = logging.getLogger("fairspace.boards")
 _PART = ".part-"
 
 
@@ -66,7 +68,13 @@ def reading_app(space: Space) -> FastAPI:
     for name in ROUTERS:
         app.include_router(import_module(name).router)
     refuse_the_rest(app)
+    app.add_exception_handler(Exception, _failed)
     return app
+
+
+def _failed(request: Request, error: Exception) -> Response:
+    LOGGER.error("unexpected error", exc_info=error, extra={"path": request.url.path[:200]})
+    return refuse(request, as_space_error(request, error))
 
 
 class Builder:
@@ -83,7 +91,8 @@ class Builder:
 
     def __init__(self, space: Space, folder: Path, site: str, *, is_eager: bool = False) -> None:
         self.space, self.folder, self.site, self.is_eager = space, folder, site, is_eager
-        self.app = reading_app(space)
+        transport = httpx.ASGITransport(reading_app(space), raise_app_exceptions=False)
+        self._client = httpx.AsyncClient(transport=transport, base_url=site)
         self._making, self._following = asyncio.Lock(), asyncio.Lock()
         self._files: dict[str, None] = {}
         """Addresses with a file, the one made first first."""
@@ -113,14 +122,13 @@ class Builder:
 
     async def answer(self, address: str) -> Answer:
         """The page of an address, which is a file from then on if it may be. Errors are answers, too."""
-        path, _, query = address.partition("?")
-        path = unquote(path)
+        path = unquote(address)
         async with self._making:
             file = self.folder / f"{file_of(path)}{END}"
-            if not query and path in self._files and file.is_file():  # made meanwhile
+            if path in self._files and file.is_file():  # made meanwhile
                 return Answer(200, file.read_bytes(), kept=True)
-            answer = await self._render(path, query)
-            if query or answer.status != 200 or not file_of(path):
+            answer = await self._render(path)
+            if answer.status != 200 or not file_of(path):
                 return answer
             return Answer(200, self._write(path, answer.content), kept=True)
 
@@ -165,7 +173,7 @@ class Builder:
             self._remove(path)
         for path in renewed:
             async with self._making:
-                answer = await self._render(path, "")
+                answer = await self._render(path)
                 if answer.status == 200:
                     self._write(path, answer.content)
                 else:
@@ -201,36 +209,9 @@ class Builder:
         marks = () if logged is None else (logged.verified, logged.released)
         return tuple(mark.time for mark in marks if mark is not None)
 
-    async def _render(self, path: str, query: str) -> Answer:
-        site = urlsplit(self.site)
-        scope = {
-            "type": "http",
-            "http_version": "1.1",
-            "method": "GET",
-            "scheme": site.scheme,
-            "server": (site.hostname, site.port or (443 if site.scheme == "https" else 80)),
-            "path": path,
-            "raw_path": quote(path).encode(),
-            "query_string": query.encode(),
-            "headers": [(b"host", site.netloc.encode())],
-            "client": None,
-            "root_path": "",
-        }
-        start: Message = {}
-        parts: list[bytes] = []
-
-        async def receive() -> Message:
-            return {"type": "http.request", "body": b"", "more_body": False}
-
-        async def send(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                start.update(message)
-            else:
-                parts.append(message.get("body", b""))
-
-        await self.app(scope, receive, send)
-        headers = {name.decode(): value.decode() for name, value in start["headers"] if name != b"content-length"}
-        return Answer(start["status"], b"".join(parts), headers)
+    async def _render(self, path: str) -> Answer:
+        answer = await self._client.get(quote(path))
+        return Answer(answer.status_code, answer.content, dict(answer.headers))
 
     def _write(self, path: str, content: bytes) -> bytes:
         packed = gzip.compress(content, PACKED, mtime=0)

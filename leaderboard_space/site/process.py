@@ -1,196 +1,155 @@
-"""The builder as a process of its own: its main loop, and its counterpart in the web process, which restarts it."""
+"""The builder as a process of its own, which answers over a socket, and its counterpart in the web process."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import os
-import signal
+import subprocess
 import sys
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from tempfile import mkdtemp
 
+import httpx
 import orjson
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.logs import configure
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.site.builder import END, Answer, Builder
-from fairspace.leaderboard_space.storage import StorageError
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.storage import HUB, StorageError
 
 MODULE = "fairspace.leaderboard_space.site"
-PATIENCE = 60.0
-"""Seconds after which a builder that does not answer is stopped."""
-TRIES = 3
+PATIENCE, PAUSE = 60.0, 0.1
+"""Seconds for which a builder that does not answer is waited for, and between two looks at it."""
 NICE = 5
 """Niceness of the builder: making pages yields to sending them."""
-_PAUSE = 0.2
-_LINE = 1 << 20
+KEPT = "x-kept"
 _LOG = logging.getLogger("fairspace.boards")
 
 
-class BuilderGoneError(Exception):
-    """The builder ended before it answered."""
-
-
 class BuilderProcess:
-    """The builder in a process of its own, as `Builder` is in this one. Use it within one event loop until `stop`."""
+    """The builder in a process, as `Builder` is in this one; it is started again whenever it ends, until `stop`."""
 
     def __init__(self, settings: Settings, folder: Path, site: str) -> None:
-        self.folder, self.site, self.settings = folder, site, settings
-        self._process: asyncio.subprocess.Process | None = None
-        self._reading: asyncio.Task[None] | None = None
-        self._starting = asyncio.Lock()
-        self._waiting: dict[int, asyncio.Future[Answer]] = {}
-        self._number, self._stopped = 0, False
+        self.folder, self._socket = folder, Path(mkdtemp(prefix="fairspace-")) / "builder"
+        self._command = [sys.executable, "-m", MODULE, str(folder), site, str(self._socket)]
+        self._settings = orjson.dumps(asdict(settings), default=str)
+        transport = httpx.AsyncHTTPTransport(uds=str(self._socket))
+        self._client = httpx.AsyncClient(transport=transport, base_url="http://builder", timeout=PATIENCE)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._watching: asyncio.Task[None] | None = None
 
     @property
     def is_alive(self) -> bool:
         """Whether the process runs."""
-        return self._process is not None and self._process.returncode is None
+        return self._process is not None and self._process.poll() is None
 
     async def start(self) -> None:
-        """Start the process, if it does not run."""
-        async with self._starting:
-            if self.is_alive or self._stopped:
-                return
-            self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", MODULE, str(self.folder), self.site),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                limit=_LINE,
-                start_new_session=True,  # Ctrl-C is for the web process, whose end ends it
-            )
-            assert self._process.stdin is not None
-            self._process.stdin.write(_dumped(self.settings) + b"\n")
-            self._reading = asyncio.create_task(self._read(self._process))
+        """Start the process, and watch it."""
+        self._watching = asyncio.create_task(self._watch())
+
+    async def _watch(self) -> None:
+        while True:
+            if not self.is_alive:
+                if self._process is not None:
+                    _LOG.warning("the builder of pages has ended", extra={"code": "BUILDER_GONE"})
+                self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, start_new_session=True)
+                assert self._process.stdin is not None
+                self._process.stdin.write(self._settings + b"\n")
+                self._process.stdin.flush()  # it stays open: its end is that of the builder
+            await asyncio.sleep(PAUSE)
 
     async def stop(self) -> None:
-        """End the process."""
-        self._stopped = True
-        if self._process is not None and self.is_alive:
-            self._process.kill()  # files are replaced whole
-        if self._reading is not None:
-            await self._reading
+        """End the process; files are replaced whole, so that a kill breaks none."""
+        if self._watching is not None:
+            self._watching.cancel()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        await self._client.aclose()
 
     async def answer(self, address: str) -> Answer:
         """See `Builder.answer`. SpaceError BUILDER_GONE."""
-        return await self._ask({"address": address})
+        answer = await self._ask("GET", "/page", address)
+        return Answer(answer.status_code, answer.content, dict(answer.headers), KEPT in answer.headers)
 
     async def follow(self, number: int = 0) -> None:
-        """See `Builder.follow`. Without a builder no page of before the event `number` is kept. SpaceError BUILDER_GONE."""
+        """See `Builder.follow`. Without a builder no page of before that event is kept. SpaceError BUILDER_GONE."""
         try:
-            await self._ask({"follow": number})
+            await self._ask("POST", f"/follow/{number}")
         except SpaceError:
             if not number:
                 raise
             for file in self.folder.rglob(f"*{END}"):
                 file.unlink(missing_ok=True)
 
-    async def _ask(self, request: dict[str, Any]) -> Answer:
-        for _ in range(TRIES):
-            await self.start()
-            process = self._process
-            assert process is not None
-            assert process.stdin is not None
-            self._number += 1
-            answer = self._waiting[self._number] = asyncio.get_running_loop().create_future()
+    async def _ask(self, method: str, path: str, address: str = "") -> httpx.Response:
+        for _ in range(int(PATIENCE / PAUSE)):
             try:
-                process.stdin.write(orjson.dumps({"id": self._number, **request}) + b"\n")
-                return await asyncio.wait_for(answer, PATIENCE)
-            except TimeoutError:
-                process.kill()
-            except (BuilderGoneError, OSError):
-                await asyncio.sleep(_PAUSE)
-            finally:
-                self._waiting.pop(self._number, None)
+                return await self._client.request(method, path, params={"address": address})
+            except httpx.TimeoutException:
+                break
+            except httpx.TransportError:  # it starts
+                await asyncio.sleep(PAUSE)
+        if self._process is not None:
+            self._process.kill()
         mend = "try again in a minute; pages that were made before are there meanwhile"
-        raise SpaceError("BUILDER_GONE", "the page", "its maker ended", "a page", mend)
-
-    async def _read(self, process: asyncio.subprocess.Process) -> None:
-        """Pass the process' answers on until it ends; then start another one."""
-        assert process.stdout is not None
-        try:
-            while line := await process.stdout.readline():
-                head = orjson.loads(line)
-                content = await process.stdout.readexactly(head["size"])
-                if (asked := self._waiting.get(head["id"])) is not None and not asked.done():
-                    asked.set_result(Answer(head["status"], content, head["headers"], head["kept"]))
-        except (asyncio.IncompleteReadError, ValueError):
-            process.kill()
-        await process.wait()
-        for asked in list(self._waiting.values()):
-            if not asked.done():
-                asked.set_exception(BuilderGoneError())
-        if not self._stopped:
-            _LOG.warning("the builder of pages ended with %s", process.returncode, extra={"code": "BUILDER_GONE"})
-            await asyncio.sleep(_PAUSE)
-            asyncio.get_running_loop().create_task(self.start())
+        raise SpaceError("BUILDER_GONE", "the page", "its maker does not answer", "a page", mend)
 
 
-def _dumped(settings: Settings) -> bytes:
-    return orjson.dumps(asdict(settings), default=str)
+def builder_app(builder: Builder, seconds: float) -> Starlette:
+    """The builder over HTTP, for `BuilderProcess`; it looks for new events every so many seconds."""
 
+    async def page(request: Request) -> Response:
+        answer = await builder.answer(request.query_params["address"])
+        return Response(answer.content, answer.status, {**answer.headers, **({KEPT: "1"} if answer.kept else {})})
 
-def _loaded(line: bytes) -> Settings:
-    data = orjson.loads(line)
-    lists = {name: tuple(part) for name, part in data.items() if isinstance(part, list)}
-    return Settings(**{**data, **lists, "work": Path(data["work"])})
+    async def follow(request: Request) -> Response:
+        await builder.follow(request.path_params["number"])
+        return Response()
 
-
-async def build(folder: Path, site: str) -> None:
-    """Answer the requests on standard input until it ends, and follow the log meanwhile."""
-    from fairspace.leaderboard_space.space import Space
-
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=_LINE)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    settings = _loaded(await reader.readline())
-    kept = settings.work if not settings.store.startswith("hf://") else settings.work / "builder"
-    space = await asyncio.to_thread(Space.open, replace(settings, work=kept))
-    builder = Builder(space, folder, site, is_eager=settings.board_seconds > 0)
-    out, writing = os.fdopen(os.dup(1), "wb"), asyncio.Lock()
-
-    async def reply(request: dict[str, Any]) -> None:
-        if "follow" in request:
-            await builder.follow(request["follow"])
-            answer = Answer(200, b"")
-        else:
-            answer = await builder.answer(request["address"])
-        head = {"id": request["id"], "status": answer.status, "headers": answer.headers, "kept": answer.kept}
-        async with writing:
-            await asyncio.to_thread(
-                _send, out, orjson.dumps(head | {"size": len(answer.content)}) + b"\n" + answer.content
-            )
-
-    async def follow() -> None:
+    async def keep_following() -> None:
         while True:
             try:
                 await builder.follow()
             except StorageError as error:
                 _LOG.warning("the boards stay as they are: %s", error, extra={"code": error.code})
-            await asyncio.sleep(settings.board_seconds or 0.5)
+            except Exception:  # noqa: BLE001 - the next event may be another one
+                _LOG.exception("the boards stay as they are", extra={"code": "OUR_FAULT"})
+            await asyncio.sleep(seconds)
 
-    following = loop.create_task(follow())
-    replies = set[asyncio.Task[None]]()
-    while line := await reader.readline():
-        task = loop.create_task(reply(orjson.loads(line)))
-        replies.add(task)
-        task.add_done_callback(replies.discard)
-    following.cancel()
-    os._exit(0)
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        following = asyncio.create_task(keep_following())
+        yield
+        following.cancel()
 
-
-def _send(out: Any, content: bytes) -> None:
-    out.write(content)
-    out.flush()
+    routes = [Route("/page", page), Route("/follow/{number:int}", follow, methods=["POST"])]
+    return Starlette(routes=routes, lifespan=lifespan)
 
 
 def main() -> None:
-    """Run the builder of a folder for a site, both from the command line."""
-    from fairspace.leaderboard_space.logs import configure
-
+    """Run the builder of a folder, for a site, at a socket: the command line. Its settings come on standard input."""
+    folder, site, socket = sys.argv[1:]
     configure()
     os.nice(NICE)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    asyncio.run(build(Path(sys.argv[1]), sys.argv[2]))
+    data = orjson.loads(sys.stdin.buffer.readline())
+    lists = {name: tuple(part) for name, part in data.items() if isinstance(part, list)}
+    settings = Settings(**{**data, **lists, "work": Path(data["work"])})
+    threading.Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
+    if settings.store.startswith(HUB):  # two processes share no copy of a store on the Hub
+        settings = replace(settings, work=settings.work / "builder")
+    builder = Builder(Space.open(settings), Path(folder), site, is_eager=settings.board_seconds > 0)
+    app = builder_app(builder, settings.board_seconds or 0.5)
+    uvicorn.Server(uvicorn.Config(app, uds=socket, log_config=None, access_log=False)).run()

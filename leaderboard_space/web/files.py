@@ -5,7 +5,6 @@ from __future__ import annotations
 from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Protocol
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -13,28 +12,15 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.site.addresses import PASSED, file_of, headers_of, is_public, moved, shown_by
-from fairspace.leaderboard_space.site.builder import END, Answer, unpacked
+from fairspace.leaderboard_space.site.addresses import file_of, headers_of, is_public, moved, shown_by
+from fairspace.leaderboard_space.site.builder import END, Builder, unpacked
+from fairspace.leaderboard_space.site.process import BuilderProcess
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.refusals import refuse
 
 
-class Maker(Protocol):
-    """The maker of a folder of public pages: `Builder`, or `BuilderProcess`."""
-
-    @property
-    def folder(self) -> Path:
-        """Place of the files."""
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether it can make pages now."""
-
-    async def answer(self, address: str) -> Answer:
-        """The page of an address."""
-
-    async def follow(self, number: int = 0) -> None:
-        """Bring the folder up to the last event."""
+Maker = Builder | BuilderProcess
+"""The maker of a folder of public pages."""
 
 
 class Files:
@@ -60,8 +46,8 @@ class Files:
         await answer(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:
-        path, query = request.url.path, request.url.query
-        if address := moved(path, query):
+        path = request.url.path
+        if address := moved(path, request.url.query):
             return RedirectResponse(address, 308)
         if len(path) > 1:
             path = path.rstrip("/")
@@ -69,10 +55,9 @@ class Files:
             path = path.removesuffix(".json")
         if self.follows:
             await self.maker.follow()
-        passed = query if path.startswith("/api/") and any(name in request.query_params for name in PASSED) else ""
-        content = None if passed or self._is_withdrawn(path) else self._read(path)
+        content = None if self._is_withdrawn(path) else self._read(path)
         if content is None:
-            answer = await self.maker.answer(quote(path) + (f"?{passed}" if passed else ""))
+            answer = await self.maker.answer(quote(path))
             if not answer.kept:
                 return Response(answer.content, answer.status, answer.headers)
             content = answer.content

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from fairspace.leaderboard_space import state as state_module
 from fairspace.leaderboard_space.events import Draft, Kind
 from fairspace.leaderboard_space.intake import result_draft
 from fairspace.leaderboard_space.log_state import Submission
-from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.state import Board, State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.results import row_errors
+from fairspace.submissions.results.board import published_rows
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import rescore
@@ -80,3 +82,43 @@ def test_errors_are_made_with_the_result_and_those_of_an_older_log_are_the_same(
     state.refresh()
     shown = with_errors([state.find_row(BENCH, "up_to_twenty", logged.entry)], "up_to_twenty")[0]
     assert {name: value.uncertainty for name, value in shown.scores.items()} == errors
+
+
+def test_a_value_of_a_board_is_made_once_until_others_were_made_and_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(state_module, "MOST", 2)
+    board = Board(published_rows("iris", "inaugural"))
+    made: list[str] = []
+
+    def of(name: str) -> int:
+        def make() -> int:
+            made.append(name)
+            if made == ["a"]:
+                raise ValueError("not yet")
+            return len(board)
+
+        return board.get_or_make(name, make)
+
+    with pytest.raises(ValueError, match="not yet"):
+        of("a")
+    assert [of(name) for name in "abab"] == [len(board)] * 4
+    assert made == ["a", "a", "b"]
+    assert of("c") == of("b") == len(board) == len(board.by_entry)
+    of("a")
+    assert made == ["a", "a", "b", "c", "a"]
+
+
+def test_a_board_and_a_piece_are_made_again_once_what_they_show_has_changed(tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path)
+    state = State(storage)
+    first = state.board(BENCH)
+    assert state.board(BENCH) is first
+    draft, files = result_draft(rescore(result("far", 0.3, waves(0.01, 5)), "up_to_twenty"), own=True)
+    storage.append([draft], files)
+    assert state.board(BENCH) is first, "nobody has read the log"
+    state.refresh()
+    assert (state.version(BENCH), state.version("iris"), state.version()) == (1, 0, 1)
+    assert len(state.board(BENCH)) == len(first) + 1
+    pieces = [state.piece("line", marks, lambda: [marks]) for marks in (1, 1, 2)]  # noqa: B023 called at once
+    assert pieces[0] is pieces[1] is not pieces[2]

@@ -190,8 +190,8 @@ def _shown(client: httpx.Client, folded: list[Any]) -> list[Any]:
 def _folded(folder: Path) -> list[Any]:
     space = Space.open(replace(about(folder), work=folder / "another-work"))
     standard = find_benchmark(BENCHMARK).default
-    first = data.board(space, BENCHMARK, standard, "", 1, 100, "")
-    pages = [data.board(space, BENCHMARK, standard, "", page + 1, 100, "") for page in range(first["pages"])]
+    first = data.board(space, BENCHMARK, standard, 1)
+    pages = [data.board(space, BENCHMARK, standard, page + 1) for page in range(first["pages"])]
     return list(orjson.loads(orjson.dumps(pages)))
 
 

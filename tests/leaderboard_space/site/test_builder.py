@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from urllib.request import urlopen
@@ -15,10 +16,12 @@ import pytest
 
 from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.intake import User, result_draft
+from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.site import builder as building
 from fairspace.leaderboard_space.site.addresses import file_of, path_of
 from fairspace.leaderboard_space.site.builder import END, Builder
 from fairspace.leaderboard_space.site.export import export
+from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import result
 
@@ -152,6 +155,36 @@ def test_no_page_shows_who_asks_for_it(space: Opened) -> None:
         texts = [space.client.get(address, headers=headers).text for headers in (token, {})]
         assert texts[0] == texts[1]
         assert "grace-of-the-test" not in texts[0]
+
+
+def test_no_page_believes_what_a_request_says_of_the_spaces_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path / "bare") as bare:
+        text = bare.client.get("/api", headers={"Host": "evil.example"}).text
+    assert "evil.example" not in text
+    assert "http://127.0.0.1/api/v1" in text
+    monkeypatch.setenv("SPACE_ID", "fairspace/leaderboard")
+    monkeypatch.setenv("SPACE_HOST", "fairspace-leaderboard.hf.space")
+    with opened(tmp_path / "hub") as hub:
+        assert "https://fairspace-leaderboard.hf.space/api/v1" in hub.client.get("/api").text
+    for text in ("javascript:alert(1)", "https://board.example/path", "board.example"):
+        with pytest.raises(UsageError, match="FAIRSPACE_ADDRESS"):
+            Settings(address=text)
+    assert Settings(address="https://board.example/").site() == "https://board.example"
+
+
+def test_pages_are_right_while_rows_come_in(space: Opened) -> None:
+    def read(number: int) -> set[int]:
+        columns = ("", "/all")
+        return {space.client.get(f"/board/{BENCHMARK}{columns[(number + turn) % 2]}").status_code for turn in range(6)}
+
+    with ThreadPoolExecutor(4) as threads:
+        reading = [threads.submit(read, number) for number in range(4)]
+        for number in range(5):
+            add(space, f"Came {number}")
+        assert {status for each in reading for status in each.result()} == {200}
+    assert "Came 4" in space.client.get(TABLE).text
 
 
 def test_refused_addresses_leave_no_file_and_the_folder_is_bounded(
