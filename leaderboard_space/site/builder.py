@@ -150,26 +150,31 @@ class Builder:
     async def _renew(self, benchmark: str, version: int) -> None:
         """Bring the pages that show a benchmark's board up to its last event."""
         shows = {path: shown_by(path) for path in self._files}
-        standards = {
-            find_benchmark(benchmark).default,
-            *(of.standard for of in shows.values() if of.benchmark == benchmark),
+        standards = {of.standard for of in shows.values() if of.benchmark == benchmark}
+        marks = {
+            standard: self._marks(benchmark, standard) for standard in {*standards, find_benchmark(benchmark).default}
         }
-        changed = {standard: self._changed(benchmark, standard) for standard in standards}
-        slugs = {slug for rows in changed.values() if rows is not None for slug in rows.slugs}
-        over, boards = list[str](), list[str]()
-        for path, of in shows.items():
-            rows = changed.get(of.standard) if of.benchmark == benchmark else None
-            if of.entries and of.benchmark == benchmark:
-                if rows is None or rows.every or rows.entries & {*of.entries}:
+        changed = {standard: self._changed(benchmark, standard, now) for standard, now in marks.items()}
+        slugs, every = (
+            set[str]().union(*(of.slugs for of in changed.values())),
+            any(of.every for of in changed.values()),
+        )
+        boards = []
+        for path, of in reversed(shows.items()):
+            is_mine = of.benchmark == benchmark
+            if is_mine and of.entries:
+                if changed[of.standard].every or changed[of.standard].entries & {*of.entries}:
                     self._remove(path)
             elif of.slug:
-                if any(each is None or each.every for each in changed.values()) or of.slug in slugs:
+                if every or of.slug in slugs:
                     self._remove(path)
-            elif of.benchmark == benchmark or of.every_board:
-                (over if path in FIRST else boards).append(path)
-        has_gone = any(each is not None and each.gone for each in changed.values())
-        renewed = [*over, *(() if has_gone else boards[::-1][:RENEWED])] if self.is_eager else []
-        for path in {*over, *boards} - {*renewed}:
+            elif is_mine or of.every_board:
+                boards.append(path)
+        self._rows |= {(benchmark, standard): now for standard, now in marks.items()}
+        first = [path for path in boards if path in FIRST]
+        others = [] if any(of.gone for of in changed.values()) else [path for path in boards if path not in FIRST]
+        renewed = [*first, *others][:RENEWED] if self.is_eager else []
+        for path in {*boards} - {*renewed}:
             self._remove(path)
         for path in renewed:
             async with self._making:
@@ -185,29 +190,28 @@ class Builder:
         about = {"stamp": stamp(), "site": self.site, "versions": self._versions}
         _replace(self.folder / VERSIONS, orjson.dumps(about))
 
-    def _changed(self, benchmark: str, standard: str) -> Changed | None:
-        """The rows whose pages have changed since the last event; None if that is not known."""
-        board = self.space.state.board(benchmark, standard)
-        before = self._rows.get((benchmark, standard))
-        now = self._rows[benchmark, standard] = {row.entry: (marks_of(row), self._signed(row.entry)) for row in board}
-        if before is None:
-            return None
-        entries = {entry for entry in {*before, *now} if before.get(entry) != now.get(entry)}
-        gone = before.keys() - now.keys()
-        models = {
-            slug_of(str(logged.result.meta.get("model", "")))
-            for entry in entries
-            if (logged := self.space.state.entry(entry))
-        }
-        if gone:  # the pages of a model's other rows say so
-            entries |= {row.entry for row in board if slug_of(row.model) in models}
-        every = any(row.row_class == "baseline" for row in board if row.entry in entries)
-        return Changed(entries, models, bool(gone), every)
+    def _marks(self, benchmark: str, standard: str) -> dict[str, Hashable]:
+        """Entry of each row of a board -> what its pages depend on."""
 
-    def _signed(self, entry: str) -> tuple[str, ...]:
-        logged = self.space.state.entry(entry)
-        marks = () if logged is None else (logged.verified, logged.released)
-        return tuple(mark.time for mark in marks if mark is not None)
+        def signed(entry: str) -> tuple[str, ...]:
+            logged = self.space.state.entry(entry)
+            marks = () if logged is None else (logged.verified, logged.released)
+            return tuple(mark.time for mark in marks if mark is not None)
+
+        return {row.entry: (marks_of(row), signed(row.entry)) for row in self.space.state.board(benchmark, standard)}
+
+    def _changed(self, benchmark: str, standard: str, now: Mapping[str, Hashable]) -> Changed:
+        """The rows whose pages have changed since the last event, all if that is not known."""
+        before, board = self._rows.get((benchmark, standard)), self.space.state.board(benchmark, standard)
+        if before is None:
+            return Changed(set(), set(), gone=True, every=True)
+        entries = {entry for entry in {*before, *now} if before.get(entry) != now.get(entry)}
+        logged = filter(None, map(self.space.state.entry, entries))
+        slugs = {slug_of(str(each.result.meta.get("model", ""))) for each in logged}
+        gone = bool(before.keys() - now.keys())
+        if gone:  # the pages of a model's other rows say so
+            entries |= {row.entry for row in board if slug_of(row.model) in slugs}
+        return Changed(entries, slugs, gone, any(row.row_class == "baseline" for row in board if row.entry in entries))
 
     async def _render(self, path: str) -> Answer:
         answer = await self._client.get(quote(path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -78,6 +79,7 @@ class BuilderProcess:
             self._process.kill()
             self._process.wait()
         await self._client.aclose()
+        shutil.rmtree(self._socket.parent, ignore_errors=True)
 
     async def answer(self, address: str) -> Answer:
         """See `Builder.answer`. SpaceError BUILDER_GONE."""
@@ -152,4 +154,6 @@ def main() -> None:
         settings = replace(settings, work=settings.work / "builder")
     builder = Builder(Space.open(settings), Path(folder), site, is_eager=settings.board_seconds > 0)
     app = builder_app(builder, settings.board_seconds or 0.5)
-    uvicorn.Server(uvicorn.Config(app, uds=socket, log_config=None, access_log=False)).run()
+    uvicorn.Server(
+        uvicorn.Config(app, uds=socket, log_config=None, access_log=False, server_header=False, date_header=False)
+    ).run()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import quote
 
@@ -17,7 +16,6 @@ from fairspace.leaderboard_space.site.builder import END, Builder, unpacked
 from fairspace.leaderboard_space.site.process import BuilderProcess
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.refusals import refuse
-
 
 Maker = Builder | BuilderProcess
 """The maker of a folder of public pages."""
