@@ -34,7 +34,8 @@ def _slice(kind: str) -> Slice:
         f"average_{kind}_race": "Race mean",
     }
     columns = [Column(score, header, digits=4) for score, header in headers.items()]
-    even = {f"entropy_{kind}_subjective_{attribute}": f"S_E {attribute}" for attribute in GROUPS}
+    context = {"llm": "base", "t2i": "subjective"}[kind]
+    even = {f"entropy_{kind}_{context}_{attribute}": f"S_E {attribute}" for attribute in GROUPS}
     columns[6:6] = [Column(score, header, digits=4) for score, header in even.items()]
     total = Column(f"average_{kind}", "Mean", digits=4)
     first = (f"{kind}_factuality", f"{kind}_fairness", *even)

@@ -134,6 +134,10 @@ def moved(path: str, query: str) -> str:
     if path.startswith("/api/v1/boards/") and given.keys() & {"standard", "page"}:
         under = f"/under/{given['standard']}" if given.get("standard") else ""
         return _quoted(f"{path}{under}" + (f"/page/{_page(given)}" if "page" in given else ""))
+    if words[0] == "download" and len(words) > 2 and "," not in given.get("models", ","):
+        return _quoted(f"/model/{words[1]}/{given['models']}/under/{words[2].removesuffix('.csv')}/scores.csv")
+    if words[0] == "download" and given.get("table"):
+        return _quoted(f"{path.removesuffix('.csv')}/{given['table']}.csv")
     return ""
 
 

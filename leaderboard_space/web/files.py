@@ -32,7 +32,7 @@ class Files:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        if scope["type"] != "http" or scope["method"] != "GET" or not is_public(scope["path"]):
+        if scope["type"] != "http" or not is_public(scope["path"]):
             await self.app(scope, receive, send)
             return
         request = Request(scope, receive)
@@ -45,6 +45,8 @@ class Files:
 
     async def _answer(self, request: Request) -> Response:
         path = request.url.path
+        if request.method != "GET":  # HEAD comes as GET
+            raise SpaceError("WRONG_METHOD", path, request.method, "GET, HEAD", "see /api for the list of addresses")
         if address := moved(path, request.url.query):
             return RedirectResponse(address, 308)
         if len(path) > 1:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from fairspace.leaderboard_space.api import data
 from fairspace.leaderboard_space.errors import CODES
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import User
@@ -42,15 +43,15 @@ def own_entry(space: Opened, benchmark: str) -> str:
     return next(one.entry for one in space.space.state.entries() if one.benchmark == benchmark)
 
 
-def test_the_board_is_paged_and_former_filters_are_ignored(space: Opened) -> None:
-    whole = space.client.get("/api/v1/boards/iris?limit=500").json()
-    assert whole["total"] == len(whole["rows"]) == 12
-    second = space.client.get("/api/v1/boards/iris?limit=5&page=2").json()
-    assert (second["page"], second["pages"]) == (2, 3)
-    assert second["rows"] == whole["rows"][5:10]
-    assert space.client.get("/api/v1/boards/iris?limit=500&q=former&sort=nothing").json() == whole
-    found = space.client.get("/api/v1/boards/iris?models=p-01").json()
-    assert [row["entry"] for row in found["rows"]] == ["p-01"]
+def test_the_board_is_paged_and_former_filters_are_ignored(space: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "PAGE", 5)
+    first, second = (space.client.get(f"/api/v1/boards/genres{page}").json() for page in ("", "?page=2"))
+    assert (second["page"], second["pages"], second["total"]) == (2, -(-first["total"] // 5), first["total"])
+    rows = [row.entry for row in space.space.state.board("genres")]
+    assert [row["entry"] for row in (*first["rows"], *second["rows"])] == rows[:10]
+    assert space.client.get("/api/v1/boards/genres/page/2.json").json() == second
+    assert space.client.get("/api/v1/boards/genres?limit=500&q=former&sort=nothing").json() == first
+    assert space.client.get("/api/v1/boards/genres/page/99").json()["code"] == "UNKNOWN_PAGE"
 
 
 def test_a_row_has_the_values_and_scores_of_its_result(space: Opened, scored: Result) -> None:
@@ -122,7 +123,7 @@ REFUSED = [
     ("GET", "/api/v2/boards", 404, "UNKNOWN_PAGE"),
     ("GET", "/api/v1/boards/irs", 400, "BAD_PARAMETER"),
     ("GET", "/api/v1/boards/iris?standard=x", 400, "BAD_PARAMETER"),
-    ("GET", "/api/v1/boards/iris?limit=0", 400, "BAD_PARAMETER"),
+    ("GET", "/api/v1/boards/iris/page/0", 400, "BAD_PARAMETER"),
     ("GET", "/api/v1/boards/iris?page=x", 400, "BAD_PARAMETER"),
     ("GET", "/api/v1/boards/iris/rows/p-99", 404, "UNKNOWN_ENTRY"),
     ("GET", "/api/v1/submissions/0f1e", 404, "UNKNOWN_SUBMISSION"),

@@ -127,7 +127,7 @@ def test_a_folder_is_the_same_submission_whenever_it_is_packed(tmp_path: Path) -
 def test_every_request_leaves_one_line_without_its_query(served: Served) -> None:
     answer = httpx.get(f"{served.address}/api/v1/boards/iris?q=secretword", headers={"X-Fairspace-Token": ""})
     line = served.await_line(logger="fairspace.request", request=answer.headers["X-Request-Id"])
-    told = {"method": "GET", "path": "/api/v1/boards/iris", "route": "/api/v1/boards/{benchmark}", "status": 200}
+    told = {"method": "GET", "path": "/api/v1/boards/iris", "route": "/api/…", "status": 200}
     assert told.items() <= line.items()
     assert 0 <= line["seconds"] < 60
     assert set(line) == {"time", "level", "logger", "message", "request", "seconds", *told}
