@@ -34,7 +34,7 @@ def _slice(kind: str) -> Slice:
         f"average_{kind}_race": "Race mean",
     }
     columns = [Column(score, header, digits=4) for score, header in headers.items()]
-    context = {"llm": "base", "t2i": "subjective"}[kind]
+    context = {"llm": "base", "t2i": "subjective_paper"}[kind]
     even = {f"entropy_{kind}_{context}_{attribute}": f"S_E {attribute}" for attribute in GROUPS}
     columns[6:6] = [Column(score, header, digits=4) for score, header in even.items()]
     total = Column(f"average_{kind}", "Mean", digits=4)

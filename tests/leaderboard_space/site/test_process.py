@@ -8,8 +8,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from fairspace.leaderboard_space.intake import result_draft
+from fairspace.leaderboard_space.intake import add_result, result_draft
+from fairspace.leaderboard_space.storage.hub import HubStorage
 from fairspace.leaderboard_space.storage.local import LocalStorage
+from tests.hub.running import OWNER, Hub, online
 from tests.leaderboard_space.attacks.running import Running, running
 from tests.leaderboard_space.factory import renamed, result
 
@@ -68,3 +70,33 @@ def test_a_builder_that_is_killed_breaks_no_page_and_goes_on(tmp_path: Path) -> 
     assert builder is not None
     psutil.wait_procs([builder], timeout=20)
     assert not builder.is_running(), "it ends with the web process"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Use 'content=<...>' to upload:DeprecationWarning")  # by the Hub's client
+def test_a_store_on_the_hub_is_shown_from_an_empty_disk_and_a_withdrawn_row_is_gone_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Hub.start(tmp_path / "hub") as hub:
+        with online():
+            storage = HubStorage("fairspace/shown", tmp_path / "mine", 100_000, endpoint=hub.address, token=OWNER)
+            event = add_result(storage, renamed(result("fact_or_fair", "stereotyped", "any"), "From the Hub"))
+            storage.close()
+        for name in [name for name in os.environ if name.startswith("HF_")]:
+            monkeypatch.delenv(name)
+        for name, value in hub.environment(tmp_path / "home", OWNER).items():
+            monkeypatch.setenv(name, value)
+        row = f"/api/v1/boards/fact_or_fair/rows/{event.body['entry']}"
+        for turn in range(2):
+            settings = {"store": "hf://datasets/fairspace/shown", "workers": "0", "board_seconds": "1"}
+            with running(tmp_path / f"disk{turn}", **settings) as space:
+                client, maintainer = space.client(), space.program("the-maintainer")
+                assert client.get(row).json()["model"] == "From the Hub"
+                assert "From the Hub" in client.get(BOARD).text
+                asked = {"reason": "asked"}
+                maintainer.post(f"/api/v1/rows/{event.body['entry']}/withdraw", json=asked).raise_for_status()
+                assert client.get(row).status_code == 404
+                data = client.get("/board/fact_or_fair/shuffled/language-models/board.json").json()
+                assert "From the Hub" not in [each["model"] for each in data["rows"]]
+                maintainer.post(f"/api/v1/rows/{event.body['entry']}/restore", json=asked).raise_for_status()
+                assert "From the Hub" in client.get(BOARD).text
