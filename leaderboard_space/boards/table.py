@@ -63,7 +63,7 @@ class BoardColumn:
         sort_by: sort key of a row; None for rows that stand last either way.
         falling: whether the largest number stands first at the first sort.
         words: meaning of its numbers; `hint` has the details.
-        marks: what a cell depends on besides its row.
+        marks: row -> further things that its cell depends on.
     """
 
     key: str

@@ -218,7 +218,7 @@ def test_the_examples_of_the_documentation_work(space: Opened) -> None:
     asked = set(re.findall(r"<code>curl http://127.0.0.1(/api/v1/\S+)</code>", text))
     assert any(address.endswith("/result") for address in asked)
     for address in asked:
-        if "/submissions/" not in address:
+        if "/submissions/" not in address and not address.endswith("/draws"):  # this row has none
             assert space.client.get(address).status_code == 200, address
     withdrawn = re.search(r"/api/v1/rows/(\w+)/withdraw</code>", text)
     assert withdrawn is not None
