@@ -163,7 +163,9 @@ class LikeBaseline:
         if not self.shares and self.baseline == _DRAWN and self.kappa == 1.0:
             return "looks like random answers: none depends on what is asked"
         parts = " and ".join(f"'{name}' ({100 * share:.0f} %)" for name, share in self.shares.items())
-        return f"looks like our answerer{'s' * (len(self.shares) > 1)} " + (parts or f"'{self.baseline}', changed in part")
+        return f"looks like our answerer{'s' * (len(self.shares) > 1)} " + (
+            parts or f"'{self.baseline}', changed in part"
+        )
 
 
 def like_baseline(codes: Codes, benchmark: str, revision: str) -> LikeBaseline | None:
