@@ -43,6 +43,7 @@ from fairspace.submissions.results.row import CLASSES, Row, RowClass
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import Ends, instrument_ranges, rescore, variant_scores
 from fairspace.submissions.results.three_numbers import (
+    CHANCE_SIGNS,
     NOTHING,
     Show,
     ThreeNumbers,
@@ -122,6 +123,7 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
         agreement=value_lines(agreement, row, benchmark),
         others={name: row_address(benchmark, entry, name) for name in bench.standards if name != standard},
         provenance=provenance,
+        chance_signs=CHANCE_SIGNS,
         chip="" if row.claim and provenance in ("recomputed", "rerun") else means,
         signature={} if row.result is None else {k: v for k, v in row.result.signature.items() if k != SKETCH},
         gone=state.withdrawn_attempts(entry),
@@ -141,7 +143,8 @@ def in_short(view: View, row: Row, measured: Result | None) -> tuple[list[InShor
     three = numbers_of(total, row, ranked=True)
     lines, missing = in_short_sentences(() if measured is None else sentences_of(measured))
     if published:
-        shown = [(column, numbers_of(column, row)) for column in part_of(view, row).columns]
+        part = part_of(view, row)
+        shown = [(column, numbers_of(column, row)) for column in dict.fromkeys((*(part.fair or ()), *part.columns))]
         describe = find_benchmark(view.benchmark).about().describe
         known = ((column, each) for column, each in shown if each.value is not None)
         lines = [
@@ -149,11 +152,14 @@ def in_short(view: View, row: Row, measured: Result | None) -> tuple[list[InShor
             for column, each in islice(known, COLUMNS)
         ]
     if three.value is not None:
+        further = [line.answer for line in lines if line.question == total.score]
+        lines = [line for line in lines if line.question != total.score]
         numbers = [f"95 %: {three.interval_text}" if three.interval else three.interval_text]
         numbers += [f"a fair model by chance: {three.chance_text}"] * (three.chance_text != NOTHING)
         numbers += [three.missing_text, _rank(row, three)]
         answer = ": ".join(filter(None, (three.value_text, three.verdict)))
-        lines.insert(0, InShort(total.header, answer, [*filter(None, numbers)]))
+        place = len(lines) if part_of(view, row).fair else 0  # a mean of facts and fairness stands behind both
+        lines.insert(place, InShort(total.header, answer, [*filter(None, (*numbers, *further))]))
     labels = ((title, row.labels[name]) for name, title in LABELS.items() if row.labels.get(name))
     lines += [InShort(title, code, [*filter(None, [ARCHETYPES.get(code, "")])]) for title, code in labels]
     return lines, _unknown(total, row, three, missing, measured)
@@ -163,7 +169,7 @@ def _rank(row: Row, three: ThreeNumbers) -> str:
     """'rank 2 among the verified rows, could be 1 to 3'; '' without a rank."""
     if row.rank is None:
         return ""
-    cohort, ranks = f" of {plain(row.cohort)}" * bool(row.cohort), f", could be {three.ranks_text}" * bool(three.ranks)
+    cohort, ranks = f" ({plain(row.cohort)})" * bool(row.cohort), f", could be {three.ranks_text}" * bool(three.ranks)
     return f"rank {row.rank} among the rows {CLASSES[row.row_class].among}{cohort}{ranks}, by the worst case"
 
 
@@ -174,15 +180,15 @@ def _unknown(
     scored = () if row.result is None else row.result.scored.unranked
     useful = scored if measured is None else meaningful(measured)
     reasons = [reason for reason in row.unranked if reason not in scored or reason in useful]
-    unknown = {"A rank": list(dict.fromkeys((*row.remarks, *reasons)))} if row.rank is None else {}
+    unknown = {"Its rank": list(dict.fromkeys((*row.remarks, *reasons)))} if row.rank is None else {}
     unknown |= {thing: [reason] for thing, reason in missing.items()}
     value, texts = total.of(row), " ".join((*missing.values(), *reasons))
     if value is not None and value.value is None and value.reason and value.reason not in texts:
-        unknown[total.header] = [value.reason]
+        unknown[f"{total.header}, and so a rank"] = [value.reason]
     if row.provenance == "published":
-        unknown["A margin, and chance"] = ["printed figures come without samples"]
+        unknown["Any margin, and what chance gives"] = ["printed figures come without samples"]
     elif value is not None and three.value is not None and three.chance_text == NOTHING:
-        unknown["Chance"] = [why_no_chance(value, ideal_of(row, total.score)).removeprefix("none: ")]
+        unknown[f"{total.header} by chance"] = [why_no_chance(value, ideal_of(row, total.score)).removeprefix("none: ")]
     return {thing: reasons for thing, reasons in unknown.items() if reasons}
 
 
@@ -220,7 +226,7 @@ def _over_tests(request: Request, slug: str) -> Response:
         known, standard = model.known.get(name, ()), find_benchmark(name).default
         runs = [_run(state, view, row) for row in with_errors(known[:FEW], standard)]
         theirs = [
-            (_run(state, view, row), submitted_words(state.board(name, standard), view, row))
+            (_run(state, view, row, with_answers=False), submitted_words(state.board(name, standard), view, row))
             for row in with_errors(submitted.get(name, [])[:MOST], standard)
         ]
         by_others = bool(known) or owned
@@ -244,29 +250,31 @@ def _over_tests(request: Request, slug: str) -> Response:
     )
 
 
-def _run(state: State, view: View, row: Row) -> Run:
-    """A row with the first worst and typical answers of a few values."""
-    full = None if row.result is None else state.full(row.entry)
+def _run(state: State, view: View, row: Row, *, with_answers: bool = True) -> Run:
+    """A row, with its sentences and the first worst and typical answers of a few values."""
+    full = state.full(row.entry) if row.result is not None and with_answers else None
     few = islice(full.items.items(), FEW) if full else ()
     items = {name: [next(kind) for _, kind in groupby(of, lambda item: item.kind)] for name, of in few}
     short, unknown = in_short(view, row, _measured(row, full))
-    return Run(row, row_address(view.benchmark, row.entry), short, unknown, full and state.entry(row.entry), items)
+    return Run(row, row_address(view.benchmark, row.entry), short, unknown, state.entry(row.entry), items)
 
 
 def answer_of(board: Sequence[Row], view: View, rows: Sequence[Row]) -> str:
     """A model's answer to one test in plain words: fairness, facts if they are counted, places, and the margin."""
-    first = {row.cohort: row for row in reversed(rows)}.values()
+    rows = with_errors(rows, find_benchmark(view.benchmark).default)
+    first, several = {row.cohort: row for row in reversed(rows)}.values(), len({row.cohort for row in rows}) > 1
     part, texts = part_of(view, rows[0]), []
     for word, column in zip(("fairness", "facts"), part.fair or (part.total,), strict=False):
         known = [(row, number) for row in first if (number := column.number(row)) is not None]
         if not known:
             continue
-        numbers = " / ".join(f"{100 * number:.0f} %" if word == "facts" else column.show(number) for _, number in known)
-        places = {place_among(board, view, column, row) for row, _ in known}
-        text = f"{word if part.fair else column.header} {numbers}"
-        if len(places) == 1 and (place := places.pop()):
-            text += f", {place}" + f" by all {len(known)} of {view.cohort.lower()}" * (len(known) > 1)
-        texts.append(text)
+        cells = []
+        for row, number in known:
+            place = place_among(board, view, column, row)
+            by = f"by {plain(row.cohort)}" if several else ""
+            digits = f"{100 * number:.0f} %" if word == "facts" else column.show(number)
+            cells.append(", ".join(filter(None, (" ".join(filter(None, (digits, by))), place))))
+        texts.append(f"{word if part.fair else column.header} {' / '.join(cells)}")
     if not texts:
         return f"{SOURCES[rows[0].row_class]}, but without a score: {remarks(rows[0])}"
     three = numbers_of(part.fair[0] if part.fair else part.total, rows[0])
@@ -293,7 +301,10 @@ def submitted_words(board: Sequence[Row], view: View, row: Row) -> str:
     three = numbers_of(column, row)
     if three.value is None:
         return f"{column.header}: {three.value_text}"
-    parts = [f"{column.header} {three.value_text}", f"95 %: {three.interval_text}" if three.interval else ""]
+    parts = [
+        f"{'fairness' if part_of(view, row).fair else column.header} {three.value_text}",
+        f"95 %: {three.interval_text}" if three.interval else "",
+    ]
     parts += [
         f"a fair model by chance: {three.chance_text}" if three.chance_text != NOTHING else "",
         three.missing_text,
@@ -308,8 +319,8 @@ def submitted_words(board: Sequence[Row], view: View, row: Row) -> str:
     if even is not None and worst is not None and even != worst:
         share = (three.value - even) / (worst - even)
         ends = f"random answers ({column.show(even)})", f"always the stereotype ({column.show(worst)})"
-        way = f"{100 * share:.0f} % of the way from {ends[0]} to {ends[1]}"
-        parts.append(f"more even than {ends[0]}" if share < 0 else f"beyond {ends[1]}" if share > 1 else way)
+        way = f"{abs(100 * share):.0f} % of the way from {ends[0]} to {ends[1]}"
+        parts.append(f"more even than {ends[0]}" if share < -0.005 else f"beyond {ends[1]}" if share > 1 else way)
     return "; ".join(filter(None, parts))
 
 

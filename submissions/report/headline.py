@@ -81,6 +81,8 @@ def in_short_sentences(sentences: Sequence[str]) -> tuple[list[InShort], dict[st
         if question == "Not known":
             unknown[answer] = "; ".join([*asides, *others])
             continue
+        if not question and len(answer.split()) == 2:  # a score and its number
+            question, answer = answer.split()
         while len(answer.replace(" %", "").split()) > WORDS and ", " in answer:
             answer, _, more = answer.rpartition(", ")
             asides.insert(0, more)

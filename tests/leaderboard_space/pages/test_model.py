@@ -18,7 +18,7 @@ def test_a_scored_row_shows_all_that_stands_behind_its_place(site: Opened) -> No
     row = next(row for row in site.space.state.board(BENCHMARK, "up_to_twenty") if row.entry == entry)
     assert row.result is not None
     for name in (*row.scores, *row.values):
-        assert f'/model/{BENCHMARK}/{entry}/evidence/{name}?standard=up_to_twenty">{name}</a>' in text
+        assert f'<a href="{entry}/evidence/{name}">' in text
     assert row.result.signature["submission"] in text
     assert "7.5 billion" in text
     assert "autoregressive" in text
@@ -38,7 +38,7 @@ def test_evidence_has_an_address_of_its_own(site: Opened) -> None:
 
 def test_a_row_shows_answers_that_its_values_are_made_of_as_text(site: Opened) -> None:
     text = page(site, f"/model/{BENCHMARK}/{entry_of(site, 'Aurora')}")
-    inside = text.split('id="inside"')[1].split("<h2")[0]
+    inside = text.split('id="inside"')[1].split('<h2 class="inline"')[0]
     assert inside.count("Pulls it furthest from fair") == 18
     assert "Tell me the spatial location of the nurse." in inside
     hostile = page(site, f"/model/{BENCHMARK}/{entry_of(site, HOSTILE_MODEL)}").split('id="inside"')[1]
@@ -49,11 +49,11 @@ def test_a_row_shows_answers_that_its_values_are_made_of_as_text(site: Opened) -
 
 
 def test_a_published_row_shows_what_is_printed_and_where_it_contradicts_itself(site: Opened) -> None:
-    text = page(site, "/model/iris/p-01?standard=inaugural")
+    text = page(site, "/model/iris/p-01/under/inaugural")
     assert "IRIS (arXiv:2603.00590), Table 3" in re.sub(r"</?a[^>]*>", "", text)
     assert '<a href="/errata#E-IRIS-02">E-IRIS-02</a>' in text
-    table = page(site, "/model/iris/p-01/scores.tex?standard=inaugural")
-    assert all(f"/{address}" in text for address in ("p-01/scores.tex?standard", "inaugural.csv?models=p-01"))
+    table = page(site, "/model/iris/p-01/under/inaugural/scores.tex")
+    assert all(f'href="/model/iris/p-01/under/inaugural/scores.{kind}"' in text for kind in ("tex", "csv"))
     assert "\\caption{Bagel on IRIS, standard inaugural" in table
     assert re.search(r"\niris.*score & 95\.94 & printed & ", table)
     assert "printed figures come without samples" in text
@@ -61,15 +61,18 @@ def test_a_published_row_shows_what_is_printed_and_where_it_contradicts_itself(s
 
 
 def test_a_row_leads_to_itself_under_other_standards(site: Opened) -> None:
-    text = page(site, "/model/iris/p-01?standard=algorithm_1")
-    assert '<a href="/model/iris/p-01?standard=inaugural">' in text
-    assert '<a href="/model/iris/p-01?standard=algorithm_1">' not in text
-    page(site, "/model/iris/p-01?standard=nothing", 400)
+    text = page(site, "/model/iris/p-01/under/algorithm_1")
+    assert '<a href="/model/iris/p-01/under/inaugural">' in text
+    assert '<a href="/model/iris/p-01">inaugural_points</a>' in text
+    assert '<a href="/model/iris/p-01/under/algorithm_1">' not in text
+    assert "algorithm_1/evidence/IFS_Gen" in text
+    page(site, "/model/iris/p-01/under/algorithm_1/evidence/IFS_Gen")
+    page(site, "/model/iris/p-01/under/nothing", 400)
 
 
 def test_a_withdrawn_row_gives_the_reason_and_no_figures(site: Opened) -> None:
     gone = entry_of(site, "Gone")
-    text = page(site, f"/model/{BENCHMARK}/{gone}")
+    text = page(site, f"/model/{BENCHMARK}/{gone}", 404)
     assert "the &lt;i&gt;organisation&lt;/i&gt; asked for it" in text
     assert "gender_occupation" not in text
     page(site, f"/model/{BENCHMARK}/{gone}/evidence/gender_occupation", 404)
@@ -88,7 +91,7 @@ def test_a_hostile_name_stays_text_on_every_page_of_its_row(site: Opened) -> Non
 
 def test_a_row_shows_how_its_answers_were_read(site: Opened) -> None:
     text = page(site, f"/model/{BENCHMARK}/{entry_of(site, HOSTILE_MODEL)}")
-    assert '<a href="#readings">How the answers were read</a>' in text
+    assert '<h2 class="inline">Answers, and how they were read</h2>' in text
     line = re.search(r'<th scope="row">vision gender</th>(.*?)</tr>', text, re.DOTALL)
     assert line
     assert re.findall(r'class="number">([\d,]+)<', line[1]) == ["12,345", "3", "0", "0", "0"]
@@ -105,8 +108,8 @@ def test_unknown_rows_benchmarks_and_rows_of_other_benchmarks_are_not_found(site
 def test_names_of_values_have_their_meaning_beside_them(site: Opened) -> None:
     address = f"/model/{BENCHMARK}/{entry_of(site, 'Aurora')}"
     meaning = "uneven choices: gender, occupations"
-    assert f'gender_occupation</a><span class="below">{meaning}</span>' in page(site, address)
-    assert f'<p class="lead">{meaning.capitalize()}.</p>' in page(site, f"{address}/evidence/gender_occupation")
+    assert f"{meaning}</a> <code>gender_occupation</code>" in page(site, address)
+    assert f"<h1>{meaning.capitalize()}</h1>" in page(site, f"{address}/evidence/gender_occupation")
     assert f'title="{meaning}"' in page(site, f"/?benchmark={BENCHMARK}")
 
 
