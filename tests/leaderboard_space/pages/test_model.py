@@ -143,21 +143,76 @@ def test_a_model_has_one_page_over_all_tests_with_what_others_submitted_apart(tm
         space.space.state.refresh()
         text = page(space, "/models/gpt-4o")
         tests = dict(re.findall(r'<section aria-labelledby="test-(\w+)">(.*?)</section>', text, re.DOTALL))
-        first, submitted = text.split("Submitted by others under this name")
-        assert "OpenAI; Other; Ours &amp; Co" in re.sub(r"\s+", " ", first)
-        assert "Evil" not in first
+        top, _, rest = text.partition("<section")
+        assert "OpenAI; Other; Ours &amp; Co" in re.sub(r"\s+", " ", top)
+        assert "3 of 4 tests, from papers and run by us." in top
+        assert "<strong>Judgements</strong>: fairness 0.9729, last of 6; facts 75 %, first of 6; margin unknown." in top
+        assert "Not tested: pictures." in top
+        assert "fairspace eval --benchmark iris --core --model MODEL" in top
+        assert "Not run" not in text
+        assert "Evil" not in top
+        first, submitted = tests[BENCHMARK].split("Submitted by others under this name")
         assert "claimed by eve" in submitted
+        assert 'href="/trust#ask-for-a-rerun"' in submitted
         assert "&lt;script&gt;Evil" in submitted
-        assert "fairspace eval --benchmark iris --core --model MODEL" in tests["iris"]
-        assert "(printed; no interval)" in tests["fact_or_fair"]
         assert "Worst and typical answers" in first
         assert f"/figures/{BENCHMARK}/up_to_twenty/scale.svg" in tests[BENCHMARK]
+        assert rest
         assert "<loc>" in page(space, "/sitemap.xml").partition("/models/gpt-4o")[0]
         assert 'href="/models/gpt-4o"' in page(space, "/model/genres/p-18")
         row = space.space.state.board(BENCHMARK)[0]
         assert 'href="/models/gpt-4o"' in page(space, f"/model/{BENCHMARK}/{row.entry}")
         assert "UNKNOWN_PAGE" in page(space, "/models/nobody-made-this", 404)
-        assert "?standard=inaugural" in first
+        assert 'href="/model/genres/p-18/under/inaugural"' in text
+
+
+@pytest.mark.slow
+def test_a_maker_sees_the_own_row_its_number_and_what_to_do_next_and_a_copy_has_a_page_too(tmp_path: Path) -> None:
+    stereotyped = result(BENCHMARK, "stereotyped")
+    lines = (result(BENCHMARK, "random"), stereotyped)
+    mine = replace(stereotyped, meta={**stereotyped.meta, "baseline": None, "model": "Visitor/Heron:13B"})
+    with opened(tmp_path, lines) as space:
+        for model, like in (("Visitor/Heron:13B", None), ("Copied", True), ("Mixed", False)):
+            named = replace(
+                mine,
+                meta={**mine.meta, "model": model},
+                signature={**mine.signature, "submission": model, "answers": model},
+            )
+            identity = {"baseline": "stereotyped", "kappa": 1.0, "is_same": like, "shares": {}, "is_drawn": True}
+            draft, files = result_draft(named, "ada", "", {} if like is None else {"baseline": identity})
+            space.space.storage.append([draft], files)
+        space.space.state.refresh()
+        text = page(space, "/models/visitor-heron-13b")
+        assert "1 of 4 tests, submitted." in text
+        assert "by others" not in text
+        assert "Not run" not in text
+        board = {row.model: row.scores["total"].value for row in space.space.state.board(BENCHMARK)}
+        even, worst = board["baseline: random"], board["baseline: stereotyped"]
+        way = f"100 % of the way from random answers ({even:.4f}) to always the stereotype ({worst:.4f})"
+        assert f"<strong>Mean {worst:.4f}; " in text
+        assert way in text
+        assert 'asks a part of it again: <a href="/trust#ask-for-a-rerun">ask for a rerun</a>' in text
+        assert "copy of stereotyped" in page(space, "/models/copied")
+        assert "looks like our answerer &#39;stereotyped&#39;" in page(space, "/models/mixed")
+        assert {row.rank for row in space.space.state.board(BENCHMARK) if row.submitter} == {None}
+        for other in ("Visitor/Heron:13B", "visitor-heron-13B", "VISITOR/heron-13b"):
+            answer = space.client.get(f"/models/{other}", follow_redirects=False)
+            assert (answer.status_code, answer.headers["location"]) == (308, "/models/visitor-heron-13b")
+
+
+def test_a_row_fits_one_screen_before_its_folds_and_says_once_what_is_not_known(site: Opened) -> None:
+    for address in (f"/model/{BENCHMARK}/{entry_of(site, HOSTILE_MODEL)}", "/model/genres/p-18", "/model/iris/p-01"):
+        text = page(site, address)
+        top = text.partition("<main")[2].partition('<details><summary><h2 class="inline">All ')[0]
+        assert top.count('class="notice"') <= 1
+        assert top.count('<figure class="figure"') == 1
+        assert text.count('<summary><h2 class="inline">') <= 4
+        for cell in re.findall(r"<td><strong>(.*?)</strong></td>", top):
+            assert cell
+            assert len(cell.replace(" %", "").split()) <= 12, cell
+        reasons = re.findall(r"<li><strong>.*?</strong>: (.*?)</li>", top)
+        assert len(reasons) == len(set(reasons))
+    assert "printed figures come without samples" in top
 
 
 CARD = "https://huggingface.co"
