@@ -64,8 +64,8 @@ def test_every_mark_of_every_figure_is_named_and_leads_to_its_model(drawn: Opene
                 if not href:  # neither the official share nor a fair model has a page
                     assert figure in ("labour", "scale")
                     continue
-                of, standard_of = href.removeprefix(f"/model/{name}/").split("?standard=")
-                assert standard_of == standard
+                of, _, standard_of = href.removeprefix(f"/model/{name}/").partition("/under/")
+                assert (standard_of or benchmark(name).default) == standard
                 assert text.startswith(plain(models[of])[:20])
 
 
@@ -209,7 +209,7 @@ def test_what_is_computed_from_printed_values_is_not_called_published(drawn: Ope
 
 
 def test_rewarded_drift_is_told_once_on_every_page_that_shows_it_and_only_under_its_standard(drawn: Opened) -> None:
-    page = "/model/iris/p-01?standard="
+    page = "/model/iris/p-01/under/"
     assert drawn.client.get(f"{page}inaugural").text.count("rewards a larger drift") == 1
     assert "rewards a larger drift" not in drawn.client.get(f"{page}algorithm_1").text
 

@@ -68,7 +68,7 @@ def test_a_further_sector_has_its_column_and_what_lacks_its_values_is_unranked(s
     assert "77.88" in board  # 100 exp(-0.25)
     assert "PFS Und" not in page(space, "/?benchmark=iris&standard=inaugural&columns=all")
     for row in space.space.state.board("iris", "procedural_page")[:3]:
-        page(space, f"/model/iris/{row.entry}?standard=procedural_page")
+        page(space, f"/model/iris/{row.entry}/under/procedural_page")
     about = _text(page(space, "/standard/iris/procedural_page"))
     assert "61 in 7 sectors" in about
     assert "The 61 values" in about
@@ -93,8 +93,8 @@ def test_a_standards_page_counts_the_models_that_call_for_a_next_one(space: Open
 
 def test_a_draft_says_so_wherever_it_ranks(site: Opened) -> None:
     chosen = "standard=algorithm_1"
-    for address in ("/model/iris/p-01", "/?benchmark=iris"):
-        assert "algorithm_1 (draft)" in page(site, f"{address}{'&' if '?' in address else '?'}{chosen}"), address
+    for address in ("/model/iris/p-01/under/algorithm_1", f"/?benchmark=iris&{chosen}"):
+        assert "algorithm_1 (draft)" in page(site, address), address
     for address in ("/api/v1/boards/iris", "/api/v1/boards/iris/rows/p-01"):
         assert site.client.get(f"{address}?{chosen}").json()["draft"].startswith("IFS_Und"), address
     assert site.client.get("/api/v1/boards/iris").json()["draft"] == ""
