@@ -39,7 +39,7 @@ from fairspace.submissions.report.headline import (
 from fairspace.submissions.results.board import UNSCORABLE, logged_row
 from fairspace.submissions.results.known_answers import SKETCH
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row import CLASSES, Row, RowClass
+from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import Ends, instrument_ranges, rescore, variant_scores
 from fairspace.submissions.results.three_numbers import (
@@ -59,20 +59,14 @@ router = APIRouter(include_in_schema=False)
 LABELS = {"profile_und": "Profile, understanding", "profile_gen": "Profile, generation"}
 TOPICS = {"iris": "pictures", "fact_or_fair": "judgements", "genres": "stories", "stereotypical_bias": "stereotypes"}
 """Benchmark -> its topic in a sentence on a model."""
-SOURCES: Mapping[RowClass, str] = {
-    "verified": "verified",
-    "own": "run by us",
-    "printed": "from papers",
-    "submitted": "submitted",
-    "baseline": "with a baseline's answers",
-}
-"""Class of a row -> its source in a sentence on a model."""
 RANDOM = "baseline: random"
 """Name of the bundled baseline of drawn answers, which are even and useless."""
 FEW, MOST = 4, 50
 """Rows of a benchmark in full on a model's page, and values whose answers it shows; most submitted rows there."""
 COLUMNS = 9
 """Most printed numbers in short."""
+SAYS_NOTHING = "says nothing"
+"""Words of a reason for no rank that takes the score's meaning."""
 ROW, UNDER = "/model/{benchmark}/{entry}", "/model/{benchmark}/{entry}/under/{standard}"
 
 
@@ -155,23 +149,26 @@ def in_short(view: View, row: Row, measured: Result | None) -> tuple[list[InShor
     if three.value is not None:
         further = [line.answer for line in lines if line.question == total.score]
         lines = [line for line in lines if line.question != total.score]
-        numbers = [f"95 %: {three.interval_text}" if three.interval else three.interval_text]
-        numbers += [f"a fair model by chance: {three.chance_text}"] * (three.chance_text != NOTHING)
-        numbers += [three.missing_text, _rank(row, three)]
         answer = ": ".join(filter(None, (three.value_text, three.verdict)))
         place = len(lines) if part_of(view, row).fair else 0  # a mean of facts and fairness stands behind both
-        lines.insert(place, InShort(total.header, answer, [*filter(None, (*numbers, *further))]))
+        lines.insert(place, InShort(total.header, answer, [*_sure(three), *_rank(row, three), *further]))
     labels = ((title, row.labels[name]) for name, title in LABELS.items() if row.labels.get(name))
     lines += [InShort(title, code, [*filter(None, [ARCHETYPES.get(code, "")])]) for title, code in labels]
     return lines, _unknown(total, row, three, missing, measured)
 
 
-def _rank(row: Row, three: ThreeNumbers) -> str:
-    """'rank 2 among the verified rows, could be 1 to 3'; '' without a rank."""
-    if row.rank is None:
-        return ""
+def _sure(three: ThreeNumbers) -> list[str]:
+    """The margin of a number, what chance gives, and what is missing, as far as they are known."""
+    margin = f"95 %: {three.interval_text}" if three.interval else three.interval_text
+    fair = f"a fair model by chance: {three.chance_text}" * (three.chance_text != NOTHING)
+    return [*filter(None, (margin, fair, three.missing_text))]
+
+
+def _rank(row: Row, three: ThreeNumbers) -> list[str]:
+    """'rank 2 among the rows verified, could be 1 to 3, by the worst case'; nothing without a rank."""
     cohort, ranks = f" ({plain(row.cohort)})" * bool(row.cohort), f", could be {three.ranks_text}" * bool(three.ranks)
-    return f"rank {row.rank} among the rows {CLASSES[row.row_class].among}{cohort}{ranks}, by the worst case"
+    rank = f"rank {row.rank} among the rows {CLASSES[row.row_class].among}{cohort}{ranks}, by the worst case"
+    return [] if row.rank is None else [rank]
 
 
 def _unknown(
@@ -233,7 +230,7 @@ def _over_tests(request: Request, slug: str) -> Response:
         by_others = bool(known) or owned
         figures = place_figures(state, name, standard, "models", [run.row.entry for run in runs])
         tests[name] = view, runs, [(run, text, by_others and not run.row.owner) for run, text in theirs], figures
-        if rows := known or submitted.get(name):
+        if rows := shown.get(name, ())[:MOST]:
             answers.append((TOPICS[name], answer_of(state.board(name, standard), view, rows)))
     makers = dict.fromkeys(plain(row.organisation) for rows in shown.values() for row in rows if row.organisation)
     return page(
@@ -243,7 +240,9 @@ def _over_tests(request: Request, slug: str) -> Response:
         makers=[*makers],
         tests=tests,
         answers=answers,
-        sources=[*dict.fromkeys(SOURCES[rows[0].row_class] for rows in model.rows.values())],
+        sources=[
+            *dict.fromkeys(rows[0].copy_of or CLASSES[rows[0].row_class].title.lower() for rows in shown.values())
+        ],
         lacking={name: topic for name, topic in TOPICS.items() if name not in model.rows},
         hub=hub_address(model.name),
         bench=find_benchmark,
@@ -265,22 +264,27 @@ def answer_of(board: Sequence[Row], view: View, rows: Sequence[Row]) -> str:
     rows = with_errors(rows, find_benchmark(view.benchmark).default)
     first, several = {row.cohort: row for row in reversed(rows)}.values(), len({row.cohort for row in rows}) > 1
     part, texts = part_of(view, rows[0]), []
+    if empty := says_nothing(rows[0]):
+        return empty
     for word, column in zip(("fairness", "facts"), part.fair or (part.total,), strict=False):
-        known = [(row, number) for row in first if (number := column.number(row)) is not None]
-        if not known:
-            continue
         cells = []
-        for row, number in known:
-            place = place_among(board, view, column, row)
-            by = f"by {plain(row.cohort)}" if several else ""
-            digits = f"{100 * number:.0f} %" if word == "facts" else column.show(number)
-            cells.append(", ".join(filter(None, (" ".join(filter(None, (digits, by))), place))))
-        texts.append(f"{word if part.fair else column.header} {' / '.join(cells)}")
+        for row in first:
+            if (value := column.number(row)) is not None:
+                digits = f"{100 * value:.0f} %" if word == "facts" else column.show(value)
+                by = f" by {plain(row.cohort)}" * several
+                cells.append(", ".join(filter(None, (digits + by, place_among(board, view, column, row)))))
+        if cells:
+            texts.append(f"{word if part.fair else column.header} {' / '.join(cells)}")
     if not texts:
-        return f"{SOURCES[rows[0].row_class]}, but without a score: {remarks(rows[0])}"
+        return f"{CLASSES[rows[0].row_class].title.lower()}, but without a score: {remarks(rows[0])}"
     three = numbers_of(part.fair[0] if part.fair else part.total, rows[0])
     sure = f"95 %: {three.interval_text}" if three.interval else "margin unknown"
     return "; ".join(filter(None, (*texts, sure, three.verdict)))
+
+
+def says_nothing(row: Row) -> str:
+    """The reason why a row's score says nothing of its model, by the row itself; else ''."""
+    return next((plain(reason).rstrip(".") for reason in row.unranked if SAYS_NOTHING in reason), "")
 
 
 def place_among(board: Sequence[Row], view: View, column: Column, row: Row) -> str:
@@ -300,16 +304,9 @@ def submitted_words(board: Sequence[Row], view: View, row: Row) -> str:
     """The number of a submitted row, its margin, chance, and place between random and always stereotyped answers."""
     column = fair_of(view, row)
     three = numbers_of(column, row)
-    if three.value is None:
-        return f"{column.header}: {three.value_text}"
-    parts = [
-        f"{'fairness' if part_of(view, row).fair else column.header} {three.value_text}",
-        f"95 %: {three.interval_text}" if three.interval else "",
-    ]
-    parts += [
-        f"a fair model by chance: {three.chance_text}" if three.chance_text != NOTHING else "",
-        three.missing_text,
-    ]
+    if three.value is None or says_nothing(row):
+        return says_nothing(row) or f"{column.header}: {three.value_text}"
+    parts = [f"{'fairness' if part_of(view, row).fair else column.header} {three.value_text}", *_sure(three)]
     alike = {
         other.model: number
         for other in board

@@ -145,7 +145,7 @@ def test_a_model_has_one_page_over_all_tests_with_what_others_submitted_apart(tm
         tests = dict(re.findall(r'<section aria-labelledby="test-(\w+)">(.*?)</section>', text, re.DOTALL))
         top, _, rest = text.partition("<section")
         assert "OpenAI; Other; Ours &amp; Co" in re.sub(r"\s+", " ", top)
-        assert "3 of 4 tests, from papers and run by us." in top
+        assert "3 of 4 tests, from the papers and run by us." in top
         assert "<strong>Judgements</strong>: fairness 0.9729, last of 6; facts 75 %, first of 6; margin unknown." in top
         assert "Not tested: pictures." in top
         assert "fairspace eval --benchmark iris --core --model MODEL" in top
