@@ -29,7 +29,7 @@ _CHARACTERS = 60
 
 def slug_of(name: str) -> str:
     """A model's name in addresses: small letters, digits, dots and dashes; '' for a name without any."""
-    return _UNSAFE.sub("-", plain(name).casefold()).strip("-.")[:_CHARACTERS]
+    return _UNSAFE.sub("-", plain(name).casefold()).strip("-.")[:_CHARACTERS].rstrip("-.")
 
 
 @dataclass(frozen=True)

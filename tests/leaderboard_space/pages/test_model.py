@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from fairspace.leaderboard_space.boards.models import slug_of
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import result_draft
 from fairspace.submissions.checking.names import hub_address
@@ -213,6 +214,11 @@ def test_a_row_fits_one_screen_before_its_folds_and_says_once_what_is_not_known(
         reasons = re.findall(r"<li><strong>.*?</strong>: (.*?)</li>", top)
         assert len(reasons) == len(set(reasons))
     assert "printed figures come without samples" in top
+
+
+@pytest.mark.parametrize("name", ["a" * 59 + "/b", "Größe/X:Y", "own.py:answer", "--a..", "\u202eA b", "ŒUVRE_1/İ"])
+def test_the_address_of_a_model_folds_to_itself(name: str) -> None:
+    assert slug_of(slug_of(name)) == slug_of(name)
 
 
 CARD = "https://huggingface.co"
