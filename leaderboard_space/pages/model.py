@@ -167,7 +167,8 @@ def _sure(three: ThreeNumbers) -> list[str]:
 def _rank(row: Row, three: ThreeNumbers) -> list[str]:
     """'rank 2 among the rows verified, could be 1 to 3, by the worst case'; nothing without a rank."""
     cohort, ranks = f" ({plain(row.cohort)})" * bool(row.cohort), f", could be {three.ranks_text}" * bool(three.ranks)
-    rank = f"rank {row.rank} among the rows {CLASSES[row.row_class].among}{cohort}{ranks}, by the worst case"
+    by = "printed score" if row.provenance == "published" else "worst case"
+    rank = f"rank {row.rank} among the rows {CLASSES[row.row_class].among}{cohort}{ranks}, by the {by}"
     return [] if row.rank is None else [rank]
 
 
