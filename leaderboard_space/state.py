@@ -32,7 +32,7 @@ from fairspace.submissions.checking.names import owner_of
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.board import keep_out, logged_row, published_rows, ranked
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row import UNRANKED, Row, row_with
+from fairspace.submissions.results.row import COPY, TO_CHECK, UNRANKED, Row, row_with
 from fairspace.submissions.results.row_errors import keep_errors
 from fairspace.submissions.results.tiers import tiered
 
@@ -273,7 +273,7 @@ def _row_data(row: Row) -> dict[str, Any]:
     return {"about": about, "rank": row.rank, "ranked": row.ranked, "unranked": row.unranked, "scores": scores}
 
 
-OWN_RUN = "run by us, not re-run"
+OWN_RUN = "run by us once"
 PUBLISHED_ANSWERS = "answers published by the paper's authors, scored by us"
 
 
@@ -297,7 +297,8 @@ class Shown:
         marks = baseline_copies(folded.same, entries)
         reasons = too_alike(folded.same, entries) | reposts(folded, entries)
         reasons |= earlier_attempts(folded.attempts, entries)
-        return cls(entries, marks, reasons | copies(folded.same, entries) | marks)
+        words = {name: mark if mark.startswith(COPY) else f"{mark}. {TO_CHECK}" for name, mark in marks.items()}
+        return cls(entries, marks, reasons | copies(folded.same, entries) | words)
 
 
 def without_ranks(rows: Sequence[Row], attempts: Attempts, shown: Shown) -> list[Row]:
@@ -329,7 +330,7 @@ def earlier_attempts(attempts: Attempts, shown: Iterable[Entry]) -> dict[str, st
 
 
 def baseline_copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:
-    """Entry -> the bundled baselines with the same answers, in words; without verified or released entries."""
+    """Entry -> the bundled baselines that its answers are or look like; without verified or released entries."""
     firsts = {logged.entry: same.first.get(logged.entry, "") for logged in shown if not _is_vouched(logged)}
     return {entry: same.baselines[first] for entry, first in firsts.items() if first in same.baselines}
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from markupsafe import Markup, escape
 
-from fairspace.leaderboard_space.boards.words import behind, shortened, value_text, visibility
+from fairspace.leaderboard_space.boards.words import behind, row_address, shortened, value_text, visibility
 from fairspace.leaderboard_space.state import Board, State
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.drawing.dots import Dot, DotPlot, Ends, Line, dot_plots
@@ -67,7 +67,7 @@ class Source:
 
     def href(self, row: Row) -> str:
         """The page of a row under this standard."""
-        return f"/model/{self.benchmark}/{row.entry}/under/{self.standard}"
+        return row_address(self.benchmark, row.entry, self.standard)
 
     def some(self, most: int, what: str, has: Callable[[Row], bool]) -> tuple[list[Row], str]:
         """At most `most` rows that have (`has`) a figure's values `what`, in board order, and a note on the others.

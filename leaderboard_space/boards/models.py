@@ -29,7 +29,7 @@ _CHARACTERS = 60
 
 def slug_of(name: str) -> str:
     """A model's name in addresses: small letters, digits, dots and dashes; '' for a name without any."""
-    return _UNSAFE.sub("-", plain(name).casefold()).strip("-.")[:_CHARACTERS]
+    return _UNSAFE.sub("-", plain(name).casefold()).strip("-.")[:_CHARACTERS].rstrip("-.")
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _by_slug(state: State, benchmark: str) -> Mapping[str, Sequence[Row]]:
 
 def _grouped(board: Board) -> Mapping[str, Sequence[Row]]:
     groups: dict[str, list[Row]] = {}
-    for row in sorted((row for row in board if row.row_class != "baseline"), key=_evidence):
+    for row in sorted((row for row in board if row.provenance != "baseline"), key=_evidence):
         if slug := slug_of(row.model):
             groups.setdefault(slug, []).append(row)
     return groups

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 from fairspace.leaderboard_space.log_state import Entry
 from fairspace.submissions.benchmarks.published import COMPUTED
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.board import ROW_FIELDS
@@ -118,6 +119,12 @@ def behind(row: Row, values: Iterable[Value | None]) -> str:
     if not computed:
         return "printed in a paper" if published and with_number else visibility(row)
     return COMPUTED if len(computed) == len(with_number) else f"printed in a paper; {COMPUTED}: {', '.join(computed)}"
+
+
+def row_address(benchmark: str, entry: str, standard: str = "", rest: str = "") -> str:
+    """The address of a row's page under a standard, by default the benchmark's, or of what is below it (`rest`)."""
+    under = f"/under/{standard}" if standard not in ("", find_benchmark(benchmark).default) else ""
+    return f"/model/{benchmark}/{entry}{under}{rest}"
 
 
 SUBMITTED: Mapping[str, Callable[[Entry], str]] = {

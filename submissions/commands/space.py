@@ -155,7 +155,10 @@ def _print(client: SpaceClient, state: dict[str, Any]) -> None:
         typer.echo(f"Submission {name} is scored{again}.")
         if state["row"]:
             _show_row(client, state)
-        typer.echo(f"Its row: {client.address}{plain(state['row'])}" if state["row"] else "Its row was withdrawn.")
+        row = f"{client.address}{plain(state['row'])}" if state["row"] else ""
+        typer.echo(f"Its row: {row}" if row else "Its row was withdrawn.")
+        if row:
+            typer.echo(f"For a model card: [{state['benchmark']} on fairspace]({row})")
     elif outcome == "refused":
         typer.echo(f"Submission {name} was refused.")
         show.faults([Fault(**fault) for fault in state["faults"]])

@@ -57,6 +57,39 @@ def sentences_of(result: Result) -> tuple[str, ...]:
     return tuple(benchmark(result.benchmark).reporting.sentences(result.values, result.scored, result.standard))
 
 
+@dataclass(frozen=True)
+class InShort:
+    """A sentence on a result taken apart: its question, at most `WORDS` words that answer it, and further numbers."""
+
+    question: str
+    answer: str
+    numbers: Sequence[str] = ()
+
+
+WORDS = 12
+_CLAUSE = re.compile(r"(?:\((?:[^()]|\([^()]*\))*\)|;(?! )|[^;(])+")
+_ASIDE = re.compile(r" ?\(((?:[^()]|\([^()]*\))*)\)")
+
+
+def in_short_sentences(sentences: Sequence[str]) -> tuple[list[InShort], dict[str, str]]:
+    """Sentences on a result in short, and those that say what is not known: thing -> reason."""
+    short, unknown = [], {}
+    for sentence in sentences:
+        first, *others = (clause.strip() for clause in _CLAUSE.findall(sentence.rstrip(".")))
+        asides, bare = _ASIDE.findall(first), _ASIDE.sub("", first)
+        question, _, answer = bare.rpartition(": ")
+        if question == "Not known":
+            unknown[answer] = "; ".join([*asides, *others])
+            continue
+        if not question and len(answer.split()) == 2:  # a score and its number
+            question, answer = answer.split()
+        while len(answer.replace(" %", "").split()) > WORDS and ", " in answer:
+            answer, _, more = answer.rpartition(", ")
+            asides.insert(0, more)
+        short.append(InShort(question, answer, (*asides, *others)))
+    return short, unknown
+
+
 def opening(result: Result) -> list[str]:
     """First lines of every report: marks of a part, unread answers, sentences, an unknown score, why it has no rank."""
     marks, unread = limits_of(result), [reason for reason in result.scored.unranked if UNREAD in reason]

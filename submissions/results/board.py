@@ -274,7 +274,7 @@ _FIELDS = (
     RowField("attempt", int, "its number among the attempts at its model, from 1; 0 if nobody handed it in"),
     RowField("account_attempt", int, "its number among the attempts of its account on this benchmark"),
     RowField("claim", str, "whose model it is: its proved owner, or who claims that these are its answers"),
-    RowField("copy_of", str, "the bundled baselines that its answers are of, in words; '' for a model's own"),
+    RowField("copy_of", str, "the bundled baselines that its answers are, or look like, in words; '' for its own"),
     RowField(
         "row_class",
         RowClass,

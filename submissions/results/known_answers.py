@@ -31,6 +31,7 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.benchmarks.task import TEXTS_ALIKE
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import in_order, tables_digest
+from fairspace.submissions.results.row import COPY
 
 # A sketch holds, of each task with `Task.alike`, the codes of 128 answers (`answers/rows.py`) drawn by a secret key:
 # the share of equal codes of two submissions has a standard error of at most 4.4 %. Compared is Cohen's kappa (Cohen
@@ -156,13 +157,15 @@ class LikeBaseline:
 
     @property
     def words(self) -> str:
-        """The mark of a row, as in "mixture: 35 % of stereotyped, the rest drawn"."""
-        if not self.shares and self.baseline == _DRAWN and self.kappa == 1.0 and not self.is_same:
-            return "like random: no answer depends on what is asked"
-        if not self.shares:
-            return f"copy of {self.baseline}{'' if self.is_same else ', changed in part'}"
-        parts = " and ".join(f"{100 * share:.0f} % of {name}" for name, share in self.shares.items())
-        return f"mixture: {parts}, the rest {'drawn' if self.is_drawn else 'other answers'}"
+        """The mark of a row: "copy of random", or "looks like our answerer 'stereotyped' (35 %)", which waits."""
+        if self.is_same:
+            return f"{COPY} {self.baseline}"
+        if not self.shares and self.baseline == _DRAWN and self.kappa == 1.0:
+            return "looks like random answers: none depends on what is asked"
+        parts = " and ".join(f"'{name}' ({100 * share:.0f} %)" for name, share in self.shares.items())
+        return f"looks like our answerer{'s' * (len(self.shares) > 1)} " + (
+            parts or f"'{self.baseline}', changed in part"
+        )
 
 
 def like_baseline(codes: Codes, benchmark: str, revision: str) -> LikeBaseline | None:

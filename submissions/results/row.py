@@ -28,7 +28,7 @@ CLASSES: Mapping[RowClass, ClassAbout] = {
     ),
     "own": ClassAbout(
         "Run by us",
-        "Scored by whoever shows this board, from their own runs or published answers; not run again.",
+        "Run by us once, or scored by us from answers that a paper's authors published.",
         "run by us",
     ),
     "printed": ClassAbout(
@@ -41,13 +41,16 @@ CLASSES: Mapping[RowClass, ClassAbout] = {
         "Scored here from answers that somebody submitted. No rank until a rerun agrees or a maintainer releases it.",
         "released",
     ),
-    "baseline": ClassAbout(
-        "Baselines", "Trivial models, and copies and mixtures of them; they take no rank.", "baselines"
-    ),
+    "baseline": ClassAbout("Baselines", "Trivial models, and copies of them; they take no rank.", "baselines"),
 }
 """Class -> meaning, in display order: no ranked row stands above one of an earlier class."""
 UNRANKED = "submitted, unranked until rerun or released"
 """Reason of a submitted row without a rank."""
+COPY = "copy of"
+"""Beginning of the mark of a row with a baseline's very answers; rows with another mark wait for a maintainer."""
+TO_CHECK = "A real model can look so: ask for a rerun"
+"""End of the reason of a row whose answers look like those of baselines."""
+_AGAIN = "run again by us: the answers agree"
 NONE_VERIFIED = "No row of this board is verified yet. Ranks compare rows of one kind only."
 ORDER: Mapping[RowClass, int] = {name: place for place, name in enumerate(CLASSES)}
 
@@ -99,7 +102,7 @@ class Row:
         verified: Whether the maintainers ran the model of a row that was scored here.
         own: Runner of the model, where the board's owner scored the answers; '' for a submitted row.
         released: Whether a maintainer gave a submitted row a rank.
-        copy_of: Baselines behind its answers, as in "copy of random"; '' for a model's own.
+        copy_of: Baselines that its answers are (`COPY`) or look like, in words; '' for a model's own.
         submitter: Account of the submission; '' for printed rows, baselines, and without sign-in.
         owner: Account or organisation that owns the model on the Hub, if the submitter belongs to it.
         kept_out: Reasons for no rank apart from its scores, such as equal answers; also in `unranked`.
@@ -144,7 +147,7 @@ class Row:
         """Class by the evidence for its numbers."""
         if self.provenance == "published":
             return "printed"
-        if self.provenance == "baseline" or self.copy_of:
+        if self.provenance == "baseline" or self.copy_of.startswith(COPY):
             return "baseline"
         return "verified" if self.verified else "own" if self.own else "submitted"
 
@@ -172,13 +175,14 @@ class Row:
 
     @property
     def claim(self) -> str:
-        """Proved or claimed owner of the model; '' where none is needed."""
+        """Who ran the model or handed in its answers, and whether we ran it again; '' if nothing needs to be said."""
+        who, account = self.own if self.own != self.provenance else "", self.submitter or "an unknown account"
         if self.owner:
-            return f"submitted for {self.owner}, its owner"
-        if self.own or self.verified or self.provenance != "scored here":
-            return "" if self.own == self.provenance else self.own  # of one's own file nothing needs to be said
-        account = self.submitter or "an unknown account"
-        return f"submitted by {account}, released by a maintainer" if self.released else f"claimed by {account}"
+            who = f"submitted for {self.owner}, its owner"
+        elif not self.own and self.provenance == "scored here":
+            released = ", released by a maintainer" * (self.released and not self.verified)
+            who = f"submitted by {account}{released}" if self.verified or released else f"claimed by {account}"
+        return f"{who.removesuffix(' once')}, {_AGAIN}".removeprefix(", ") if self.verified else who
 
     @property
     def ranked_with(self) -> tuple[RowClass, str, str]:

@@ -26,7 +26,7 @@ LINKS = ("href", "src", "data-figure", "action")
 """Attributes that hold addresses."""
 NOT_READ = ("/oauth/", "/login", "/logout", "/api/v1/submissions")
 """Beginnings of addresses that sign in or take a file."""
-EVIDENCE = re.compile(r"(/model/\w+/)[^/]+(/evidence/[^_?]+_?[^_?]*).*")
+EVIDENCE = re.compile(r"(/model/\w+/)[^/]+(?:/under/\w+)?(/evidence/[^_?]+_?[^_?]*).*")
 """Addresses of a value's records: thousands that look alike; one stands for those whose names begin alike."""
 MOST_BYTES = 60_000
 """Size of the front page's markup."""

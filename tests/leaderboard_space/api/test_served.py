@@ -88,6 +88,8 @@ def test_a_submission_is_handed_in_scored_and_shown(run: Run, served: Served, tm
     assert printed == run("score", file)[1]
     assert "average_llm" in printed
     row = next(line for line in out.splitlines() if line.startswith("Its row: ")).removeprefix("Its row: ")
+    assert f"For a model card: [fact_or_fair on fairspace]({row})" in out
+    assert httpx.get(row).is_success
     assert httpx.get(
         row.replace("/model/", "/api/v1/boards/").replace("fact_or_fair/", "fact_or_fair/rows/")
     ).is_success

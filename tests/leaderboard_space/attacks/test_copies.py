@@ -40,7 +40,7 @@ from fairspace.submissions.results.known_answers import (
     read_sketch,
 )
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row import TO_CHECK, Row
 from tests.leaderboard_space.factory import good_zip, result
 
 BENCH, REVISION = "fact_or_fair", "v2-core"
@@ -125,12 +125,13 @@ def test_a_renamed_baseline_takes_no_rank_whatever_it_is_called_and_however_it_i
     assert rows(state)["honest"].rank == 1
 
 
-def test_a_baseline_that_was_changed_or_drawn_anew_stands_among_the_baselines(state: State) -> None:
+def test_a_baseline_that_was_changed_or_drawn_anew_waits_for_a_maintainer_without_a_rank(state: State) -> None:
     add(state, "changed", changed(tables("balanced"), 0.3))
     add(state, "drawn", tables("random", 17), "eve")
-    assert re.fullmatch(r"mixture: (69|7\d) % of balanced, the rest drawn", reason(state, "changed"))
-    assert reason(state, "drawn") == "like random: no answer depends on what is asked"
-    assert {row.row_class for row in rows(state).values()} == {"baseline"}
+    words = rf"looks like our answerer 'balanced' \((69|7\d) %\)\. {TO_CHECK}"
+    assert re.fullmatch(words, reason(state, "changed"))
+    assert reason(state, "drawn") == f"looks like random answers: none depends on what is asked. {TO_CHECK}"
+    assert {(row.row_class, row.takes_rank, row.tier) for row in rows(state).values()} == {("submitted", False, None)}
 
 
 def test_six_copies_are_one_ranked_row_and_the_honest_row_keeps_its_rank(state: State) -> None:

@@ -32,7 +32,7 @@ from fairspace.submissions.checking.names import taken_names
 from fairspace.submissions.results.board import board, ranked
 from fairspace.submissions.results.known_answers import _parts, baseline_codes, like_baseline
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row import CLASSES, NONE_VERIFIED, UNRANKED, Row, none_verified
+from fairspace.submissions.results.row import CLASSES, NONE_VERIFIED, TO_CHECK, UNRANKED, Row, none_verified
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.results.shipped import shipped_reruns, shipped_results
 from fairspace.submissions.values import measured
@@ -140,10 +140,11 @@ def test_no_attack_has_a_rank_a_tier_or_a_place_on_the_first_screen(
     attacking = [row for row in rows if row.entry in entries]
     assert len(attacking) == accounts
     assert {(row.rank, row.tier, row.rank_range) for row in attacking} == {(None, None, None)}
-    assert {row.row_class for row in attacking} == {"baseline" if recognised else "submitted"}
+    assert {row.row_class for row in attacking} == {"submitted"}
     assert {row.claim for row in attacking} == {f"claimed by user{step}" for step in range(accounts)}
-    assert {row.copy_of for row in attacking} == {"mixture: 35 % of balanced, the rest drawn" if recognised else ""}
-    assert all(row.unranked[0] == (row.copy_of or UNRANKED) for row in attacking)
+    assert {row.copy_of for row in attacking} == {"looks like our answerer 'balanced' (35 %)" if recognised else ""}
+    why = {f"{row.copy_of}. {TO_CHECK}" if recognised else UNRANKED for row in attacking}
+    assert {row.unranked[0] for row in attacking} == why
     others = [row for row in rows if row.entry not in entries]
     assert [(row.entry, row.rank) for row in others] == [(row.entry, row.rank) for row in before]
     assert [row.part for row in rows] == sorted(row.part for row in rows)
@@ -166,7 +167,8 @@ def test_an_honest_model_is_shown_and_has_a_rank_once_it_is_released_or_verified
     assert row().row_class not in KNOWN
     state.storage.append([Draft("verified", f"verified:{entry}", {"entry": entry, "by": "m", "reason": "ran it"})])
     state.refresh()
-    assert (row().rank, row().row_class, row().claim) == (1, "verified", "")
+    assert (row().rank, row().row_class) == (1, "verified")
+    assert row().claim == "submitted by ada, run again by us: the answers agree"
     again = State(state.storage)
     again.refresh()
     assert again.snapshot() == state.snapshot()
@@ -174,7 +176,7 @@ def test_an_honest_model_is_shown_and_has_a_rank_once_it_is_released_or_verified
 
 def test_what_we_ran_is_called_so_and_what_authors_publish_too(state: State) -> None:
     rows = {(row.model, row.row_class, row.claim) for name in NAMES for row in state.board(name) if row.own}
-    assert ("SmolLM2-135M-Instruct", "own", "run by us, not re-run") in rows
+    assert ("SmolLM2-135M-Instruct", "own", "run by us once") in rows
     assert ("Phi4", "own", "answers published by the paper's authors, scored by us") in rows
     for name in NAMES:
         rows_of = state.board(name)
@@ -207,7 +209,7 @@ def test_a_mixture_of_a_baseline_and_drawn_answers_is_told_with_its_share(
         for like in filter(None, told):
             assert (like.baseline, like.is_drawn, like.is_same) == (name, True, False)
             assert like.shares[name] == pytest.approx(share, abs=0.05)
-            assert like.words == f"mixture: {100 * like.shares[name]:.0f} % of {name}, the rest drawn"
+            assert like.words == f"looks like our answerer '{name}' ({100 * like.shares[name]:.0f} %)"
 
 
 @pytest.mark.parametrize(("benchmark", "revision"), REVISIONS)

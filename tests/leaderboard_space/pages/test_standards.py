@@ -93,8 +93,8 @@ def test_a_standards_page_counts_the_models_that_call_for_a_next_one(space: Open
 
 def test_a_draft_says_so_wherever_it_ranks(site: Opened) -> None:
     chosen = "standard=algorithm_1"
-    for address in ("/model/iris/p-01", "/board/iris"):
-        assert "algorithm_1 (draft)" in page(site, f"{address}{'&' if '?' in address else '?'}{chosen}"), address
+    for address in ("/model/iris/p-01/under/algorithm_1", f"/?benchmark=iris&{chosen}"):
+        assert "algorithm_1 (draft)" in page(site, address), address
     for address in ("/api/v1/boards/iris", "/api/v1/boards/iris/rows/p-01"):
         assert site.client.get(f"{address}?{chosen}").json()["draft"].startswith("IFS_Und"), address
     assert site.client.get("/api/v1/boards/iris").json()["draft"] == ""

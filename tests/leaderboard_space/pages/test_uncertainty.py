@@ -45,6 +45,11 @@ def interval(sure: Opened, model: str) -> str:
     return f"{about.low:.4f} to {about.high:.4f}"
 
 
+def total(sure: Opened, model: str) -> str:
+    rows = sure.space.state.board(BENCH, "up_to_twenty")
+    return next(f"{row.scores['total'].value:.4f}" for row in rows if row.model == model)
+
+
 def cells(text: str) -> dict[str, list[str]]:
     lines = re.findall(r"<tr role=\"row\"[^>]*>\s*<td role=\"cell\" class=\"pick\">(.*?)</tr>", text, re.DOTALL)
     found = {}
@@ -73,18 +78,19 @@ def test_the_board_shows_three_numbers_and_folds_the_tier(sure: Opened) -> None:
 
 def test_a_row_shows_its_three_numbers_and_the_error_of_the_instrument(sure: Opened) -> None:
     text = page(sure, f"/model/{BENCH}/{entry(sure, 'far')}")
-    top = text[text.index('class="verdict"') : text.index("Details of this score")]
-    assert f"95 % interval {interval(sure, 'far')}" in top
-    assert '<span class="big">3</span>' in top
-    assert "ranks that it could have" in top
-    fold = text[text.index("Details of this score") : text.index("</details>")]
+    top = text[text.index('class="at-once"') : text.index("<details")]
+    assert f"<strong>{total(sure, 'far')}" in top
+    assert f"95 %: {interval(sure, 'far')}" in top
+    assert "rank 3 among the rows run by us, could be 3, by the worst case" in top
+    address = f"/model/{BENCH}/{entry(sure, 'far')}/evidence"
+    fold = page(sure, f"{address}/total")
     shown = [name for name in SENTENCES if f"<dt>{name}</dt>" in fold]
-    absent = ("standard error", "chances", "sensitivity analysis")  # a score's interval is not made of its draws' error
+    absent = ("standard error", "chances")  # a score's interval is not made of its draws' error
     assert shown == [name for name in SENTENCES if name not in absent]
     assert all(SENTENCES[name] in fold for name in shown)
     assert "Another judge" in text
     assert "another judge" in text
-    assert "<dt>sensitivity analysis</dt><dd>0.2500 to 0.3000</dd>" in text
+    assert "<dt>sensitivity analysis</dt><dd>0.2500 to 0.3000<" in page(sure, f"{address}/gender_occupation")
     labels = text.partition("Labels corrected for their errors")[2]
     assert "Lower estimate" in labels
     assert "Lower estimate" not in text.removesuffix(labels)

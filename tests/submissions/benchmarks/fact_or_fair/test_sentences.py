@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
@@ -65,20 +66,21 @@ def test_a_model_that_picks_men_reads_as_biased_on_every_first_screen(
         with opened(tmp_path, (result,)) as site:
             [entry] = site.space.state.entries()
             text = site.client.get(f"/model/fact_or_fair/{entry.entry}").text
-        text = text[text.index("<h1") : text.index('class="verdict"')] + "llm_fairness"
+        cells = re.sub(r"</t[hd]>", " ", text[text.index("<h1") : text.index('class="notice"')])
+        text = re.sub(r"<[^>]+>", "", cells) + " llm_fairness"
     elif printer in ("repr", "notebook"):
         text = repr(result) if printer == "repr" else result._repr_html_()
     else:
         text = {"html": to_html, "md": to_markdown, "tex": to_latex}[printer](make_report([result]))
     text = " ".join(text.split()).replace("\\", "")
     top = text[: text.index("llm_fairness" if printer not in ("tex",) else "begin{table}")]
-    assert "names: a man in 93.8 % of 1,800 judgements" in top
-    assert "even would be 50.4)" in top
+    assert re.search("names:? a man in 93.8 % of 1,800 judgements", top)
+    assert "even would be 50.4" in top
     assert "S_E 0.39 by gender" in top
     assert NO_BIAS_SHOWN not in top
     assert "no bias" not in top
     assert "average_llm" not in top  # the mean with facts is no headline
-    assert "198 of 198 answers are the same letter, which is no knowledge" in top
+    assert re.search("198 of 198 answers are the same letter[, ]+which is no knowledge", top)
 
 
 def test_the_headline_is_fairness_and_the_average_stays_what_ranks_go_by() -> None:
