@@ -32,7 +32,6 @@ from fairspace.submissions.drawing.svg import span
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import BLUE, GREY, number
 from fairspace.submissions.report.figure import from_ideal
-from fairspace.submissions.report.headline import score_limits
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import ideal_of, is_biased
@@ -75,9 +74,9 @@ class Finding:
 
 def findings(state: State) -> list[Finding]:
     """At most two findings; fewer where a test has no value in words."""
-    boards = {name: state.board(name, find_benchmark(name).default) for name in VIEWS}
-    every = [board.get_or_make("finding", partial(_furthest, state, name, board)) for name, board in boards.items()]
-    return sorted((each for each in every if each is not None), key=lambda each: each.order)[:MOST]
+    boards = ((name, state.board(name, find_benchmark(name).default)) for name in VIEWS)
+    every = (board.get_or_make("finding", partial(_furthest, state, name, board)) for name, board in boards)
+    return sorted(filter(None, every), key=lambda each: each.order)[:MOST]
 
 
 def _furthest(state: State, name: str, board: Board) -> Finding | None:
@@ -118,10 +117,7 @@ def _scale(bench: Benchmark, score: str, labels: Mapping[str, str]) -> Callable[
 
 
 def _measured(state: State, row: Row, value: Value) -> tuple[Value | None, Item | Example | None]:
-    """A row's value with its evidence, and an answer; None unless it is surely beyond chance in a run that was read.
-
-    The answer is the first item with a prompt whose value and task share the most words with the score, else any.
-    """
+    """A value with its evidence and its nearest answer; None unless surely beyond chance in a run that was read."""
     if is_biased(value, ideal_of(row, value.name), row.values) is not True:
         return None, None
     try:
@@ -133,7 +129,10 @@ def _measured(state: State, row: Row, value: Value) -> tuple[Value | None, Item 
     shares = (each.outcomes["choice"] / max(sum(each.outcomes.values()), 1) for each in readings)
     items = [(name, item) for name, those in full.items.items() for item in those if item.prompt]
     items.sort(key=lambda each: -len(words & {*each[0].split("_"), *each[1].task.split("_")}))
-    answers = [*(item for _, item in items), *(e for each in readings for e in each.examples if e.outcome == "choice")]
+    answers: list[Item | Example] = [
+        *(item for _, item in items),
+        *(e for each in readings for e in each.examples if e.outcome == "choice"),
+    ]
     if not answers or min(1.0 if value.coverage is None else value.coverage, *shares, 1.0) < READ:
         return None, None
     return full.values.get(value.name, value), answers[0]
@@ -168,11 +167,9 @@ def _chart(source: Source, alike: Sequence[str], first: Row, value: Value) -> st
     """Rows at both ends of the entries `alike` and the finding's own, with the ideal or the threshold."""
     score, digits = value.name, 3 if abs(value.value or 0) < 1 else 2
     bench, ends = find_benchmark(source.benchmark), {*alike[:COMPARED], first.entry, *alike[-COMPARED:]}
-    ideal, limits = bench.ideal(score, source.standard), score_limits(bench, source.standard, score, first.labels)
-    levels = {limits[bench.higher_is_better]: "ideal"}
-    if ideal is not None and ideal.number is not None:
-        levels = {ideal.number: "even"} if ideal.threshold is None else {ideal.threshold: "asked for"}
-    lines = []
+    ideal, lines = bench.ideal(score, source.standard), []
+    even, asked = (None, None) if ideal is None else (ideal.number, ideal.threshold)
+    levels = {asked: "asked for"} if asked is not None else {} if even is None else {even: "even"}
     for row in with_errors([source.rows.by_entry[entry] for entry in alike if entry in ends], source.standard):
         mark = dot(source, row, value_of(row, score), digits, colour=BLUE if row.entry == first.entry else GREY)
         lines.append(Line(plain(row.model), [mark and replace(mark, href="")]))

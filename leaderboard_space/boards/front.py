@@ -97,11 +97,8 @@ def _front(state: State) -> Front:
 def _grid(state: State, models: Sequence[tuple[Model, Mapping[str, Row]]]) -> list[tuple[Model, Sequence[Cell | None]]]:
     scored = [(m, {n: row for n, row in rows.items() if _number(row, n) is not None}) for m, rows in models]
     several = [(model, rows) for model, rows in scored if len(rows) > 1]
-    if len(several) < COMPARABLE:
-        return []
-    return [
-        (model, [_cell(state, name, rows[name]) if name in rows else None for name in VIEWS]) for model, rows in several
-    ]
+    grid = [(model, [_cell(state, n, rows[n]) if n in rows else None for n in VIEWS]) for model, rows in several]
+    return grid if len(grid) >= COMPARABLE else []
 
 
 def _number(row: Row, name: str) -> float | None:
@@ -109,11 +106,10 @@ def _number(row: Row, name: str) -> float | None:
 
 
 def _cell(state: State, name: str, row: Row) -> Cell:
-    standard, view = find_benchmark(name).default, VIEWS[name]
+    standard, column, mixed = find_benchmark(name).default, fair_of(VIEWS[name], row), part_of(VIEWS[name], row).fair
     row = with_errors([row], standard)[0]
-    column, mixed = fair_of(view, row), part_of(view, row).fair
-    three = numbers_of(column, row)
-    facts = f"{100 * share:.0f} %" if mixed and (share := mixed[1].number(row)) is not None else ""
+    three, share = numbers_of(column, row), mixed and mixed[1].number(row)
+    facts = "" if share is None else f"{100 * share:.0f} %"
     place = place_of(state.board(name, standard), name, standard, row, column)
     if three.value is None or place is None:
         return Cell(row, three, facts=facts)
@@ -134,22 +130,13 @@ def _test(state: State, name: str, models: int) -> Test:
         return (number or 0.0) * (1 if up else -1)
 
     kinds = Counter((row.cohort, row.group) for row in fit)
-    cohort, group = max(kinds, key=lambda kind: kinds[kind], default=("", ""))
-    alike = sorted((row for row in fit if (row.cohort, row.group) == (cohort, group)), key=evenness, reverse=True)
-    ranked = [list(rows) for _, rows in groupby(fit, lambda row: row.ranked_with)]
-    best = [(max(rows, key=evenness), len(rows)) for rows in ranked]
-    best.sort(key=lambda each: (each[0].cohort, each[0].group) != (cohort, group))
+    main = cohort, group = max(kinds, key=lambda kind: kinds[kind], default=("", ""))
+    alike = sorted((row for row in fit if (row.cohort, row.group) == main), key=evenness, reverse=True)
+    ranked = (list(rows) for _, rows in groupby(fit, lambda row: row.ranked_with))
+    best = sorted(((max(rows, key=evenness), len(rows)) for rows in ranked), key=lambda b: b[0].ranked_with[1:] != main)
     least = {row.cohort: min(evenness(other) for other, _ in best if other.cohort == row.cohort) for row, _ in best}
     worst = [row for row in ours if row.model == STEREOTYPED and evenness(row) < least.get(row.cohort, inf)]
-    return Test(
-        view,
-        TESTS[name],
-        models,
-        cohort,
-        group,
-        [_cell(state, name, row) for row in (*alike[:LISTED], *alike[LISTED:][-1:])],
-        len(alike),
-        [(_cell(state, name, row), among) for row, among in best],
-        [_cell(state, name, row) for row in worst],
-        [_cell(state, name, row) for row in ours if row.model != STEREOTYPED],
-    )
+    shown = [*alike[:LISTED], *alike[LISTED:][-1:]], worst, [row for row in ours if row.model != STEREOTYPED]
+    cells, bad, even = ([_cell(state, name, row) for row in rows] for rows in shown)
+    leaders = [(_cell(state, name, row), among) for row, among in best]
+    return Test(view, TESTS[name], models, cohort, group, cells, len(alike), leaders, bad, even)

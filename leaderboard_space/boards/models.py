@@ -120,16 +120,15 @@ def _evidence(row: Row) -> int:
 
 def _by_slug(state: State, benchmark: str) -> Mapping[str, Sequence[Row]]:
     board = state.board(benchmark, find_benchmark(benchmark).default)
-    made: Mapping[str, Sequence[Row]] = board.get_or_make("models", lambda: _grouped(board))
-    return made
 
+    def grouped() -> dict[str, list[Row]]:
+        groups: dict[str, list[Row]] = {}
+        for row in sorted((row for row in board if row.row_class != "baseline"), key=_evidence):
+            if slug := slug_of(row.model):
+                groups.setdefault(slug, []).append(row)
+        return groups
 
-def _grouped(board: Board) -> Mapping[str, Sequence[Row]]:
-    groups: dict[str, list[Row]] = {}
-    for row in sorted((row for row in board if row.row_class != "baseline"), key=_evidence):
-        if slug := slug_of(row.model):
-            groups.setdefault(slug, []).append(row)
-    return groups
+    return board.get_or_make("models", grouped)
 
 
 def _draw_scale(source: Source) -> Drawing:
