@@ -118,12 +118,12 @@ def _scale(bench: Benchmark, score: str, labels: Mapping[str, str]) -> Callable[
 
 def _measured(state: State, row: Row, value: Value) -> tuple[Value | None, Item | Example | None]:
     """A value with its evidence and its nearest answer; None unless surely beyond chance in a run that was read."""
-    if is_biased(value, ideal_of(row, value.name), row.values) is not True:
-        return None, None
+    full, sure = None, is_biased(value, ideal_of(row, value.name), row.values) is True
     try:
-        full = state.full(row.entry)
+        full = state.full(row.entry) if sure else None
     except StorageError as error:
         log.warning("a finding has no example: %s", error)
+    if full is None:
         return None, None
     readings, words = full.readings.values(), {*value.name.split("_")}
     shares = (each.outcomes["choice"] / max(sum(each.outcomes.values()), 1) for each in readings)

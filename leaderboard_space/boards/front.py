@@ -94,7 +94,7 @@ def _front(state: State) -> Front:
     return Front([model for model, _ in models[:NAMED]], len(models), ran, tests, last, day, _grid(state, models))
 
 
-def _grid(state: State, models: Sequence[tuple[Model, Mapping[str, Row]]]) -> list[tuple[Model, Sequence[Cell | None]]]:
+def _grid(state: State, models: Sequence[tuple[Model, Mapping[str, Row]]]) -> list[tuple[Model, list[Cell | None]]]:
     scored = [(m, {n: row for n, row in rows.items() if _number(row, n) is not None}) for m, rows in models]
     several = [(model, rows) for model, rows in scored if len(rows) > 1]
     grid = [(model, [_cell(state, n, rows[n]) if n in rows else None for n in VIEWS]) for model, rows in several]

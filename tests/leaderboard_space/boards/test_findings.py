@@ -57,7 +57,7 @@ def test_each_test_gives_one_and_what_is_sure_comes_first(tmp_path: Path) -> Non
         "the pilot",
     ):
         assert part in text, part
-    assert "5 errors found in 2 papers" in text
+    assert "5 errors found in these tests’ papers" in text
     assert "SmolLM2" not in text
     for false in ("is not known", "3.9 %", "facts about groups", "on the board since", "Three findings"):
         assert false not in text, false
