@@ -42,10 +42,8 @@ TESTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="ut
 """Benchmark -> its texts on the front page, and the values that can be said in a sentence."""
 MOST, COMPARED, SCANNED = 2, 2, 200
 """Findings; models at either end of a chart; values of a test that are looked at."""
-READ = 0.9
-"""Least share of readable answers in a run."""
-SILENT = ("says nothing", "nothing shows")
-"""Words of a row's own reasons that its score means nothing."""
+READ, SILENT = 0.9, ("says nothing", "nothing shows")
+"""Least share of readable answers in a run; words of a row's own reasons that its score means nothing."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +52,8 @@ class Finding:
 
     Args:
         measure, chart: its meaning in a few words, and an SVG of models that were measured alike.
-        prompt: what was asked, or such a prompt of the test.
-        example: an answer that the value is made of; None for a printed row.
+        prompt, example: what was asked, or such a prompt of the test; an answer, None for a printed row.
         random: what our random answers or fair models get by chance, in words; '' if unknown.
-        order: place among findings, the smallest first.
     """
 
     view: View

@@ -28,10 +28,7 @@ LISTED, NAMED, COMPARABLE = 5, 200, 10
 
 @dataclass(frozen=True)
 class Cell:
-    """A row, its fairness, and the places of that and of its interval between our random and stereotyped answers.
-
-    `facts`: its share of facts right as text, where the benchmark mixes it into the ranked score; else ''.
-    """
+    """A row, its fairness, places of that and its interval between our anchors, and its facts right as text, or ''."""
 
     row: Row
     three: ThreeNumbers

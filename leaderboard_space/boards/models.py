@@ -20,7 +20,7 @@ from fairspace.submissions.report.figure import ends_from_ideal
 from fairspace.submissions.results.row import CLASSES, ORDER, Facts, Row, RowClass
 from fairspace.submissions.results.row_errors import with_errors
 
-BASELINES = RANDOM, STEREOTYPED = "baseline: random", "baseline: stereotyped"
+BASELINES = _, STEREOTYPED = "baseline: random", "baseline: stereotyped"
 """Names of the bundled answerers between which scores are drawn: even and useless, and always the stereotype."""
 KNOWN: Sequence[RowClass] = ("verified", "own", "printed")
 """Classes on the front page: what we or a paper ran; submitted rows stand on the boards and on a model's page."""
@@ -82,7 +82,7 @@ def known_models(state: State) -> list[Model]:
 
 def anchors_of(rows: Board, row: Row) -> list[Row | None]:
     """Our own random and stereotyped answers, scored in the cohort and group of protocols of a row; None without."""
-    ours = [each for each in rows if each.provenance == "baseline" and each.own and each.model in BASELINES]
+    ours = (each for each in rows if each.provenance == "baseline" and each.own)
     by_protocol = {(each.model, each.cohort, each.group): each for each in ours}
     return [by_protocol.get((name, row.cohort, row.group)) for name in BASELINES]
 
@@ -158,9 +158,8 @@ def _draw_scale(source: Source) -> Drawing:
 SCALE = Figure(
     "scale",
     "Between random answers and the stereotype",
-    "Dots are scores, lines their 95 % intervals. 0 is what our random answers get (even, and useless), 1 what our "
-    "answers get that always follow the stereotype, both measured by the protocol of the row; a score without both is "
-    "not drawn. Printed numbers have no interval.",
+    "Dots are scores, lines 95 % intervals (printed ones have none), between our random answers (0: even, and useless) "
+    "and those that always follow the stereotype (1), by the protocol of the row; without both nothing is drawn.",
     _draw_scale,
     ("models",),
     1,
