@@ -20,7 +20,8 @@ from fairspace.submissions.report.figure import ends_from_ideal
 from fairspace.submissions.results.row import CLASSES, ORDER, Facts, Row, RowClass
 from fairspace.submissions.results.row_errors import with_errors
 
-BASELINES = _, STEREOTYPED = "baseline: random", "baseline: stereotyped"
+STEREOTYPED = "baseline: stereotyped"
+BASELINES = ("baseline: random", STEREOTYPED)
 """Names of the bundled answerers between which scores are drawn: even and useless, and always the stereotype."""
 KNOWN: Sequence[RowClass] = ("verified", "own", "printed")
 """Classes on the front page: what we or a paper ran; submitted rows stand on the boards and on a model's page."""
