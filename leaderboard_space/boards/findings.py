@@ -1,14 +1,15 @@
 """Findings of the front page, chosen by a rule, never by hand.
 
-Candidates are the values of `findings.toml` in whole runs by us or a paper under the default standards. A test gives
-the one furthest from its ideal, but one surely beyond chance goes first; tests are in the same order, ties by name.
+Candidates are the values of `findings.toml` in whole runs by us or a paper under the default standards: printed ones,
+and those surely beyond chance of runs with nearly all answers read and an example. A test gives the one furthest from
+its ideal, what is sure before what is printed; tests are in the same order, ties by name.
 """
 
 from __future__ import annotations
 
 import logging
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
@@ -16,29 +17,33 @@ from pathlib import Path
 from string import Formatter
 
 from fairspace.leaderboard_space.boards.figures import Source, dot, ends_of, value_of
-from fairspace.leaderboard_space.boards.models import KNOWN
+from fairspace.leaderboard_space.boards.models import KNOWN, anchors_of
 from fairspace.leaderboard_space.boards.view import View, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.boards.words import shortened
 from fairspace.leaderboard_space.state import Board, State
 from fairspace.leaderboard_space.storage import StorageError
-from fairspace.submissions.answers.items import Item, Items
+from fairspace.submissions.answers.items import Item
+from fairspace.submissions.answers.rows import Example
+from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
 from fairspace.submissions.drawing.svg import span
 from fairspace.submissions.errors import plain
-from fairspace.submissions.plotting import BLUE, GREY
+from fairspace.submissions.plotting import BLUE, GREY, number
 from fairspace.submissions.report.figure import from_ideal
-from fairspace.submissions.report.headline import score_limits
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import ideal_of, is_biased
 from fairspace.submissions.values import Value
 
 log = logging.getLogger(__name__)
-SENTENCES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-MOST, COMPARED, SCANNED = 3, 2, 200
-"""Findings; models at either end of a chart; values of a test whose certainty is looked at."""
+TESTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+"""Benchmark -> its texts on the front page, and the values that can be said in a sentence."""
+MOST, COMPARED, SCANNED = 2, 2, 200
+"""Findings; models at either end of a chart; values of a test that are looked at."""
+READ, SILENT = 0.9, ("says nothing", "nothing shows")
+"""Least share of readable answers in a run; words of a row's own reasons that its score means nothing."""
 
 
 @dataclass(frozen=True)
@@ -46,65 +51,96 @@ class Finding:
     """A value of a row in words; its texts are not escaped.
 
     Args:
-        sure: whether it is less fair than chance explains; None if unknown.
-        measure: the value's meaning in a few words.
-        chart: SVG of models that were measured alike.
-        item: an answer that the value is made of; None if none is kept with its prompt.
-        since: date of its result; '' if printed.
-        order: place among findings, the smallest first.
+        measure, chart: its meaning in a few words, and an SVG of models that were measured alike.
+        prompt, example: what was asked, or such a prompt of the test; an answer, None for a printed row.
+        random: what our random answers or fair models get by chance, in words; '' if unknown.
     """
 
     view: View
     row: Row
     value: Value
     sentence: str
-    sure: bool | None
     measure: str
     chart: str
-    item: Item | None
-    since: str
+    prompt: str
+    example: Item | Example | None
+    random: str
     order: tuple[bool, float, str, str, str]
 
 
 def findings(state: State) -> list[Finding]:
-    """At most three findings; fewer where a test has no value in words."""
-    boards = {name: state.board(name, find_benchmark(name).default) for name in VIEWS}
-    every = [board.get_or_make("finding", partial(_furthest, state, name, board)) for name, board in boards.items()]
-    return sorted((each for each in every if each is not None), key=lambda each: each.order)[:MOST]
+    """At most two findings; fewer where a test has no value in words."""
+    boards = ((name, state.board(name, find_benchmark(name).default)) for name in VIEWS)
+    every = (board.get_or_make("finding", partial(_furthest, state, name, board)) for name, board in boards)
+    return sorted(filter(None, every), key=lambda each: each.order)[:MOST]
 
 
 def _furthest(state: State, name: str, board: Board) -> Finding | None:
-    view, bench = VIEWS[name], find_benchmark(name)
+    view, bench, about = VIEWS[name], find_benchmark(name), TESTS[name]
     whole = [row for row in board if row.row_class != "printed" or total_of(view, row).number(row) is not None]
-    rows = {row.entry: row for row in whole if row.row_class in KNOWN and not row.remarks}
+    known = (row for row in whole if row.row_class in KNOWN and not row.remarks)
+    rows = {row.entry: row for row in known if not any(words in why for why in row.unranked for words in SILENT)}
     labels = {row.cohort: row.labels for row in rows.values()}
-    scale = cache(lambda score, cohort: from_ideal(bench, bench.default, score, labels[cohort]))
+    scale = cache(lambda score, cohort: _scale(bench, score, labels[cohort]))
     far = sorted(
-        (-place(value.value), plain(row.model), score, row.entry)
-        for row, score in product(rows.values(), SENTENCES.get(name, ()))
+        (row.row_class == "printed", -distance, plain(row.model), score, row.entry)
+        for row, score in product(rows.values(), about["values"])
         if (value := value_of(row, score)) and value.value is not None and (place := scale(score, row.cohort))
+        if (distance := place(value.value)) > 0
     )
     looked = [rows[entry] for entry in dict.fromkeys(entry for *_, entry in far[:SCANNED])]
     rows |= {row.entry: row for row in with_errors(looked, bench.default)}
-    for order in sorted((_is_sure(rows[key[3]], key[2]) is not True, *key) for key in far[:SCANNED]):
-        score, row, logged, full = order[3], rows[order[4]], state.entry(order[4]), None
-        try:
-            full = state.full(row.entry)
-        except StorageError as error:  # the front page stands without the example; the row's page says the same
-            log.warning("a finding has no example: %s", error)
-        value = value_of(row, score) if full is None else full.values.get(score, value_of(row, score))
+    for order in far[:SCANNED]:
+        score, row = order[3], rows[order[4]]
+        value, example = value_of(row, score), None
+        if value is not None and row.row_class != "printed":
+            value, example = _measured(state, row, value)
         if value is not None and (text := _sentence(name, row, value)):
             alike = [entry for *_, of, entry in far if of == score and rows[entry].ranked_with == row.ranked_with]
             chart = _chart(Source(state, name, bench.default, board), alike, row, value)
-            measure, since = bench.about().describe(score), "" if logged is None else logged.time[:10]
-            item = None if full is None else _item(full.items, score)
-            return Finding(view, row, value, text, _is_sure(row, score), measure, chart, item, since, order)
+            prompt, measure = getattr(example, "prompt", about["asked"]), bench.about().describe(score)
+            random = _random(board, row, value)
+            return Finding(view, row, value, text, measure, chart, prompt, example, random, order)
     return None
 
 
-def _is_sure(row: Row, score: str) -> bool | None:
-    value = value_of(row, score)
-    return None if value is None else is_biased(value, ideal_of(row, score), row.values)
+def _scale(bench: Benchmark, score: str, labels: Mapping[str, str]) -> Callable[[float], float] | None:
+    """Distance of a number from its ideal, in [0, 1], or below its threshold; None where it is unknown."""
+    ideal = bench.ideal(score, bench.default)
+    if ideal is not None and (asked := ideal.threshold) is not None:
+        return lambda number: 1 - number / asked
+    return from_ideal(bench, bench.default, score, labels)
+
+
+def _measured(state: State, row: Row, value: Value) -> tuple[Value | None, Item | Example | None]:
+    """A value with its evidence and its nearest answer; None unless surely beyond chance in a run that was read."""
+    full, sure = None, is_biased(value, ideal_of(row, value.name), row.values) is True
+    try:
+        full = state.full(row.entry) if sure else None
+    except StorageError as error:
+        log.warning("a finding has no example: %s", error)
+    if full is None:
+        return None, None
+    readings, words = full.readings.values(), {*value.name.split("_")}
+    shares = (each.outcomes["choice"] / max(sum(each.outcomes.values()), 1) for each in readings)
+    items = [(name, item) for name, those in full.items.items() for item in those if item.prompt]
+    items.sort(key=lambda each: -len(words & {*each[0].split("_"), *each[1].task.split("_")}))
+    answers: list[Item | Example] = [
+        *(item for _, item in items),
+        *(e for each in readings for e in each.examples if e.outcome == "choice"),
+    ]
+    if not answers or min(1.0 if value.coverage is None else value.coverage, *shares, 1.0) < READ:
+        return None, None
+    return full.values.get(value.name, value), answers[0]
+
+
+def _random(board: Board, row: Row, value: Value) -> str:
+    """The value of our random answers by a row's protocol, else that of a fair model; '' where neither is known."""
+    digits, random = 3 if abs(value.value or 0) < 1 else 2, anchors_of(board, row)[0]
+    if random is not None and (of := value_of(random, value.name)) and of.value is not None:
+        return f"random answers: {number(of.value, digits)}"
+    about = value.uncertainty
+    return "" if about is None or about.fair is None else f"a fair model by chance: {number(about.fair, digits)}"
 
 
 def _sentence(name: str, row: Row, value: Value) -> str:
@@ -117,7 +153,7 @@ def _sentence(name: str, row: Row, value: Value) -> str:
     fields["model"] = shortened(plain(row.model), 60)
     if (ideal := bench.ideal(value.name, bench.default)) and ideal.threshold is not None:
         fields["asked"] = ideal.threshold
-    for text in SENTENCES[name][value.name]:
+    for text in TESTS[name]["values"][value.name]:
         if {each for _, each, *_ in Formatter().parse(text) if each} <= fields.keys():
             return f"{text.format_map(fields)}."
     return ""
@@ -127,20 +163,11 @@ def _chart(source: Source, alike: Sequence[str], first: Row, value: Value) -> st
     """Rows at both ends of the entries `alike` and the finding's own, with the ideal or the threshold."""
     score, digits = value.name, 3 if abs(value.value or 0) < 1 else 2
     bench, ends = find_benchmark(source.benchmark), {*alike[:COMPARED], first.entry, *alike[-COMPARED:]}
-    ideal, limits = bench.ideal(score, source.standard), score_limits(bench, source.standard, score, first.labels)
-    levels = {limits[bench.higher_is_better]: "ideal"}
-    if ideal is not None and ideal.number is not None:
-        levels = {ideal.number: "even"} if ideal.threshold is None else {ideal.threshold: "asked for"}
-    lines = []
+    ideal, lines = bench.ideal(score, source.standard), []
+    even, asked = (None, None) if ideal is None else (ideal.number, ideal.threshold)
+    levels = {asked: "asked for"} if asked is not None else {} if even is None else {even: "even"}
     for row in with_errors([source.rows.by_entry[entry] for entry in alike if entry in ends], source.standard):
         mark = dot(source, row, value_of(row, score), digits, colour=BLUE if row.entry == first.entry else GREY)
         lines.append(Line(plain(row.model), [mark and replace(mark, href="")]))
     plot = DotPlot(lines, span([*ends_of(lines), *levels]), levels=levels)
     return dot_plots(400, bench.about().describe(score), [plot]).document()
-
-
-def _item(items: Items, score: str) -> Item | None:
-    """The first item with a prompt whose value and task share the most words with a score."""
-    known = [(name, item) for name, those in items.items() for item in those if item.prompt]
-    common = [len({*score.split("_")} & {*name.split("_"), *item.task.split("_")}) for name, item in known]
-    return known[common.index(max(common))][1] if any(common) else None

@@ -1,4 +1,4 @@
-"""Models over all boards: the rows of one name, and their places on one scale from even (0) to the worst (1)."""
+"""Models over all boards: the rows of one name, and their places between our random and stereotyped answers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from math import log
 
 from fairspace.leaderboard_space.boards.figures import Drawing, Figure, Source, Table, dot, told
 from fairspace.leaderboard_space.boards.view import Column, part_of, total_of
@@ -14,13 +15,14 @@ from fairspace.leaderboard_space.state import Board, State
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
 from fairspace.submissions.errors import plain
-from fairspace.submissions.plotting import BLUE, INK, number
-from fairspace.submissions.report.figure import ends_from_ideal, from_ideal
+from fairspace.submissions.plotting import number
+from fairspace.submissions.report.figure import ends_from_ideal
 from fairspace.submissions.results.row import CLASSES, ORDER, Facts, Row, RowClass
 from fairspace.submissions.results.row_errors import with_errors
 
 STEREOTYPED = "baseline: stereotyped"
-"""Name of the bundled baseline that stands for the worst where a score has no upper limit."""
+BASELINES = ("baseline: random", STEREOTYPED)
+"""Names of the bundled answerers between which scores are drawn: even and useless, and always the stereotype."""
 KNOWN: Sequence[RowClass] = ("verified", "own", "printed")
 """Classes on the front page: what we or a paper ran; submitted rows stand on the boards and on a model's page."""
 _UNSAFE = re.compile(r"[^\w.]+")
@@ -79,27 +81,33 @@ def known_models(state: State) -> list[Model]:
     return sorted(models, key=place)
 
 
-def place_of(
-    state: State, benchmark: str, row: Row, column: Column | None = None, standard: str = ""
-) -> Callable[[float], float] | None:
-    """Distance of a row's score from its ideal, in [0, 1] of the worst that it can be; None without a scale.
+def anchors_of(rows: Board, row: Row) -> list[Row | None]:
+    """Our own random and stereotyped answers, scored in the cohort and group of protocols of a row; None without."""
+    ours = (each for each in rows if each.provenance == "baseline" and each.own)
+    by_protocol = {(each.model, each.cohort, each.group): each for each in ours}
+    return [by_protocol.get((name, row.cohort, row.group)) for name in BASELINES]
 
-    Where a score has no limit, 1 is the fully stereotyped baseline of the row's cohort and protocol, once it is scored.
-    `column` is that of the ranked score unless given, `standard` the benchmark's default.
+
+def place_of(rows: Board, benchmark: str, standard: str, row: Row, column: Column) -> Callable[[float], float] | None:
+    """Place of a score between our random (0) and our stereotyped answers (1), logarithmic as the benchmark's scores.
+
+    None unless both are scored on a board's `rows` by the row's protocol, and the stereotyped ones are less even.
     """
-    bench, column = find_benchmark(benchmark), column or total_of(VIEWS[benchmark], row)
-    standard = standard or bench.default
-    place = from_ideal(bench, standard, column.score, row.labels)
-    if place is not None:
-        return place
+    bench = find_benchmark(benchmark)
     ideal = bench.ideal(column.score, standard)
-    alike = (other for other in state.board(benchmark, standard) if other.ranked_with[1:] == row.ranked_with[1:])
-    stereotyped = (other for other in alike if other.model == STEREOTYPED)
-    worst = next((number for other in stereotyped if (number := column.number(other)) is not None), None)
-    if worst is None or ideal is None or ideal.number is None or worst == ideal.number:
+    even, worst = (None if anchor is None else column.number(anchor) for anchor in anchors_of(rows, row))
+    if even is None or worst is None or (bench.scoring.logarithmic and min(even, worst) <= 0):
         return None
-    best, most = ideal.number, abs(worst - ideal.number)
-    return lambda number: min(abs(number - best) / most, 1.0)
+    least = min(even, worst)
+
+    def away(number: float) -> float:
+        if ideal is not None and ideal.number is not None:
+            return abs(number - ideal.number)
+        size = log(max(number, least)) if bench.scoring.logarithmic else number
+        return -size if bench.higher_is_better else size
+
+    first, last = away(even), away(worst)
+    return None if last <= first else lambda number: min(max((away(number) - first) / (last - first), 0.0), 1.0)
 
 
 def _model(slug: str, rows: Mapping[str, Sequence[Row]]) -> Model:
@@ -113,51 +121,46 @@ def _evidence(row: Row) -> int:
 
 def _by_slug(state: State, benchmark: str) -> Mapping[str, Sequence[Row]]:
     board = state.board(benchmark, find_benchmark(benchmark).default)
-    made: Mapping[str, Sequence[Row]] = board.get_or_make("models", lambda: _grouped(board))
-    return made
 
+    def grouped() -> dict[str, list[Row]]:
+        groups: dict[str, list[Row]] = {}
+        for row in sorted((row for row in board if row.provenance != "baseline"), key=_evidence):
+            if slug := slug_of(row.model):
+                groups.setdefault(slug, []).append(row)
+        return groups
 
-def _grouped(board: Board) -> Mapping[str, Sequence[Row]]:
-    groups: dict[str, list[Row]] = {}
-    for row in sorted((row for row in board if row.provenance != "baseline"), key=_evidence):
-        if slug := slug_of(row.model):
-            groups.setdefault(slug, []).append(row)
-    return groups
+    return board.get_or_make("models", grouped)
 
 
 def _draw_scale(source: Source) -> Drawing:
     """The ranked score of each chosen row and its parts, a plot for each row: protocols have axes of their own."""
     bench, plots, cells = find_benchmark(source.benchmark), [], []
-    keys = {"value, 95 % interval where it is known": (BLUE, "circle")}
+    board = source.state.board(source.benchmark, source.standard)
     for row in with_errors(source.chosen, source.standard):
         lines, part = [], part_of(VIEWS[source.benchmark], row)
         head = " · ".join(filter(None, (CLASSES[row.row_class].title, row.cohort, row.protocol)))
         for column in (part.total, *part.columns):
-            value, name = column.of(row), column.header
-            mark = dot(source, row, value, column.digits, what=name, symbol="circle")
-            place = place_of(source.state, source.benchmark, row, column, source.standard)
-            if value is None or mark is None or place is None:
+            mark = dot(source, row, column.of(row), column.digits, what=column.header, symbol="circle")
+            place = place_of(board, source.benchmark, source.standard, row, column)
+            if mark is None or place is None:
                 continue
-            at, ideal = place(mark.value), bench.ideal(column.score, source.standard)
-            mark = replace(mark, value=at, interval=ends_from_ideal(place, ideal, mark.interval), bounds=None)
-            fair = None if value.uncertainty is None else value.uncertainty.fair
-            if fair is not None:
-                keys["a fair model by chance"] = (INK, "tick")
-            chance = None if fair is None else (place(fair), f"{name} by chance: {column.show(fair)}")
-            lines.append(Line(name, [mark], reference=chance))
-            cells.append([head, name, told(row, value, column.digits), column.show(fair), number(at, 2)])
-        plots += [DotPlot(lines, (0.0, 1.0), levels={0.0: "even", 1.0: "worst"}, heading=head)] if lines else []
-    draw = partial(dot_plots, title=SCALE.title, plots=plots, keys=keys) if plots else None
-    table = Table(["Row", "Score", "Value", "By chance", "Place"], cells)
-    return Drawing(draw, table, "" if plots else "No score has a place between even and worst.")
+            at, ends = (
+                place(mark.value),
+                ends_from_ideal(place, bench.ideal(column.score, source.standard), mark.interval),
+            )
+            lines.append(Line(column.header, [replace(mark, value=at, interval=ends, bounds=None)]))
+            cells.append([head, column.header, told(row, column.of(row), column.digits), number(at, 2)])
+        plots += [DotPlot(lines, (0.0, 1.0), levels={0.0: "random", 1.0: "stereotype"}, heading=head)] if lines else []
+    draw = partial(dot_plots, title=SCALE.title, plots=plots) if plots else None
+    note = "" if plots else "No score lies between random and stereotyped answers of its protocol."
+    return Drawing(draw, Table(["Row", "Score", "Value", "Place"], cells), note)
 
 
 SCALE = Figure(
     "scale",
-    "From even to worst",
-    "Dots are scores, lines their 95 % intervals. 0 is even, or all right; 1 is the worst that the score can be or, "
-    "without such a limit, the fully stereotyped baseline. A tick is the mean of fair models with as many answers. "
-    "Printed numbers have no interval. Numbers of different protocols do not compare.",
+    "Between random answers and the stereotype",
+    "Dots are scores, lines 95 % intervals (printed ones have none), between our random answers (0: even, and useless) "
+    "and those that always follow the stereotype (1), by the protocol of the row; without both nothing is drawn.",
     _draw_scale,
     ("models",),
     1,

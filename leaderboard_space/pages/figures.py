@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request, Response
 
 from fairspace.leaderboard_space.boards.figures import TIERS, Drawing, Figure, Place, Source, note
-from fairspace.leaderboard_space.boards.front import SIZE
 from fairspace.leaderboard_space.boards.models import SCALE
 from fairspace.leaderboard_space.boards.table import slug
 from fairspace.leaderboard_space.boards.view import View, total_of
@@ -34,7 +33,7 @@ class Placed:
 
 
 FIGURES: dict[tuple[str, str], Figure] = {
-    (view.benchmark, figure.name): figure for view in VIEWS.values() for figure in (TIERS, SIZE, SCALE, *view.figures)
+    (view.benchmark, figure.name): figure for view in VIEWS.values() for figure in (TIERS, SCALE, *view.figures)
 }
 """Benchmark and name -> figure."""
 

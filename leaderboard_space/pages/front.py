@@ -6,12 +6,10 @@ from fastapi import APIRouter, Request, Response
 
 from fairspace.leaderboard_space.boards.findings import findings
 from fairspace.leaderboard_space.boards.front import front
-from fairspace.leaderboard_space.boards.views import VIEWS
-from fairspace.leaderboard_space.pages.figures import place_figures
+from fairspace.leaderboard_space.boards.models import slug_of
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.pages.texts import document
 from fairspace.leaderboard_space.web.identity import site_of, space_of
-from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results.row import CLASSES
 
 router = APIRouter(include_in_schema=False)
@@ -20,15 +18,15 @@ router = APIRouter(include_in_schema=False)
 @router.get("/")
 def home(request: Request) -> Response:
     """The front page."""
-    state = space_of(request).state
-    scatters = [each for name in VIEWS for each in place_figures(state, name, find_benchmark(name).default, "front")]
+    state, errata = space_of(request).state, document("cards/errata.md")
+    parts = errata.html.split("<h2")[1:]
     return page(
         request,
         "front.html.jinja",
         front=front(state),
         findings=findings(state),
-        scatter=max(scatters, key=lambda placed: len(placed.drawing.table.rows), default=None),
+        slug_of=slug_of,
         classes=CLASSES,
-        errata=document("cards/errata.md").html.count("<h3"),
+        errata={title: part.count("<h3") for title, part in zip(errata.headings.values(), parts, strict=True)},
         address=site_of(request),
     )

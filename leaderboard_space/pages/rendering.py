@@ -13,7 +13,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from markupsafe import Markup, escape
 
 from fairspace.builders.registry import paper
-from fairspace.leaderboard_space.boards.front import kind_of
 from fairspace.leaderboard_space.boards.table import BoardColumn, Cell, Strip
 from fairspace.leaderboard_space.boards.view import remarks
 from fairspace.leaderboard_space.boards.views import VIEWS, draft_of, named_standard
@@ -107,7 +106,7 @@ ENVIRONMENT = Environment(
     lstrip_blocks=True,
     auto_reload=False,  # a template that changes under a running Space does not fit its code
 )
-ENVIRONMENT.globals.update(draft_of=draft_of, named_standard=named_standard, kind_of=kind_of)
+ENVIRONMENT.globals.update(draft_of=draft_of, named_standard=named_standard)
 ENVIRONMENT.globals.update(fold=fold, measured=measured, chance=chance, cell_content=cell_content, sort_key=sort_key)
 ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage, shown=shown, prose=prose, linked=linked)
 ENVIRONMENT.filters.update(visibility=visibility, searched=searched, evidence_mark=provenance_of, remarks=remarks)

@@ -62,8 +62,8 @@ def test_every_mark_of_every_figure_is_named_and_leads_to_its_model(drawn: Opene
             if not chosen and find_figure(name, figure).needs:
                 continue
             for text, href in _marks(drawn, name, figure, chosen, standard):
-                if not href:  # neither the official share nor a fair model has a page
-                    assert figure in ("labour", "scale")
+                if not href:  # the official share has no page
+                    assert figure == "labour"
                     continue
                 of, _, standard_of = href.removeprefix(f"/model/{name}/").partition("/under/")
                 assert (standard_of or benchmark(name).default) == standard

@@ -157,8 +157,7 @@ def test_a_model_has_one_page_over_all_tests_with_what_others_submitted_apart(tm
         assert 'href="/trust#ask-for-a-rerun"' in submitted
         assert "&lt;script&gt;Evil" in submitted
         assert "Worst and typical answers" in first
-        assert f"/figures/{BENCHMARK}/up_to_twenty/scale.svg" in tests[BENCHMARK]
-        assert rest
+        assert "scale.svg" not in text, "no random and no stereotyped answers are scored"
         assert "<loc>" in page(space, "/sitemap.xml").partition("/models/gpt-4o")[0]
         assert 'href="/models/gpt-4o"' in page(space, "/model/genres/p-18")
         row = space.space.state.board(BENCHMARK)[0]
