@@ -44,6 +44,7 @@ ROUTERS: tuple[str, ...] = (
     "fairspace.leaderboard_space.api.routes",
     "fairspace.leaderboard_space.pages.front",
     "fairspace.leaderboard_space.pages.model",
+    "fairspace.leaderboard_space.pages.compare",
     "fairspace.leaderboard_space.pages.downloads",
     "fairspace.leaderboard_space.pages.submission",
     "fairspace.leaderboard_space.pages.figures",

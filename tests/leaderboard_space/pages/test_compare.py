@@ -1,0 +1,148 @@
+"""The comparison in the browser against `fairspace compare`'s own numbers."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import orjson
+import pytest
+from playwright.sync_api import Page, Route
+
+from fairspace.leaderboard_space.boards.view import View
+from fairspace.leaderboard_space.boards.views import VIEWS
+from fairspace.leaderboard_space.state import State
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.comparing import Comparison, corrected, differences, digits
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.results.scoring import rescore
+from fairspace.submissions.uncertainty.scores import keep
+from fairspace.submissions.uncertainty.uncertainty import Uncertainty
+from tests.leaderboard_space.api.spaces import Opened, opened
+from tests.leaderboard_space.chromium import chromium
+from tests.leaderboard_space.factory import renamed
+from tests.scored_baselines import scored_baseline
+
+SITE = "http://compare.test"
+PAIRS = ("stereotypical_bias", "iris")
+
+
+def _model(result: Result, model: str) -> Result:
+    signature = {name: text for name, text in result.signature.items() if name != "answers"}
+    named = renamed(result, model)
+    return replace(named, meta={**named.meta, "baseline": None}, signature=signature)
+
+
+def _drawn(result: Result, seed: int) -> Result:
+    """The result with 200 draws of each value: half of their noise is shared, as on common items."""
+    bench = find_benchmark(result.benchmark)
+    behind = bench.scoring.drawn or result.scored.scores
+    names = [name for name, value in result.values.items() if value.value is not None and name in behind]
+    shared, alone = (np.random.default_rng(number).normal(size=(200, len(names))) for number in (0, seed))
+    centre = np.array([result.values[name].value or 0.0 for name in names])
+    draws = centre + (0.02 + 0.02 * np.abs(centre)) * (shared + alone) / 2
+    values = dict(result.values)
+    for place, name in enumerate(names):
+        error = float(draws[:, place].std(ddof=1))
+        ends = (float(centre[place]) - 2 * error, float(centre[place]) + 2 * error)
+        values[name] = replace(
+            values[name], uncertainty=Uncertainty("item", 9, 200, 0, error, *ends, "normal", *ends)
+        )
+    return rescore(replace(result, values=values, draws=keep(names, draws)), bench.default)
+
+
+@cache
+def _results(name: str) -> tuple[Result, ...]:
+    models = enumerate(("stereotyped", "random"), 1)
+    return tuple(_drawn(_model(scored_baseline(answers, name), answers), seed) for seed, answers in models)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    rows = tuple(result for name in PAIRS for result in _results(name))
+    with opened(tmp_path_factory.mktemp("compare"), rows) as space:
+        yield space
+
+
+def table_file(state: State, view: View) -> bytes:
+    """The file of a benchmark's first table."""
+    bench = find_benchmark(view.benchmark)
+    part = next(iter(view.slices.values()))
+    columns = (part.total, *part.columns)
+    rows = []
+    for row in with_errors([*state.board(view.benchmark, bench.default)], bench.default):
+        values = {}
+        for column in columns:
+            value = column.of(row)
+            about = value.uncertainty if value else None
+            ends = (None,) * 4 if about is None else (about.error, about.low, about.high, about.fair)
+            values[column.score] = [value.value if value else None, *ends]
+        of = {"entry": row.entry, "model": row.model, "organisation": row.organisation, "class": row.row_class}
+        of |= {"cohort": row.cohort, "group": row.group, "protocol": row.protocol}
+        rows.append({**of, "address": f"/model/{view.benchmark}/{row.entry}", "values": values})
+    scores = [{"key": each.score, "header": each.header, "words": ""} for each in columns]
+    return orjson.dumps({"scores": scores, "rows": rows})
+
+
+@pytest.fixture(scope="module")
+def browser_page(site: Opened) -> Iterator[Page]:
+    def serve(route: Route) -> None:
+        path = route.request.url.removeprefix(SITE)
+        if path.endswith("board.json"):
+            body = table_file(site.space.state, VIEWS[path.split("/")[2]])
+            route.fulfill(status=200, body=body, content_type="application/json")
+            return
+        answer = site.client.get(path)
+        route.fulfill(status=answer.status_code, body=answer.content, headers={"Content-Type": answer.headers["content-type"]})
+
+    with chromium() as browser:
+        page = browser.new_page()
+        page.route("**/*", serve)
+        yield page
+
+
+def _entry(site: Opened, name: str, model: str) -> str:
+    board = site.space.state.board(name, find_benchmark(name).default)
+    return next(row.entry for row in board if row.model == model)
+
+
+def _open(page: Page, name: str, *entries: str) -> None:
+    page.goto(f"{SITE}/compare/{name}?rows={','.join(entries)}")
+    page.wait_for_selector("[data-result] > *")
+    page.wait_for_load_state("networkidle")
+
+
+def _number(text: str) -> float:
+    return float(text.replace("\N{MINUS SIGN}", "-").replace("×", "").replace("+", ""))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_browser_computes_the_differences_of_fairspace_compare(site: Opened, browser_page: Page, name: str) -> None:
+    _open(browser_page, name, *(_entry(site, name, model) for model in ("stereotyped", "random")))
+    heads = browser_page.locator("[data-result] tbody th").evaluate_all("(all) => all.map((one) => one.firstChild.data)")
+    cells = browser_page.locator("[data-result] tbody tr").evaluate_all(
+        "(all) => all.map((row) => [row.cells[3].firstChild.data, row.cells[3].querySelector('span')?.innerText ?? '',"
+        " row.cells[4].firstChild.data, row.cells[4].querySelector('span')?.innerText ?? ''])"
+    )
+    by_header = dict(zip(heads, cells, strict=True))
+    part = next(iter(VIEWS[name].slices.values()))
+    headers = {column.score: column.header for column in (part.total, *part.columns)}
+    default = find_benchmark(name).default
+    compared = Comparison(list(_results(name)))
+    _, expected = differences(name, compared.results, default)
+    expected = {score: between for score, between in expected.items() if score in headers}
+    p = corrected([expected])[0]
+    assert len(expected) > 4
+    for score, between in expected.items():
+        value, interval, verdict, shown_p = by_header[headers[score]]
+        assert _number(value) == pytest.approx(_number(digits(between.value)), rel=1e-3)
+        assert [_number(end) for end in interval.split(" to ")] == pytest.approx(
+            [_number(digits(between.low)), _number(digits(between.high))], rel=1e-3, abs=1e-4
+        )
+        assert shown_p == ("p < 0.001" if p[score] < 0.001 else f"p {p[score]:.3f}")
+        assert verdict.startswith("significant") == (p[score] < 0.05)
+        line = next((line for line in compared.lines if line.name == score), None)
+        if line is not None and line.verdict == "significant" and line.quality and line.better:
+            assert verdict == f"significant, {'less' if line.better > 0 else 'more'} {line.quality}"
