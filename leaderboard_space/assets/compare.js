@@ -3,7 +3,8 @@
 const root = document.querySelector("[data-compare]"), out = root.querySelector("[data-result]"), form = root.querySelector("form");
 const RULES = JSON.parse(root.dataset.scores), RATIOS = "ratios" in root.dataset;
 const Z = 1.959963984540054, FEWEST = 20, LEVEL = 0.05, MOST = 4, ENDLESS = 20;
-const rows = new Map(), columns = new Map();
+const rows = new Map();
+let tables = [];
 
 const number = (x) => (x === null || x === undefined ? "–" : x.toFixed(Math.abs(x) < 10 ? 4 : 2).replace(/^-(?=0\.?0*$)/, "").replace("-", "−"));
 function element(name, content = "", about = {}) {
@@ -91,12 +92,13 @@ function sentence(names, lines, quality) {
   return `${leader} is more ${quality} than ${against} in ${more.length} of ${those.length}; ${known}. ${sure(less).length ? `${against} is more ${quality} in ${less.length}; ${told(less)}. ` : ""}`;
 }
 
+const sharing = (first, other) => tables.find((table) => table.byEntry.has(first.entry) && table.byEntry.has(other.entry));
 function pair(first, other, margins) {
   const [base, drawn] = [first, other].map((row) => margins.get(row.entry) ?? { same: "", scores: {} });
-  const same = base.same !== "" && base.same === drawn.same, lines = [];
-  for (const [key, { header, words }] of columns) {
+  const same = base.same !== "" && base.same === drawn.same, lines = [], shared = sharing(first, other);
+  for (const { key, header, words } of shared.scores.filter((score) => RULES[score.key])) {
     const both = [[first, base], [other, drawn]].map(([row, held]) => {
-      const [value, error, low, high] = row.values[key] ?? [null, null, null, null];
+      const [value, error, low, high] = shared.byEntry.get(row.entry).values[key] ?? [null, null, null, null];
       const draws = first.protocol === other.protocol ? held.scores[key] : undefined;
       return { value, error, interval: [low, high], debiased: value, ...draws };
     });
@@ -118,7 +120,7 @@ function table(names, lines) {
     const { value, ratio, errors, low, high } = line.between, fairer = line.verdict === "significant" && line.better;
     const shown = value === null ? "–" : ratio ? `× ${number(value)}` : (value > 0 ? "+" : "") + number(value);
     const p = errors === null ? "" : element("span", line.p < 0.001 ? "p < 0.001" : `p ${line.p.toFixed(3)}`, { className: "below" });
-    const words = [fairer ? `significant, ${line.better > 0 ? "less" : "more"} ${line.quality}` : line.verdict, p];
+    const words = [fairer ? `significant: ${names[line.better > 0 ? 0 : 1]} is more ${line.quality}` : line.verdict, p];
     return element("tr", [
       element("th", [line.header, element("span", line.words, { className: "below" })], { scope: "row" }), ...line.both.map(cell),
       element("td", [shown, ...(errors === null ? [] : [element("span", ` ${number(low)} to ${number(high)}`, { className: "below sure" })])], { className: "number" }), element("td", words),
@@ -132,13 +134,13 @@ function table(names, lines) {
 const kind = (row) => [row.cohort, row.group || row.protocol].filter(Boolean).join(", ");
 function show(chosen, margins) {
   const [first, ...others] = chosen;
-  const pairs = others.map((other) => [other, kind(other) === kind(first) ? pair(first, other, margins) : null]);
+  const pairs = others.map((other) => [other, kind(other) === kind(first) && sharing(first, other) ? pair(first, other, margins) : null]);
   correct(pairs.flatMap(([, lines]) => lines ?? []).filter((line) => line.between.errors !== null));
   for (const [other, lines] of pairs) {
     const names = first.model === other.model ? [first, other].map((row) => `${row.model} (${row.entry})`) : [first.model, other.model];
     const heading = element("h2", [element("a", names[1], { href: other.address }), " against ", element("a", names[0], { href: first.address })], { className: "untrusted" });
     for (const line of lines ?? []) line.verdict = verdict(line);
-    if (!lines) out.append(heading, element("p", `Not compared: ${names[1]} was measured in another way (${kind(other) || "not stated"}) than ${names[0]} (${kind(first) || "not stated"}).`, { className: "notice" }));
+    if (!lines) out.append(heading, element("p", `Not compared: ${names[1]} was measured in another way than ${names[0]}: ${kind(other) || "not stated"}; ${kind(first) || "not stated"}.`, { className: "notice" }));
     else out.append(heading, element("p", (sentence(names, lines, "even") + sentence(names, lines, "right")) || "These rows share no score that says which is more even.", { className: "lead" }), table(names, lines));
   }
 }
@@ -163,9 +165,10 @@ function choose(entries) {
 
 (async () => {
   try {
-    for (const { scores, rows: those } of await Promise.all(root.dataset.tables.split(" ").map(json))) {
-      for (const score of scores) if (RULES[score.key] && !columns.has(score.key)) columns.set(score.key, score);
-      for (const row of those) rows.set(row.entry, { ...row, values: { ...rows.get(row.entry)?.values, ...row.values } });
+    tables = await Promise.all(root.dataset.tables.split(" ").map(json));
+    for (const table of tables) {
+      table.byEntry = new Map(table.rows.map((row) => [row.entry, row]));
+      for (const row of table.rows) rows.set(row.entry, row);
     }
     const entries = [...new Set((new URLSearchParams(location.search).get("rows") ?? "").split(",").filter(Boolean))].slice(0, MOST);
     choose(entries);

@@ -1,4 +1,4 @@
-"""The comparison of a board's rows, at `/compare/<benchmark>`; `compare.js` computes it from files of the tables and rows."""
+"""The comparison of rows, at `/compare/<benchmark>`; `compare.js` computes it from files of tables and rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def compare(request: Request, benchmark: str) -> Response:
     if benchmark not in NAMES:
         raise SpaceError("UNKNOWN_PAGE", "the comparison", repr(benchmark[:80]), f"one of: {', '.join(NAMES)}", "see /")
     view, standard = VIEWS[benchmark], find_benchmark(benchmark).default
-    tables = [f"/board/{benchmark}/{standard}/{slug(title)}/board.json" for title in view.slices]
+    titles = {part.keep: title for title, part in reversed(view.slices.items())}  # the first table with the same rows
+    tables = [f"/board/{benchmark}/{standard}/{slug(title)}/board.json" for title in reversed(titles.values())]
     return page(
         request,
         "compare.html.jinja",

@@ -9,8 +9,10 @@ import orjson
 import pytest
 from playwright.sync_api import Page, Route
 
+from fairspace.leaderboard_space.boards.table import slug
 from fairspace.leaderboard_space.boards.view import View
 from fairspace.leaderboard_space.boards.views import VIEWS
+from fairspace.leaderboard_space.pages.compare import rules
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.comparing import Comparison, corrected, differences, digits
@@ -46,9 +48,7 @@ def _drawn(result: Result, seed: int) -> Result:
     for place, name in enumerate(names):
         error = float(draws[:, place].std(ddof=1))
         ends = (float(centre[place]) - 2 * error, float(centre[place]) + 2 * error)
-        values[name] = replace(
-            values[name], uncertainty=Uncertainty("item", 9, 200, 0, error, *ends, "normal", *ends)
-        )
+        values[name] = replace(values[name], uncertainty=Uncertainty("item", 9, 200, 0, error, *ends, "normal", *ends))
     return rescore(replace(result, values=values, draws=keep(names, draws)), bench.default)
 
 
@@ -65,13 +65,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
         yield space
 
 
-def table_file(state: State, view: View) -> bytes:
-    """The file of a benchmark's first table."""
+def table_file(state: State, view: View, table: str) -> bytes:
+    """The file of a table of a benchmark."""
     bench = find_benchmark(view.benchmark)
-    part = next(iter(view.slices.values()))
+    part = next(part for title, part in view.slices.items() if slug(title) == table)
     columns = (part.total, *part.columns)
     rows = []
-    for row in with_errors([*state.board(view.benchmark, bench.default)], bench.default):
+    for row in filter(part.keep, with_errors(state.board(view.benchmark, bench.default), bench.default)):
         values = {}
         for column in columns:
             value = column.of(row)
@@ -90,11 +90,14 @@ def browser_page(site: Opened) -> Iterator[Page]:
     def serve(route: Route) -> None:
         path = route.request.url.removeprefix(SITE)
         if path.endswith("board.json"):
-            body = table_file(site.space.state, VIEWS[path.split("/")[2]])
+            _, _, name, _, table, _ = path.split("/")
+            body = table_file(site.space.state, VIEWS[name], table)
             route.fulfill(status=200, body=body, content_type="application/json")
             return
         answer = site.client.get(path)
-        route.fulfill(status=answer.status_code, body=answer.content, headers={"Content-Type": answer.headers["content-type"]})
+        route.fulfill(
+            status=answer.status_code, body=answer.content, headers={"Content-Type": answer.headers["content-type"]}
+        )
 
     with chromium() as browser:
         page = browser.new_page()
@@ -113,6 +116,56 @@ def _open(page: Page, name: str, *entries: str) -> None:
     page.wait_for_load_state("networkidle")
 
 
+def _text(page: Page) -> str:
+    return page.locator("[data-result]").inner_text()
+
+
+def _printed(site: Opened, name: str) -> list[str]:
+    board = site.space.state.board(name, find_benchmark(name).default)
+    return [row.entry for row in board if row.row_class == "printed"]
+
+
+def test_printed_rows_have_no_margin_and_another_protocol_is_not_compared(site: Opened, browser_page: Page) -> None:
+    first, second, *_ = _printed(site, "iris")
+    _open(browser_page, "iris", first, second, _entry(site, "iris", "random"), "nothing")
+    text = _text(browser_page)
+    assert "has no row “nothing”" in text
+    assert "Bagel is more even than" in text
+    assert "nobody knows whether these differences are real" in text
+    assert "significant" not in text
+    assert "Not compared: random was measured in another way than Bagel: v2; paper." in text
+    assert browser_page.locator("[data-result] table").count() == 1
+
+
+def test_a_drift_from_the_world_and_a_total_are_never_more_even() -> None:
+    of = rules(VIEWS["iris"], "inaugural_points")
+    assert {name for name, rule in of.items() if rule["quality"] != "even"} == {"iris_score", "RFS_Und"}
+    of = rules(VIEWS["fact_or_fair"], "shuffled")
+    assert {rule["quality"] for name, rule in of.items() if name.startswith("average")} == {""}
+    assert {rule["quality"] for name, rule in of.items() if "factuality" in name} == {"right"}
+
+
+def test_models_are_chosen_by_name_and_the_address_keeps_them(site: Opened, browser_page: Page) -> None:
+    browser_page.goto(f"{SITE}/compare/fact_or_fair")
+    fields = browser_page.locator("form [name=row]")
+    fields.first.fill("GPT-4o")
+    fields.nth(1).fill("wizardlm-2")
+    with browser_page.expect_navigation():
+        browser_page.get_by_role("button", name="Compare").click()
+    browser_page.wait_for_selector("[data-result] table")
+    names = {row.entry: row.model for row in site.space.state.board("fact_or_fair", "shuffled")}
+    assert [names[entry] for entry in browser_page.url.partition("rows=")[2].split(",")] == ["GPT-4o", "WizardLM-2"]
+    assert "WizardLM-2 is more even than GPT-4o in" in _text(browser_page)
+
+
+def test_a_page_without_scripts_names_the_command(site: Opened) -> None:
+    text = site.client.get("/compare/iris").text
+    assert "<noscript>" in text
+    assert "fairspace compare" in text
+    assert site.client.get("/compare/nothing").status_code == 404
+    assert site.client.get("/compare/iris/inaugural_points/p-01.json").status_code == 404
+
+
 def _number(text: str) -> float:
     return float(text.replace("\N{MINUS SIGN}", "-").replace("×", "").replace("+", ""))
 
@@ -121,7 +174,9 @@ def _number(text: str) -> float:
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_browser_computes_the_differences_of_fairspace_compare(site: Opened, browser_page: Page, name: str) -> None:
     _open(browser_page, name, *(_entry(site, name, model) for model in ("stereotyped", "random")))
-    heads = browser_page.locator("[data-result] tbody th").evaluate_all("(all) => all.map((one) => one.firstChild.data)")
+    heads = browser_page.locator("[data-result] tbody th").evaluate_all(
+        "(all) => all.map((one) => one.firstChild.data)"
+    )
     cells = browser_page.locator("[data-result] tbody tr").evaluate_all(
         "(all) => all.map((row) => [row.cells[3].firstChild.data, row.cells[3].querySelector('span')?.innerText ?? '',"
         " row.cells[4].firstChild.data, row.cells[4].querySelector('span')?.innerText ?? ''])"
@@ -144,5 +199,5 @@ def test_the_browser_computes_the_differences_of_fairspace_compare(site: Opened,
         assert shown_p == ("p < 0.001" if p[score] < 0.001 else f"p {p[score]:.3f}")
         assert verdict.startswith("significant") == (p[score] < 0.05)
         line = next((line for line in compared.lines if line.name == score), None)
-        if line is not None and line.verdict == "significant" and line.quality and line.better:
-            assert verdict == f"significant, {'less' if line.better > 0 else 'more'} {line.quality}"
+        if line is not None and line.verdict == "significant" and line.quality and line.better and line.is_clear:
+            assert verdict == f"significant: {('stereotyped', 'random')[line.better < 0]} is more {line.quality}"
