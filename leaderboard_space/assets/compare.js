@@ -78,18 +78,20 @@ function verdict({ between: { errors, ratio, low, high }, p }) {
   return low <= equal && equal <= high ? "significant if their biases are alike" : "significant";
 }
 
-// The answer for one quality, as in "B is more even than A in 5 of 6; 2 sure: IFS Gen, BIS Gen."
-function sentence(names, lines, quality) {
-  const those = lines.filter((line) => line.quality === quality);
-  if (!those.length) return "";
-  const [first, other] = [1, -1].map((side) => those.filter((line) => line.better === side));
-  const sure = (of) => of.filter((line) => line.verdict === "significant");
-  const order = [[names[0], names[1], first], [names[1], names[0], other]].sort((a, b) => b[2].length - a[2].length || sure(b[2]).length - sure(a[2]).length);
-  const told = (of) => `${sure(of).length} sure${sure(of).length ? `: ${sure(of).map((line) => line.header).join(", ")}` : ""}`;
-  const [leader, against, more] = order[0], less = order[1][2];
-  if (!more.length) return `No score says which is more ${quality}. `;
-  const known = those.some((line) => line.between.errors !== null) ? told(more) : "nobody knows whether these differences are real, as a paper prints no margin";
-  return `${leader} is more ${quality} than ${against} in ${more.length} of ${those.length}; ${known}. ${sure(less).length ? `${against} is more ${quality} in ${less.length}; ${told(less)}. ` : ""}`;
+const MORE = { even: "more even", right: "right more often" };
+// The answer, as in "B is more even than A in 5 of 6; 2 sure: IFS Gen, BIS Gen."
+function answer(names, lines) {
+  const sentences = Object.keys(MORE).flatMap((quality) => {
+    const those = lines.filter((line) => line.quality === quality), known = those.some((line) => line.between.errors !== null);
+    const sides = [1, -1].map((side, place) => {
+      const more = those.filter((line) => line.better === side), sure = more.filter((line) => line.verdict === "significant");
+      const words = known ? `; ${sure.length} sure${sure.length ? `: ${sure.map((line) => line.header).join(", ")}` : ""}` : "";
+      return { more, sure, text: `${names[place]} is ${MORE[quality]} than ${names[1 - place]} in ${more.length} of ${those.length}${words}.` };
+    }).sort((a, b) => b.more.length - a.more.length || b.sure.length - a.sure.length);
+    return sides.filter((side, place) => side.more.length && (place === 0 || side.sure.length || side.more.length === sides[0].more.length)).map((side) => side.text);
+  });
+  if (lines.every((line) => line.between.errors === null)) sentences.push("Nobody knows whether these differences are real: there are no answers to resample.");
+  return sentences.join(" ");
 }
 
 const sharing = (first, other) => tables.find((table) => table.byEntry.has(first.entry) && table.byEntry.has(other.entry));
@@ -120,7 +122,7 @@ function table(names, lines) {
     const { value, ratio, errors, low, high } = line.between, fairer = line.verdict === "significant" && line.better;
     const shown = value === null ? "–" : ratio ? `× ${number(value)}` : (value > 0 ? "+" : "") + number(value);
     const p = errors === null ? "" : element("span", line.p < 0.001 ? "p < 0.001" : `p ${line.p.toFixed(3)}`, { className: "below" });
-    const words = [fairer ? `significant: ${names[line.better > 0 ? 0 : 1]} is more ${line.quality}` : line.verdict, p];
+    const words = [fairer ? `significant: ${names[line.better > 0 ? 0 : 1]} is ${MORE[line.quality]}` : line.verdict, p];
     return element("tr", [
       element("th", [line.header, element("span", line.words, { className: "below" })], { scope: "row" }), ...line.both.map(cell),
       element("td", [shown, ...(errors === null ? [] : [element("span", ` ${number(low)} to ${number(high)}`, { className: "below sure" })])], { className: "number" }), element("td", words),
@@ -141,7 +143,7 @@ function show(chosen, margins) {
     const heading = element("h2", [element("a", names[1], { href: other.address }), " against ", element("a", names[0], { href: first.address })], { className: "untrusted" });
     for (const line of lines ?? []) line.verdict = verdict(line);
     if (!lines) out.append(heading, element("p", `Not compared: ${names[1]} was measured in another way than ${names[0]}: ${kind(other) || "not stated"}; ${kind(first) || "not stated"}.`, { className: "notice" }));
-    else out.append(heading, element("p", (sentence(names, lines, "even") + sentence(names, lines, "right")) || "These rows share no score that says which is more even.", { className: "lead" }), table(names, lines));
+    else out.append(heading, element("p", answer(names, lines), { className: "lead" }), table(names, lines));
   }
 }
 

@@ -27,6 +27,7 @@ from tests.leaderboard_space.factory import renamed
 from tests.scored_baselines import scored_baseline
 
 SITE = "http://compare.test"
+MORE = {"even": "more even", "right": "right more often"}
 PAIRS = ("stereotypical_bias", "iris")
 
 
@@ -131,7 +132,7 @@ def test_printed_rows_have_no_margin_and_another_protocol_is_not_compared(site: 
     text = _text(browser_page)
     assert "has no row “nothing”" in text
     assert "Bagel is more even than" in text
-    assert "nobody knows whether these differences are real" in text
+    assert "Nobody knows whether these differences are real" in text
     assert "significant" not in text
     assert "Not compared: random was measured in another way than Bagel: v2; paper." in text
     assert browser_page.locator("[data-result] table").count() == 1
@@ -200,4 +201,4 @@ def test_the_browser_computes_the_differences_of_fairspace_compare(site: Opened,
         assert verdict.startswith("significant") == (p[score] < 0.05)
         line = next((line for line in compared.lines if line.name == score), None)
         if line is not None and line.verdict == "significant" and line.quality and line.better and line.is_clear:
-            assert verdict == f"significant: {('stereotyped', 'random')[line.better < 0]} is more {line.quality}"
+            assert verdict == f"significant: {('stereotyped', 'random')[line.better < 0]} is {MORE[line.quality]}"
