@@ -101,8 +101,9 @@ function pair(first, other, margins) {
   for (const { key, header, words } of shared.scores.filter((score) => RULES[score.key])) {
     const both = [[first, base], [other, drawn]].map(([row, held]) => {
       const [value, error, low, high] = shared.byEntry.get(row.entry).values[key] ?? [null, null, null, null];
-      const draws = first.protocol === other.protocol ? held.scores[key] : undefined;
-      return { value, error, interval: [low, high], debiased: value, ...draws };
+      const known = held.scores[key] || row.class === "printed"; // else nobody knows what is missing
+      const score = { value, error: known ? error : null, interval: [low, high], debiased: value, ...held.scores[key] };
+      return first.protocol === other.protocol ? score : { ...score, draws: [] };
     });
     if (both.every((score) => score.value === null)) continue;
     const line = { header, words, both, quality: "", better: 0, between: { value: null, errors: null } };
