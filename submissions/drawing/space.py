@@ -105,13 +105,11 @@ def space(
         for first, last in (((end, 0, 0), (end, reach, 0)), ((0, end, 0), (reach, end, 0))):
             svg.path([at(*first), at(*last)], GREY if dash or not end else LINE, dash=dash)
     svg.path([at(0, 0, 0), at(0, 0, reach)], GREY)
-    for ends in ((level, 0, 0), (0, level, 0), (0, 0, level)):
-        svg.text(at(*ends)[0] + 6, at(*ends)[1] - 8, number(level, 0), colour=GREY, size=SMALL)
-    for ends, axis in zip(((1.1, 0, 0), (0, 1.1, 0), (0, 0, 1.08)), axes, strict=True):
-        x, y = (
-            start + (tip - start) * max(ends)
-            for start, tip in zip(at(0, 0, 0), at(*(reach * bool(e) for e in ends)), strict=True)
-        )
+    for place, axis in enumerate(axes):
+        unit = [float(dimension == place) for dimension in range(3)]
+        mark, tip = at(*(level * part for part in unit)), at(*(reach * part for part in unit))
+        svg.text(mark[0] + 6, mark[1] - 8, number(level, 0), colour=GREY, size=SMALL)
+        x, y = (start + 1.1 * (end - start) for start, end in zip(at(0, 0, 0), tip, strict=True))
         room = width_of(axis) / 2
         svg.text(min(max(x, room + 4), width - room - 4), y, axis, colour=GREY, anchor="middle", bold=True)
     tops = [at(*stem.place) for stem in stems]
