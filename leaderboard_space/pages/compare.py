@@ -32,8 +32,10 @@ def compare(request: Request, benchmark: str) -> Response:
     if benchmark not in NAMES:
         raise SpaceError("UNKNOWN_PAGE", "the comparison", repr(benchmark[:80]), f"one of: {', '.join(NAMES)}", "see /")
     view, standard = VIEWS[benchmark], find_benchmark(benchmark).default
-    titles = {part.keep: title for title, part in reversed(view.slices.items())}  # the first table with the same rows
-    tables = [f"/board/{benchmark}/{standard}/{slug(title)}/board.json" for title in reversed(titles.values())]
+    titles: dict[Any, str] = {}
+    for title, part in view.slices.items():
+        titles.setdefault(part.keep, slug(title))  # other tables of the same rows have the same models
+    tables = [f"/board/{benchmark}/{standard}/{title}/board.json" for title in titles.values()]
     return page(
         request,
         "compare.html.jinja",
