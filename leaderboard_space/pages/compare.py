@@ -20,7 +20,6 @@ from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.comparing import drawn_scores
-from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard, rescore
 
 router = APIRouter(include_in_schema=False)
@@ -32,10 +31,9 @@ def compare(request: Request, benchmark: str) -> Response:
     if benchmark not in NAMES:
         raise SpaceError("UNKNOWN_PAGE", "the comparison", repr(benchmark[:80]), f"one of: {', '.join(NAMES)}", "see /")
     view, standard = VIEWS[benchmark], find_benchmark(benchmark).default
-    titles: dict[Any, str] = {}
-    for title, part in view.slices.items():
-        titles.setdefault(part.keep, slug(title))  # other tables of the same rows have the same models
-    tables = [f"/board/{benchmark}/{standard}/{title}/board.json" for title in titles.values()]
+    # of tables of the same rows, the first
+    titles = {part.keep: slug(title) for title, part in [*view.slices.items()][::-1]}
+    tables = [f"/board/{benchmark}/{standard}/{title}/board.json" for title in [*titles.values()][::-1]]
     return page(
         request,
         "compare.html.jinja",
@@ -70,32 +68,23 @@ def rules(view: View, standard: str) -> dict[str, dict[str, Any]]:
 
 @router.get("/compare/{benchmark}/{standard}/{entry}.json")
 def margins(request: Request, benchmark: str, standard: str, entry: str) -> Response:
-    """The draws of the scores of a row that was scored here; UNKNOWN_ENTRY for any other."""
+    """The scores of a row with draws, their `bounds` over missing answers, and `same`, equal for equal questions.
+
+    SpaceError UNKNOWN_ENTRY for a row that was not scored here.
+    """
     state = space_of(request).state
-    row = board_of(state, benchmark, standard).by_entry.get(entry)
-    full = None if row is None else state.full(entry)
-    if row is None or full is None:
+    full = state.full(entry) if entry in board_of(state, benchmark, standard).by_entry else None
+    if full is None:
         raise SpaceError("UNKNOWN_ENTRY", "the row", repr(entry[:40]), "a row that was scored here", "see the board")
-    return Response(orjson.dumps(drawn(full, standard)), media_type="application/json")
-
-
-def drawn(result: Result, standard: str) -> dict[str, Any]:
-    """The scores of a result with draws, their `bounds` over missing answers, and `same`, equal for equal questions."""
-    proofs = {task: held.keys for task, held in sorted(result.consistency.items())}
-    (by_score,) = drawn_scores(result.benchmark, [rescore(result, standard)], standard)
-    return {
-        "same": hashlib.sha256(repr(proofs).encode()).hexdigest() if proofs else "",
-        "scores": {
-            name: {
-                "value": score.value,
-                "debiased": score.debiased,
-                "bounds": score.bounds and [_digits(end) for end in score.bounds],
-                "draws": [_digits(draw) for draw in score.draws],
-            }
-            for name, score in by_score.items()
-        },
+    proofs = {task: held.keys for task, held in sorted(full.consistency.items())}
+    (drawn,) = drawn_scores(benchmark, [rescore(full, standard)], standard)
+    scores = {
+        name: {
+            **{"value": score.value, "debiased": score.debiased, "bounds": score.bounds},
+            "draws": [float(f"{draw:.7g}") for draw in score.draws],
+        }
+        for name, score in drawn.items()
     }
-
-
-def _digits(number: float) -> float | None:
-    return float(f"{number:.7g}") if np.isfinite(number) else None
+    same = hashlib.sha256(repr(proofs).encode()).hexdigest() if proofs else ""
+    content = orjson.dumps({"same": same, "scores": scores})  # a number that is none becomes null
+    return Response(content, media_type="application/json")

@@ -15,7 +15,8 @@ from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.pages.compare import rules
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.comparing import Comparison, corrected, differences, digits
+from fairspace.submissions.comparing import Comparison, corrected, differences
+from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import rescore
