@@ -51,12 +51,6 @@ async def result(request: Request, benchmark: Name, entry: EntryName) -> Respons
     return _answer(await with_store(data.result, space_of(request), chosen_view(benchmark).benchmark, entry))
 
 
-@router.get("/boards/{benchmark}/rows/{entry}/draws")
-async def draws(request: Request, benchmark: Name, entry: EntryName) -> Response:
-    """The resampled scores behind a row's intervals; draws of two rows with the same number are paired."""
-    return _answer(await with_store(data.draws, space_of(request), chosen_view(benchmark).benchmark, entry))
-
-
 @router.get("/standards")
 def standards(request: Request) -> Response:
     """All standards with their settings."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from pydantic import BaseModel, Field
 
 from fairspace.leaderboard_space.boards.table import slug
@@ -25,7 +24,6 @@ from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.standards.documents import document
-from fairspace.submissions.uncertainty.scores import Drawn, keep, many_replicates
 from fairspace.submissions.values import Value
 
 Data = dict[str, Any]
@@ -122,18 +120,6 @@ def result(space: Space, name: str, entry: str) -> str:
         what = "a published row, which has printed figures only"
         raise SpaceError("UNKNOWN_ENTRY", f"{name}/{entry}", what, "a row that was scored here", "see its source")
     return full.dumps()
-
-
-def draws(space: Space, name: str, entry: str) -> Data:
-    """The draws of a row's scores as `Draws.to_json`. SpaceError UNKNOWN_ENTRY for a row without them."""
-    bench = benchmark(name)
-    row = space.state.find_row(name, bench.default, entry)
-    if row.result is None or row.result.draws is None:
-        mend = "use the errors of its scores"
-        raise SpaceError("UNKNOWN_ENTRY", f"{name}/{entry}", "a row without draws", "a row with resampled scores", mend)
-    drawn = Drawn(row.result.scored, row.result.values, row.result.draws)
-    [scores] = many_replicates(bench, [drawn], bench.standards[bench.default])
-    return keep(list(scores), np.column_stack([*scores.values()])).to_json()
 
 
 def standards() -> list[Data]:

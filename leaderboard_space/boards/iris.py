@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from fairspace.leaderboard_space.boards import figures
@@ -11,6 +12,7 @@ from fairspace.leaderboard_space.boards.words import shortened, visibility
 from fairspace.metrics.iris_score.standards import ARCHETYPES, STANDARDS
 from fairspace.submissions import plotting
 from fairspace.submissions.drawing.dots import DotPlot, Line, Map, Point
+from fairspace.submissions.drawing.space import Stem, radar, space
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
@@ -47,14 +49,19 @@ def _reach(rows: Iterable[Row], scores: Sequence[str], level: float) -> tuple[fl
     return reach, f"Drawn as arrows at the end of an axis: {', '.join(beyond[:5])}{more}." if beyond else ""
 
 
+def _in_space(source: figures.Source) -> tuple[list[Row], str, figures.Table]:
+    """The rows with all three scores of a task, a note on the others, and their numbers."""
+    tasks = [[f"{axis}_{task}" for axis in AXES] for task in TASKS]
+    some, note = source.some(MOST, "space", lambda row: any(figures.has_number(row, *names) for names in tasks))
+    rows = with_errors(some, source.standard)
+    return rows, note, figures.values_table(rows, SECTORS)
+
+
 def draw_map(across: str, up: str) -> Callable[[figures.Source], figures.Drawing]:
     """A figure of two of the three dimensions."""
 
     def draw(source: figures.Source) -> figures.Drawing:
-        tasks = [[f"{axis}_{task}" for axis in AXES] for task in TASKS]
-        some, note = source.some(MOST, "space", lambda row: any(figures.has_number(row, *names) for names in tasks))
-        rows = with_errors(some, source.standard)
-        table = figures.values_table(rows, SECTORS)
+        rows, note, table = _in_space(source)
         chosen = {row.entry for row in source.chosen}
         points = []
         for task in TASKS:
@@ -81,6 +88,29 @@ def draw_map(across: str, up: str) -> Callable[[figures.Source], figures.Drawing
     return draw
 
 
+def _space(source: figures.Source) -> figures.Drawing:
+    """Both tasks of every model in three dimensions."""
+    rows, note, table = _in_space(source)
+    chosen, stems = {row.entry for row in source.chosen}, []
+    for task, row in ((task, row) for task in TASKS for row in rows):
+        values = [figures.value_of(row, f"{axis}_{task}") for axis in AXES]
+        numbers = [value.value for value in values if value is not None and value.value is not None]
+        if len(numbers) == len(AXES):
+            text = "; ".join(f"{axis} {figures.told(row, value, 1)}" for axis, value in zip(AXES, values, strict=True))
+            look = (_COLOURS[task], figures.SYMBOLS[visibility(row)])
+            place = (numbers[0], numbers[1], numbers[2])
+            stem = Stem(place, plain(row.model), f"{_named(row, task)}: {text}", source.href(row), *look)
+            stems.append((row.entry not in chosen, row.provenance == "baseline", stem))
+    if not stems:
+        return figures.Drawing(None, table, "No model has all three scores of a task under this standard.")
+    level = tau(source.standard)
+    reach, beyond = _reach(rows, list(SECTORS), level)
+    ordered = [stem for *_, stem in sorted(stems, key=lambda entry: entry[:2])]
+    draw = partial(space, title=SPACE, stems=ordered, axes=("IFS", "RFS", "BIS"), reach=reach, level=level, keys=_KEYS)
+    return figures.Drawing(draw, table, f"{note} {beyond.replace('as arrows ', '')}".strip())
+
+
+SPACE = "The fairness space: three dimensions, two tasks"
 _LETTERS = {"IFS": ("Utopian", "Heuristic"), "RFS": ("Accurate", "Distorted"), "BIS": ("Flexible", "Rigid")}
 
 
@@ -156,6 +186,36 @@ def _dots(source: figures.Source) -> figures.Drawing:
     return figures.draw_chosen(source, "Six sectors", plot, table, _beyond(source.chosen, TOP))
 
 
+def _radar(source: figures.Source) -> figures.Drawing:
+    """The chosen models with all six sectors that were measured like the first one."""
+    table = figures.values_table(source.chosen, SECTORS)
+    alike = [row for row in source.chosen if row.group == source.chosen[0].group]
+    whole = tuple(row for row in alike if figures.has_number(row, *SECTORS))
+    others = {
+        "Measured in another way, so not drawn": [row for row in source.chosen if row not in alike],
+        "Not drawn without a number for all six sectors": [row for row in alike if row not in whole],
+    }
+    notes = [f"{words}: {figures.names_of(rows)}." for words, rows in others.items() if rows]
+    if not whole:
+        return figures.Drawing(None, table, " ".join(notes))
+    shown = replace(source, chosen=whole)
+    keys, level = figures.keys_of(whole), tau(source.standard)
+    draw = partial(radar, title="Six sectors around a circle", keys=keys, lines=_sectors(shown), top=TOP, ring=level)
+    return figures.Drawing(draw, table, " ".join(filter(None, [*notes, _beyond(whole, TOP)])))
+
+
+_HOW_RADAR = (
+    f"Each spoke is a sector, from 0 at the centre to {TOP:.0f} at the rim, where larger scores stand; the dotted "
+    "circle (60) is the threshold of the profile code. A larger shape is better, but its area depends on the order of "
+    "the sectors: compare spoke by spoke. Only models with all six sectors and one protocol are drawn."
+)
+_HOW_SPACE = (
+    "The space of the paper's Figure 1e: *IFS*, whether groups are treated alike, and *RFS*, whether the model follows "
+    "labour statistics, span the floor; *BIS*, whether it departs from a stereotype when asked to, is the height of a "
+    "stem. Blue is understanding pictures, orange generating them, so the six are the sectors. Dotted: the threshold "
+    f"of the profile code; a larger score stands at the end of its axis. The maps say the same more "
+    f"exactly. {figures.SIGNS}"
+)
 _HOW_SECTORS = (
     "Higher is better. The dotted line (60) is the threshold of the profile code; a score above "
     f"{TOP:.0f} is an arrow. Thick lines are 95 % intervals, thin ones what the missing samples allow."
@@ -175,6 +235,8 @@ FIGURES = (
         figures.ranking(lambda row: "iris_score", "IRIS score"),
     ),
     figures.Figure("sectors", "Six sectors with their intervals", _HOW_SECTORS, _dots, ("model",), needs=1),
+    figures.Figure("radar", "Six sectors around a circle", _HOW_RADAR, _radar, ("model",), needs=1),
+    figures.Figure("space", SPACE, _HOW_SPACE, _space),
     *(
         figures.Figure(f"map-{across.lower()}-{up.lower()}", f"Map: {across} and {up}", _HOW_MAP, draw_map(across, up))
         for across, up in _MAPS

@@ -43,8 +43,9 @@ def check_choice(parameter: str, text: str, words: Collection[str]) -> str:
     if text in words:
         return text
     if text:
-        mend = f"choose one of these{did_you_mean(text, words)}"
-        raise SpaceError("BAD_PARAMETER", parameter, repr(text[:LONGEST]), f"one of: {', '.join(words)}", mend)
+        mend = did_you_mean(text, words).strip(" ()") or "choose one of the expected ones"
+        problem, expected = f"there is no {parameter} {text[:LONGEST]!r}", f"one of: {', '.join(filter(None, words))}"
+        raise SpaceError("BAD_PARAMETER", parameter, problem, expected, mend)
     return next(iter(words))
 
 

@@ -34,7 +34,7 @@ def standards(request: Request) -> Response:
             (standard, [p for p in parameters(standard, neighbours(view.benchmark, name)[0]) if p.before is not None])
             for name, standard in about.standards.items()
         ]
-        listed.append((view, those))
+        listed.append((view, about.default, those))
     return page(request, "standards.html.jinja", found=listed)
 
 

@@ -218,7 +218,7 @@ def calls(document: Mapping[str, Any], address: str, scored: tuple[str, str]) ->
     """Every call of an OpenAPI document. `scored`: benchmark and entry for calls without answers for printed rows."""
     found = []
     for path, operations in document["paths"].items():
-        of_scored = path.endswith(("/result", "/draws", "/{action}"))
+        of_scored = path.endswith(("/result", "/{action}"))
         parts = EXAMPLES | dict(zip(("benchmark", "entry"), scored, strict=True)) if of_scored else EXAMPLES
         for method, operation in operations.items():
             words = ["curl"]

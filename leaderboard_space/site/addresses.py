@@ -101,8 +101,10 @@ def shown_by(path: str) -> Shows:
     if words[0] == "api":
         words = words[2:]
     name, rest = (words[1] if len(words) > 1 else "").split(".")[0], words[2:]
-    if name not in NAMES or words[0] == "compare":
+    if name not in NAMES or (words[0] == "compare" and len(rest) < 2):
         return Shows()
+    if words[0] == "compare":
+        return Shows(name, rest[0], (rest[1].removesuffix(".json"),))
     default = find_benchmark(name).default
     if words[0] == "model":
         return Shows(name, rest[2] if rest[1:2] == ["under"] and len(rest) > 2 else default, tuple(rest[:1]))

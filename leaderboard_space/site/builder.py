@@ -33,6 +33,7 @@ ROUTERS = (
     "fairspace.leaderboard_space.pages.front",
     "fairspace.leaderboard_space.pages.board",
     "fairspace.leaderboard_space.pages.model",
+    "fairspace.leaderboard_space.pages.compare",
     "fairspace.leaderboard_space.pages.downloads",
     "fairspace.leaderboard_space.pages.figures",
     "fairspace.leaderboard_space.pages.standards",

@@ -92,11 +92,7 @@ def unknown(request: Request) -> SpaceError:
     if allowed := [method for method in METHODS if _answers(request, method)]:
         expected = ", ".join(allowed)
         return SpaceError("WRONG_METHOD", path, request.method, expected, "see /api for the list of addresses")
-    mend = (
-        "see /api for the list of addresses"
-        if path.startswith("/api")
-        else "look for the model or the test on the first page"
-    )
+    mend = "see /api for the list of addresses" if path.startswith("/api") else "look for a typing error in the address"
     return SpaceError("UNKNOWN_PAGE", path, "no page", "a page of this site", mend)
 
 

@@ -249,13 +249,13 @@ class Map:
         places = [(across(point.x), up(point.y)) for point in self.points]
         for point, place in zip(self.points, places, strict=True):
             _crosses(svg, point, place, across, up)
-        names = [cut(point.name, 0.32 * (right - left), SMALL) for point in self.points]
+        names = heaped(places, [cut(point.name, 0.32 * (right - left), SMALL) for point in self.points])
         sizes = [(width_of(name, SMALL) + 2, SMALL + 3) for name in names]
         boxes = place_labels(places, sizes, (left + 2, top + 2, right - 2, bottom - 2), corners)
         for point, (x, y), name, box in zip(self.points, places, names, boxes, strict=True):
             with svg.mark(point.text, point.href):
                 svg.reach(x - 10, y - 10, 20, 20)
-                if box is not None:
+                if box is not None and name:
                     near = min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3])
                     if math.dist(near, (x, y)) > _DISTANCES[1]:
                         svg.line(x, y, *near, GREY, 0.8)
@@ -291,6 +291,29 @@ class Map:
             begin = x - room if place % 2 else x
             boxes.append((begin, y - SMALL / 2, begin + room, y + SMALL / 2))
         return boxes
+
+
+_HEAP = 7.0
+"""Points that are nearer to each other than this, in pixels, lie in one heap."""
+
+
+def heaped(places: Sequence[tuple[float, float]], names: Sequence[str]) -> list[str]:
+    """The names at points; of three or more in a heap the first, with the number of the others, and '' for these."""
+    heaps: list[list[int]] = []
+    for number, place in enumerate(places):
+        near = (heap for heap in heaps if math.dist(places[heap[0]], place) < _HEAP)
+        heap = next(near, None)
+        if heap is None:
+            heaps.append([number])
+        else:
+            heap.append(number)
+    shown = list(names)
+    for first, *others in heaps:
+        if len(others) > 1:
+            shown[first] = f"{names[first]} and {len(others)} more"
+            for other in others:
+                shown[other] = ""
+    return shown
 
 
 def _crosses(svg: Svg, point: Point, place: tuple[float, float], across: Scale, up: Scale) -> None:

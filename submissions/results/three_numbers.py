@@ -273,7 +273,7 @@ _METHODS = {
     "bca": "bias-corrected and accelerated",
     "percentile": "percentiles",
     "basic": "basic interval",
-    "normal": "normal interval about the value without small-sample bias",
+    "normal": "1.96 standard errors on either side of the value without the bias of few samples",
     "size": "from the cross-fitted estimate to the value, and 1.96 errors on either side",
     "exact": "exact interval of a share of clustered answers",
     "score": "from the most to the least favourable values within their intervals, and the draws about both",
@@ -325,7 +325,7 @@ def probability(chance: float) -> str:
 def drawn(about: Uncertainty) -> str:
     """Method of an interval in words: units, draws, method and notes."""
     if about.clusters:
-        draws = f"{about.resamples:,} bootstrap samples of {about.clusters:,} units ({about.unit})"
+        draws = f"{about.resamples:,} resamples of {about.clusters:,} units, each one {about.unit}"
     else:
         draws = f"{about.unit}, {about.resamples} kept draws"
     lost = f"; {about.undefined} of these without a number" if about.undefined else ""

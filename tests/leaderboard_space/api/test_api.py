@@ -198,7 +198,15 @@ def test_other_sites_may_read_a_public_board_and_no_private_one(space: Opened, t
         assert '<meta name="description" content="How fairly' in text
         assert '<meta property="og:title" content="GENRES · fairspace">' in text
         assert '<link rel="canonical" href="https://board.example/board/genres">' in text
-        assert public.client.get("/board/none").status_code == 400
+        image = re.search(r'og:image" content="https://board.example(/site/[0-9a-f]+/share.png)"', text)
+        assert image
+        answer = public.client.get(image[1])
+        assert answer.headers["Content-Type"] == "image/png"
+        assert len(answer.content) < 60_000
+        refused = public.client.get("/board/iris/inagural")
+        assert refused.status_code == 400
+        assert "<h1>There is no standard &#39;inagural&#39;</h1>" in refused.text
+        assert "Did you mean &#39;inaugural&#39;?" in refused.text
     assert name not in space.client.get("/api/v1/boards").headers
 
 
@@ -218,7 +226,7 @@ def test_the_examples_of_the_documentation_work(space: Opened) -> None:
     asked = set(re.findall(r"<code>curl http://127.0.0.1(/api/v1/\S+)</code>", text))
     assert any(address.endswith("/result") for address in asked)
     for address in asked:
-        if "/submissions/" not in address and not address.endswith("/draws"):  # this row has none
+        if "/submissions/" not in address:
             assert space.client.get(address).status_code == 200, address
     withdrawn = re.search(r"/api/v1/rows/(\w+)/withdraw</code>", text)
     assert withdrawn is not None

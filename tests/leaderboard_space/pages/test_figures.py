@@ -240,3 +240,27 @@ def test_drawings_are_kept_until_the_board_changes(drawn: Opened) -> None:
     assert draw_figure(state, "iris", "inaugural", "ranking", ()) is first
     with pytest.raises(SpaceError):
         draw_figure(state, "iris", "inaugural", "ranking", ("p-99",))
+
+
+def test_the_radar_draws_rows_of_one_protocol_with_all_six_sectors_and_names_the_others(drawn: Opened) -> None:
+    state = drawn.space.state
+    board = state.board("iris", "inaugural")
+    part = next(row.entry for row in board if row.row_class == "printed" and row.rank is None)
+    drawing = draw_figure(state, "iris", "inaugural", "radar", ("p-01", _entry(drawn, "iris"), part))
+    assert "Measured in another way, so not drawn: " in drawing.note
+    assert "Not drawn without a number for all six sectors: " in drawing.note
+    marks = _marks(drawn, "iris", "radar", f"p-01,{_entry(drawn, 'iris')},{part}")
+    assert [text.partition(",")[0] for text, _ in marks] == ["Bagel"] * 6
+    assert draw_figure(state, "iris", "inaugural", "radar", (part,)).draw is None
+
+
+def test_the_space_has_a_stem_for_each_task_with_all_three_scores(drawn: Opened) -> None:
+    marks = _marks(drawn, "iris", "space")
+    rows = [row for row in drawn.space.state.board("iris", "inaugural") if row.row_class == "printed"]
+    whole = [
+        (row.model, task)
+        for row in rows
+        for task in ("Und", "Gen")
+        if all(row.scores[f"{axis}_{task}"].value is not None for axis in ("IFS", "RFS", "BIS"))
+    ]
+    assert len(marks) == len(whole) > 10

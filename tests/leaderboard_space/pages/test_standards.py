@@ -116,3 +116,9 @@ def test_moves_say_who_won_and_lost_places() -> None:
     turned = [replace(two, rank=1), replace(one, rank=2)]
     assert [move.change for move in moves(turned, [one, two])] == ["up 1", "down 1"]
     assert [move.change for move in moves([replace(one, rank=None)], [one])] == ["no rank here"]
+
+
+def test_the_list_marks_the_standard_that_each_board_begins_with(space: Opened) -> None:
+    cards = page(space, "/standards").split('<section class="card">')[1:]
+    marked = [re.findall(r"/standard/(\w+)/(\w+)", card)[0] for card in cards if "the board’s standard" in card]
+    assert marked == [(name, benchmark(name).default) for name in NAMES]

@@ -62,3 +62,9 @@ def test_about_says_what_the_words_mean(site: Opened) -> None:
         assert f"<em>{word}</em>" in text
     for word in ("undefined", "not run", "incomplete", "partial"):
         assert f"<em>{word}</em>" in text
+
+
+def test_code_in_the_words_of_a_call_is_markup_not_backticks(site: Opened) -> None:
+    text = page(site, "/api")
+    assert "`" not in re.sub(r"<pre.*?</pre>", "", text, flags=re.DOTALL)
+    assert "<code>" in text

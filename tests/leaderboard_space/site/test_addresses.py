@@ -50,6 +50,7 @@ SHOWS = {
     "/": Shows(every_board=True),
     "/errata": Shows(),
     "/compare/iris": Shows(),
+    "/compare/iris/bounded/p-01.json": Shows("iris", "bounded", ("p-01",)),
     "/board/genres": Shows("genres", "zero_centred"),
     "/board/iris/inaugural/scores/all": Shows("iris", "inaugural"),
     "/model/iris/p-01": Shows("iris", "inaugural_points", ("p-01",)),

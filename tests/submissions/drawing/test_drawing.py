@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, Map, Point, dot_plots, place_labels
+from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, Map, Point, dot_plots, heaped, place_labels
 from fairspace.submissions.drawing.svg import Scale, Svg, cut, span, width_of
 
 HOSTILE = "</text><script>alert(1)</script>\u202e\x07 \ud800 & \"'"
@@ -14,6 +14,11 @@ def test_ticks_are_round_and_within_the_axis() -> None:
     assert [text for _, text in Scale(-0.031, 0.02, 0, 300).labels()] == ["−0.02", "0.00", "0.02"]
     assert span([3.0, 3.0]) == pytest.approx((2.7, 3.3))
     assert span([0.0, 50.0], zero=True) == pytest.approx((0.0, 53.0))
+
+
+def test_a_heap_of_points_has_one_name_and_the_number_of_the_others() -> None:
+    places = [(50.0, 50.0), (90.0, 50.0), (53.0, 50.0), (50.0, 54.0), (92.0, 50.0)]
+    assert heaped(places, list("abcde")) == ["a and 2 more", "b", "", "", "e"]
 
 
 def test_names_cover_no_point_no_name_and_no_end_of_the_frame() -> None:

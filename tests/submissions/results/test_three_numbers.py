@@ -187,7 +187,7 @@ def test_the_folded_facts_stand_in_one_order_and_have_a_sentence_each() -> None:
     assert all(text.endswith(".") and text.count(". ") == 0 for text in SENTENCES.values())
     assert facts == {
         "standard error": "0.05",
-        "interval by": "1,000 bootstrap samples of 100 units (image); normal interval, widened by the largest bias "
+        "interval by": "1,000 resamples of 100 units, each one image; normal interval, widened by the largest bias "
         "that the value can have",
         "by chance": "0.10, up to 0.15",
         "lower estimate": "0.25",
