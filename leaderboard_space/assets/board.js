@@ -3,7 +3,7 @@
 "use strict";
 const WAIT = 200;
 const form = document.querySelector("[data-filters]"), section = document.querySelector("#rows[data-pages]");
-const NAMES = ["q", "provenance", "licence", "architecture", "open_weights", "kind", "task", "size_from", "size_to", "ranked"];
+const NAMES = ["q", "provenance", "licence", "architecture", "open_weights", "task", "size_from", "size_to", "ranked"];
 const named = new URLSearchParams(location.search).get("models")?.split(",");
 let sorted = "";
 
@@ -77,8 +77,6 @@ async function apply() {
   for (const table of section.querySelectorAll("table")) table.closest(".scroll").hidden = [...table.tBodies].every((body) => body.hidden);
   const baselines = section.querySelector("details.baselines");
   if (baselines && (named || wanted.provenance === "baseline")) baselines.open = true;
-  const all = section.querySelector("details.all");
-  if (all && (sorted || Object.keys(wanted).length)) all.open = true;
   const left = rows().filter((row) => !row.hidden && !row.closest("details.baselines")).length;
   if (named || Object.keys(wanted).length) document.querySelector("[data-count]").textContent = left;
   else if (section.dataset.pages === "1" || loading) document.querySelector("[data-count]").textContent = left;

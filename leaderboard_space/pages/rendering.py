@@ -21,7 +21,7 @@ from fairspace.leaderboard_space.web.identity import space_of
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.three_numbers import SENTENCES, ThreeNumbers
+from fairspace.submissions.results.three_numbers import SENTENCES
 from fairspace.submissions.version import VERSION
 
 _TERMS = {name: f"<dt>{escape(name)}</dt>" for name in (*SENTENCES, "Source", "No rank")}
@@ -31,20 +31,7 @@ def fold(facts: Mapping[str, str], what: str) -> Markup:
     """The folded facts of a value, named `what`; repeated sentences stand once on the page."""
     about = f'<summary>More<span class="visually-hidden"> about {escape(what)}</span></summary>'
     terms = "".join([f"{_TERMS[name]}<dd>{escape(text)}</dd>" for name, text in facts.items()])
-    return Markup(f'<details class="fold">{about}\n<dl>{terms}</dl></details>\n')  # noqa: S704 escaped
-
-
-def measured(three: ThreeNumbers) -> Markup:
-    """The value with its interval and missing samples, or the state in words."""
-    if three.value is None:
-        return _span("state", three.value_text)
-    missing = _span("below", three.missing_text) if three.missing_text else ""
-    return escape(three.value_text) + _span("below sure", three.interval_text) + missing
-
-
-def chance(three: ThreeNumbers) -> Markup:
-    """The chance level of fair models, and the verdict."""
-    return escape(three.chance_text) + (_span("below", three.verdict) if three.verdict else "")
+    return Markup(f'<details class="fold">{about}\n<dl tabindex="0">{terms}</dl></details>\n')  # noqa: S704 escaped
 
 
 def cell_content(cell: Cell) -> Markup:
@@ -107,7 +94,7 @@ ENVIRONMENT = Environment(
     auto_reload=False,  # a template that changes under a running Space does not fit its code
 )
 ENVIRONMENT.globals.update(draft_of=draft_of, named_standard=named_standard)
-ENVIRONMENT.globals.update(fold=fold, measured=measured, chance=chance, cell_content=cell_content, sort_key=sort_key)
+ENVIRONMENT.globals.update(fold=fold, cell_content=cell_content, sort_key=sort_key)
 ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage, shown=shown, prose=prose, linked=linked)
 ENVIRONMENT.filters.update(visibility=visibility, searched=searched, evidence_mark=provenance_of, remarks=remarks)
 ENVIRONMENT.globals.update(fact_sentences=SENTENCES, papers={name: paper(name) for name in VIEWS}, version=VERSION)

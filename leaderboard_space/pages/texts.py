@@ -170,7 +170,7 @@ def robots(request: Request) -> Response:
 def sitemap(request: Request) -> Response:
     """The boards, the models that we or a paper ran, and the pages of text."""
     models = (f"/models/{quote(model.slug)}" for model in known_models(space_of(request).state))
-    pages = ["/", *(f"/board/{name}" for name in VIEWS), *models, *_READ]
+    pages = ["/", *(f"/{kind}/{name}" for kind in ("board", "compare") for name in VIEWS), *models, *_READ]
     places = "".join(f"<url><loc>{escape(site_of(request) + page)}</loc></url>" for page in pages)
     text = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{places}</urlset>'
     return Response(text, media_type="application/xml")
