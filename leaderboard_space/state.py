@@ -32,7 +32,7 @@ from fairspace.leaderboard_space.log_state import (
 from fairspace.leaderboard_space.storage import Storage, StorageError, result_path, submission_path
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.checking.names import owner_of
+from fairspace.submissions.checking.names import owner_of, skeleton
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.board import keep_out, logged_row, published_rows, ranked
 from fairspace.submissions.results.result import Result
@@ -124,6 +124,12 @@ class State:
         with self._lock:
             return list(self._folded.entries.values())
 
+    def models_of_others(self, user: str) -> list[str]:
+        """Models of standing rows that others handed in or we ran, without those that imitate a name themselves."""
+        marked = {entry for name in NAMES for entry in imitations(self._shown_now(name).entries)}
+        standing = (logged for logged in self.entries() if not logged.withdrawn and logged.entry not in marked)
+        return sorted({_who(logged)[1] for logged in standing if logged.user != user})
+
     def is_revoked(self, token: str, user: str, made: str, after: int | None = None) -> bool:
         """Whether a token was revoked: by its id, or with all earlier tokens of its user.
 
@@ -195,8 +201,7 @@ class State:
     def _row(self, logged: Entry, standard: str) -> Row:
         row = self._rows.get((logged.entry, standard))
         if row is None:
-            accounts = tuple(filter(None, (logged.user, logged.organisation)))
-            owner = owner_of(str(logged.result.meta.get("model", "")), accounts)
+            owner = _owner(logged)
             own = "" if not logged.own else PUBLISHED_ANSWERS if _is_published(logged.result) else OWN_RUN
             text, result = logged.scored.get(standard), logged.result
             result = result if text is None else with_scores(result, standard, text)
@@ -280,7 +285,7 @@ class Shown:
         """Entries with their copied baselines and the reasons why they have no rank."""
         marks = baseline_copies(folded.same, entries)
         reasons = too_alike(folded.same, entries) | reposts(folded, entries)
-        reasons |= earlier_attempts(folded.attempts, entries)
+        reasons |= earlier_attempts(folded.attempts, entries) | imitations(entries)
         return cls(entries, marks, reasons | copies(folded.same, entries) | marks)
 
 
@@ -358,6 +363,33 @@ def too_alike(same: SameAnswers, shown: Sequence[Entry]) -> dict[str, str]:
     return reasons
 
 
+def imitations(shown: Sequence[Entry]) -> dict[str, str]:
+    """Entry -> why a maintainer must look: its name looks like that of a row of ours, a verified or a proved owner's.
+
+    Of two proved owners' rows neither is marked, nor is what a maintainer released.
+    """
+    names: dict[str, tuple[str, str]] = {}
+    for logged in sorted(shown, key=_is_firm):  # of ours rather than of an owner's
+        if _is_firm(logged) or _owner(logged):
+            why = _FIRM if _is_firm(logged) else "whose proved owner is on this board"
+            names[skeleton(_who(logged)[1])] = _who(logged)[1], why
+    reasons = {}
+    for logged in shown:
+        model = _who(logged)[1]
+        name, why = names.get(skeleton(model), (model, ""))
+        stands = _is_firm(logged) or logged.released or (why != _FIRM and _owner(logged))
+        if name.casefold() != model.casefold() and not stands:
+            reasons[logged.entry] = f"its name looks like {plain(name)}, {why}"
+    return reasons
+
+
+_FIRM = "a row that is verified or ours"
+
+
+def _is_firm(logged: Entry) -> bool:
+    return logged.own or logged.verified is not None
+
+
 def reposts(folded: LogState, shown: Sequence[Entry]) -> dict[str, str]:
     """Entry -> why a maintainer must look: it has the answers of a withdrawn row of another account or model."""
     firsts = {logged.entry: folded.entries[folded.same.first.get(logged.entry, logged.entry)] for logged in shown}
@@ -370,6 +402,10 @@ def reposts(folded: LogState, shown: Sequence[Entry]) -> dict[str, str]:
 
 def _is_vouched(logged: Entry) -> bool:
     return logged.verified is not None or logged.released is not None
+
+
+def _owner(logged: Entry) -> str:
+    return owner_of(_who(logged)[1], filter(None, (logged.user, logged.organisation)))
 
 
 def _who(logged: Entry) -> tuple[str, str]:

@@ -94,7 +94,7 @@ def place_of(
         return place
     ideal = bench.ideal(column.score, standard)
     alike = (other for other in state.board(benchmark, standard) if other.ranked_with[1:] == row.ranked_with[1:])
-    stereotyped = (other for other in alike if other.model == STEREOTYPED)
+    stereotyped = (other for other in alike if other.provenance == "baseline" and other.model == STEREOTYPED)
     worst = next((number for other in stereotyped if (number := column.number(other)) is not None), None)
     if worst is None or ideal is None or ideal.number is None or worst == ideal.number:
         return None
