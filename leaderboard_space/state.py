@@ -170,6 +170,11 @@ class State:
         with self._lock:
             return list(self._folded.mendings)
 
+    @property
+    def lost(self) -> int:
+        """Number of events that the log says it lost."""
+        return len(self._folded.lost)
+
     def board(self, benchmark: str, standard: str = "") -> Board:
         """The rows of a board without the withdrawn ones; see `results.board.board`. UsageError: unknown board."""
         return self.snapshots.rows(benchmark, standard or find_benchmark(benchmark).default)
