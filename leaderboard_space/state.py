@@ -29,16 +29,20 @@ from fairspace.leaderboard_space.log_state import (
     baseline_of,
     with_scores,
 )
-from fairspace.leaderboard_space.storage import Storage, StorageError, result_path, submission_path
+from fairspace.leaderboard_space.storage import UNREADABLE, Storage, StorageError, result_path, submission_path
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.names import owner_of, skeleton
-from fairspace.submissions.errors import plain
+from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.results.board import keep_out, logged_row, published_rows, ranked
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import UNRANKED, Row, row_with
 from fairspace.submissions.results.row_errors import keep_errors
 from fairspace.submissions.results.tiers import tiered
+
+
+_UNLIKE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""Python's errors of data that this version does not write."""
 
 
 class State:
@@ -70,7 +74,7 @@ class State:
     def _fold(self, event: Event) -> None:
         try:
             self._folded.fold(event)
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        except _UNLIKE as error:
             where = f"event {event.number} of the log"
             what = f"no {event.kind} event of ours says this ({type(error).__name__}: {error})"
             mend = "put the log back from a backup; or update this software, if a newer one wrote the log"
@@ -222,7 +226,7 @@ class State:
     def full(self, entry: str) -> Result | None:
         """The result behind a row with its evidence, under its own standard; None for an unknown row.
 
-        StorageError STORE_MISSING, and STORE_CORRUPT if the file does not match the log.
+        StorageError STORE_MISSING; STORE_CORRUPT if the file does not match the log; STORE_UNREADABLE, see `readable`.
         """
         logged = self.entry(entry)
         if logged is None:
@@ -232,7 +236,20 @@ class State:
         if hashlib.sha256(content).hexdigest() != logged.sha256:
             expected, mend = f"a file with the sha256 {logged.sha256}", "put the file back from a backup"
             raise StorageError("STORE_CORRUPT", path, "other content than the log speaks of", expected, mend)
-        return Result.from_json(orjson.loads(content))
+        try:
+            return Result.from_json(orjson.loads(content))
+        except (UsageError, *_UNLIKE) as error:
+            expected, mend = "a result of this version", "update this software: a newer one may have written it"
+            raise StorageError(UNREADABLE, path, UNSHOWN, expected, mend) from error
+
+    def readable(self, entry: str) -> Result | None:
+        """As `full`, but None for a result that this version of fairspace cannot read; the board shows its row."""
+        try:
+            return self.full(entry)
+        except StorageError as error:
+            if error.code != UNREADABLE:
+                raise
+            return None
 
     def snapshot(self) -> bytes:
         """Every board under every standard as canonical JSON: two states of one log give the same bytes."""
@@ -267,6 +284,7 @@ def _row_data(row: Row) -> dict[str, Any]:
     return {"about": about, "rank": row.rank, "ranked": row.ranked, "unranked": row.unranked, "scores": scores}
 
 
+UNSHOWN = "this version of fairspace cannot show its evidence, which another wrote"
 OWN_RUN = "run by us, not re-run"
 PUBLISHED_ANSWERS = "answers published by the paper's authors, scored by us"
 

@@ -17,7 +17,7 @@ from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.log_state import Entry
 from fairspace.leaderboard_space.pages.figures import place_figures
 from fairspace.leaderboard_space.pages.rendering import page
-from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.state import UNSHOWN, State
 from fairspace.leaderboard_space.web.identity import space_of, with_store
 from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.answers.items import Item
@@ -68,7 +68,8 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
         row = logged_row(logged.result, standard)
         return page(request, "withdrawn.html.jinja", view=view, row=row, own=logged)
     [row] = with_errors([state.find_row(benchmark, standard, entry)], standard)
-    full = state.full(entry) if row.result is not None else None
+    full = state.readable(entry) if row.result is not None else None
+    unshown = [UNSHOWN] if full is None and row.result is not None else []
     values = row.values if full is None else full.values
     measured = None
     if full is not None and row.result is not None:
@@ -103,7 +104,7 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
         gone=state.withdrawn_attempts(entry),
         about_class=CLASSES[row.row_class],
         means=behind(row, row.scores.values()),
-        reasons=list(dict.fromkeys((*row.remarks, *row.unranked))),
+        reasons=list(dict.fromkeys((*row.remarks, *row.unranked, *unshown))),
         evidence=f"/model/{benchmark}/{entry}/evidence/",
         figures=place_figures(state, benchmark, standard, "model", (entry,)),
         slug="" if row.row_class == "baseline" else slug_of(row.model),
@@ -146,7 +147,7 @@ def _over_tests(request: Request, slug: str) -> Response:
 
 def _inside(state: State, row: Row) -> tuple[Entry | None, Sequence[str], Mapping[str, Sequence[Item]]]:
     """The log entry of a row, its sentences, and the first worst and typical answers of a few values."""
-    full = None if row.result is None else state.full(row.entry)
+    full = None if row.result is None else state.readable(row.entry)
     if full is None or row.result is None:
         return None, (), {}
     few = islice(full.items.items(), FEW)

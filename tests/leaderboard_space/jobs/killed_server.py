@@ -98,7 +98,9 @@ class Load:
             file = self.good.replace("a model", name) if number % 2 else f"nothing\n{name}"
             with suppress(httpx.HTTPError):
                 answer = httpx.post(
-                    f"{self.address}/api/v1/submissions", files={"file": ("a.zip", disguised(file.encode()))}, timeout=10
+                    f"{self.address}/api/v1/submissions",
+                    files={"file": ("a.zip", disguised(file.encode()))},
+                    timeout=10,
                 )
                 if answer.status_code == 202:
                     self.acknowledged.append(answer.json()["id"])
