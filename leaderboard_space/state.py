@@ -40,7 +40,6 @@ from fairspace.submissions.results.row import UNRANKED, Row, row_with
 from fairspace.submissions.results.row_errors import keep_errors
 from fairspace.submissions.results.tiers import tiered
 
-
 _UNLIKE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """Python's errors of data that this version does not write."""
 

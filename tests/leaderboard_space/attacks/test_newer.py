@@ -1,4 +1,4 @@
-"""A result that another version of fairspace wrote: its row stays, its page says so, and nothing is an error of ours."""
+"""A result that another version of fairspace wrote: its row stays, its page says so, and nothing fails."""
 
 from __future__ import annotations
 
