@@ -57,11 +57,6 @@ class Settings:
         if self.address and not _ADDRESS.fullmatch(self.address):
             raise UsageError(f"FAIRSPACE_ADDRESS is {self.address!r}; it must be as https://board.example is.")
 
-    @property
-    def uploads(self) -> Path:
-        """The folder of running uploads; at the start of a Space it is emptied."""
-        return self.work / "uploads"
-
     def site(self) -> str:
         """The address of the Space, without a slash at its end; '' if unknown."""
         host = os.environ.get("SPACE_HOST", "").split(",")[0]

@@ -390,26 +390,17 @@ def imitations(shown: Sequence[Entry]) -> dict[str, str]:
 
     Of two proved owners' rows neither is marked, nor is what a maintainer released.
     """
-    names: dict[str, tuple[str, str]] = {}
-    for logged in sorted(shown, key=_is_firm):  # of ours rather than of an owner's
-        if _is_firm(logged) or _owner(logged):
-            why = _FIRM if _is_firm(logged) else "whose proved owner is on this board"
-            names[skeleton(_who(logged)[1])] = _who(logged)[1], why
-    reasons = {}
+    firm = {_who(logged)[1]: "a row that is verified or ours" for logged in shown if logged.own or logged.verified}
+    proved = {logged.entry: _who(logged)[1] for logged in shown if _owner(logged)}
+    words = dict.fromkeys(proved.values(), "whose proved owner is on this board") | firm
+    names, reasons = {skeleton(name): name for name in (*proved.values(), *firm)}, {}
     for logged in shown:
         model = _who(logged)[1]
-        name, why = names.get(skeleton(model), (model, ""))
-        stands = _is_firm(logged) or logged.released or (why != _FIRM and _owner(logged))
-        if name.casefold() != model.casefold() and not stands:
-            reasons[logged.entry] = f"its name looks like {plain(name)}, {why}"
+        name = names.get(skeleton(model), model)
+        is_marked = name.casefold() != model.casefold() and (name in firm or logged.entry not in proved)
+        if is_marked and not logged.own and not _is_vouched(logged):
+            reasons[logged.entry] = f"its name looks like {plain(name)}, {words[name]}"
     return reasons
-
-
-_FIRM = "a row that is verified or ours"
-
-
-def _is_firm(logged: Entry) -> bool:
-    return logged.own or logged.verified is not None
 
 
 def reposts(folded: LogState, shown: Sequence[Entry]) -> dict[str, str]:

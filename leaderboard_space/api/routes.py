@@ -175,7 +175,7 @@ _MEND = "send the .zip as the body, or as the field `file` of a form; see /api"
 @asynccontextmanager
 async def received(request: Request) -> AsyncIterator[tuple[Path, str]]:
     """The uploaded file, while the context lasts, and the organisation. SpaceError UPLOAD_MISSING, WORK_FULL."""
-    folder = space_of(request).settings.uploads
+    folder = space_of(request).settings.work / "uploads"
     with ExitStack() as kept:
         try:
             folder.mkdir(parents=True, exist_ok=True)

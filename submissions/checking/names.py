@@ -73,8 +73,8 @@ def names_taken(meta: SubmissionMeta) -> list[Fault]:
 
 def owner_of(model: str, accounts: Iterable[str]) -> str:
     """The account that owns a model named as a Hub repository, OWNER/NAME; '' for none."""
-    named = HUB.fullmatch(model)
-    return named[1] if named and named[1].casefold() in {account.casefold() for account in accounts} else ""
+    owner = model.partition("/")[0]
+    return owner if owner.casefold() in {account.casefold() for account in accounts} and HUB.fullmatch(model) else ""
 
 
 def hub_address(model: str) -> str:

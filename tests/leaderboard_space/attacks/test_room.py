@@ -95,7 +95,7 @@ def test_nothing_is_removed_that_was_handed_in_meanwhile(tmp_path: Path) -> None
 
 def test_uploads_that_a_kill_cut_off_are_gone_after_the_next_start(tmp_path: Path) -> None:
     settings = Settings(store=str(tmp_path / "store"), work=tmp_path / "work", workers=0, insecure_local=True)
-    cut = settings.uploads / "tmpabc" / "submission.zip"
+    cut = settings.work / "uploads" / "tmpabc" / "submission.zip"
     cut.parent.mkdir(parents=True)
     cut.write_bytes(bytes(1000))
     with TestClient(create_app(Space.open(settings))):
