@@ -14,6 +14,7 @@ REFUSALS: dict[str, tuple[int, str]] = {
     "FORM_FORGED": (403, "the form was sent from another site"),
     "UNKNOWN_SUBMISSION": (404, "there is no submission with this id, or it belongs to somebody else"),
     "UNKNOWN_ENTRY": (404, "there is no row with this name"),
+    "EVIDENCE_UNREADABLE": (404, "this version of fairspace cannot show the evidence of the row"),
     "UNKNOWN_PAGE": (404, "there is no page at this address"),
     "WRONG_METHOD": (405, "this address does not accept this HTTP method"),
     "BAD_PARAMETER": (400, "a parameter has an invalid value"),

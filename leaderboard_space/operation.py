@@ -189,7 +189,8 @@ def prune(state: State, days: int, most_bytes: int) -> list[str]:
 
 @contextmanager
 def pruning(state: State, settings: Settings) -> Iterator[None]:
-    """Prune the store periodically while the context lasts."""
+    """Prune the store periodically while the context lasts; first, remove uploads that a kill cut off."""
+    shutil.rmtree(settings.work / "uploads", ignore_errors=True)
     stop = threading.Event()
 
     def work() -> None:

@@ -25,11 +25,11 @@ from fairspace.leaderboard_space.log_state import (
     baseline_of,
     with_scores,
 )
-from fairspace.leaderboard_space.storage import Storage, StorageError, result_path, submission_path
+from fairspace.leaderboard_space.storage import UNREADABLE, Storage, StorageError, result_path, submission_path
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.checking.names import owner_of
-from fairspace.submissions.errors import plain
+from fairspace.submissions.checking.names import owner_of, skeleton
+from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.results.board import keep_out, logged_row, published_rows, ranked
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import COPY, TO_CHECK, UNRANKED, Row, row_with
@@ -37,6 +37,8 @@ from fairspace.submissions.results.row_errors import keep_errors
 from fairspace.submissions.results.tiers import tiered
 
 Made = TypeVar("Made")
+_UNLIKE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""Python's errors of data that this version does not write."""
 
 
 class State:
@@ -71,7 +73,7 @@ class State:
     def _fold(self, event: Event) -> None:
         try:
             self._folded.fold(event)
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        except _UNLIKE as error:
             where = f"event {event.number} of the log"
             what = f"no {event.kind} event of ours says this ({type(error).__name__}: {error})"
             mend = "put the log back from a backup; or update this software, if a newer one wrote the log"
@@ -126,6 +128,12 @@ class State:
         with self._lock:
             return list(self._folded.entries.values())
 
+    def models_of_others(self, user: str) -> list[str]:
+        """Models of standing rows that others handed in or we ran, without those that imitate a name themselves."""
+        marked = {entry for name in NAMES for entry in imitations(self._shown_now(name).entries)}
+        standing = (logged for logged in self.entries() if not logged.withdrawn and logged.entry not in marked)
+        return sorted({_who(logged)[1] for logged in standing if logged.user != user})
+
     def is_revoked(self, token: str, user: str, made: str, after: int | None = None) -> bool:
         """Whether a token was revoked: by its id, or with all earlier tokens of its user.
 
@@ -165,6 +173,11 @@ class State:
         """Repairs of the log, in words."""
         with self._lock:
             return list(self._folded.mendings)
+
+    @property
+    def lost(self) -> int:
+        """Number of events that the log says it lost."""
+        return len(self._folded.lost)
 
     def board(self, benchmark: str, standard: str = "") -> Board:
         """The rows of a board without the withdrawn ones; see `results.board.board`. UsageError: unknown board."""
@@ -211,8 +224,7 @@ class State:
     def _row(self, logged: Entry, standard: str) -> Row:
         row = self._rows.get((logged.entry, standard))
         if row is None:
-            accounts = tuple(filter(None, (logged.user, logged.organisation)))
-            owner = owner_of(str(logged.result.meta.get("model", "")), accounts)
+            owner = _owner(logged)
             own = "" if not logged.own else PUBLISHED_ANSWERS if _is_published(logged.result) else OWN_RUN
             text, result = logged.scored.get(standard), logged.result
             result = result if text is None else with_scores(result, standard, text)
@@ -228,7 +240,7 @@ class State:
     def full(self, entry: str) -> Result | None:
         """The result behind a row with its evidence, under its own standard; None for an unknown row.
 
-        StorageError STORE_MISSING, and STORE_CORRUPT if the file does not match the log.
+        StorageError STORE_MISSING; STORE_CORRUPT if the file does not match the log; STORE_UNREADABLE, see `readable`.
         """
         logged = self.entry(entry)
         if logged is None:
@@ -238,7 +250,20 @@ class State:
         if hashlib.sha256(content).hexdigest() != logged.sha256:
             expected, mend = f"a file with the sha256 {logged.sha256}", "put the file back from a backup"
             raise StorageError("STORE_CORRUPT", path, "other content than the log speaks of", expected, mend)
-        return Result.from_json(orjson.loads(content))
+        try:
+            return Result.from_json(orjson.loads(content))
+        except (UsageError, *_UNLIKE) as error:
+            expected, mend = "a result of this version", "update this software: a newer one may have written it"
+            raise StorageError(UNREADABLE, path, UNSHOWN, expected, mend) from error
+
+    def readable(self, entry: str) -> Result | None:
+        """As `full`, but None for a result that this version of fairspace cannot read; the board shows its row."""
+        try:
+            return self.full(entry)
+        except StorageError as error:
+            if error.code != UNREADABLE:
+                raise
+            return None
 
     def snapshot(self) -> bytes:
         """Every board under every standard as canonical JSON: two states of one log give the same bytes."""
@@ -273,6 +298,7 @@ def _row_data(row: Row) -> dict[str, Any]:
     return {"about": about, "rank": row.rank, "ranked": row.ranked, "unranked": row.unranked, "scores": scores}
 
 
+UNSHOWN = "this version of fairspace cannot show its evidence, which another wrote"
 OWN_RUN = "run by us once"
 PUBLISHED_ANSWERS = "answers published by the paper's authors, scored by us"
 
@@ -296,7 +322,7 @@ class Shown:
         """Entries with their copied baselines and the reasons why they have no rank."""
         marks = baseline_copies(folded.same, entries)
         reasons = too_alike(folded.same, entries) | reposts(folded, entries)
-        reasons |= earlier_attempts(folded.attempts, entries)
+        reasons |= earlier_attempts(folded.attempts, entries) | imitations(entries)
         words = {name: mark if mark.startswith(COPY) else f"{mark}. {TO_CHECK}" for name, mark in marks.items()}
         return cls(entries, marks, reasons | copies(folded.same, entries) | words)
 
@@ -375,6 +401,24 @@ def too_alike(same: SameAnswers, shown: Sequence[Entry]) -> dict[str, str]:
     return reasons
 
 
+def imitations(shown: Sequence[Entry]) -> dict[str, str]:
+    """Entry -> why a maintainer must look: its name looks like that of a row of ours, a verified or a proved owner's.
+
+    Of two proved owners' rows neither is marked, nor is what a maintainer released.
+    """
+    firm = {_who(logged)[1]: "a row that is verified or ours" for logged in shown if logged.own or logged.verified}
+    proved = {logged.entry: _who(logged)[1] for logged in shown if _owner(logged)}
+    words = dict.fromkeys(proved.values(), "whose proved owner is on this board") | firm
+    names, reasons = {skeleton(name): name for name in (*proved.values(), *firm)}, {}
+    for logged in shown:
+        model = _who(logged)[1]
+        name = names.get(skeleton(model), model)
+        is_marked = name.casefold() != model.casefold() and (name in firm or logged.entry not in proved)
+        if is_marked and not logged.own and not _is_vouched(logged):
+            reasons[logged.entry] = f"its name looks like {plain(name)}, {words[name]}"
+    return reasons
+
+
 def reposts(folded: LogState, shown: Sequence[Entry]) -> dict[str, str]:
     """Entry -> why a maintainer must look: it has the answers of a withdrawn row of another account or model."""
     firsts = {logged.entry: folded.entries[folded.same.first.get(logged.entry, logged.entry)] for logged in shown}
@@ -387,6 +431,10 @@ def reposts(folded: LogState, shown: Sequence[Entry]) -> dict[str, str]:
 
 def _is_vouched(logged: Entry) -> bool:
     return logged.verified is not None or logged.released is not None
+
+
+def _owner(logged: Entry) -> str:
+    return owner_of(_who(logged)[1], filter(None, (logged.user, logged.organisation)))
 
 
 def _who(logged: Entry) -> tuple[str, str]:

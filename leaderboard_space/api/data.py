@@ -150,7 +150,7 @@ def find_submission(space: Space, name: str) -> Submission:
 def submission(space: Space, stored: Submission) -> Data:
     """The state of a submission, with its faults, or its scores and the sentences that `fairspace score` prints."""
     progress, row = space.jobs.progress(stored), submitted_row(space, stored)
-    full = None if row is None else space.state.full(stored.entry)
+    full = None if row is None else space.state.readable(stored.entry)
     return {
         **{name: getattr(stored, name) for name in STATED},
         "stage": progress.stage,

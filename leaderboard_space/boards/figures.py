@@ -96,8 +96,8 @@ class Source:
         return sorted(kept.values(), key=lambda row: places[row.entry]), " ".join(parts)
 
     def full(self, row: Row) -> Result | None:
-        """A row's result with its evidence; None for a printed row."""
-        return self.state.full(row.entry) if row.provenance != "published" else None
+        """A row's result with its evidence; None for a printed row, and for what this version cannot read."""
+        return self.state.readable(row.entry) if row.provenance != "published" else None
 
 
 @dataclass(frozen=True)

@@ -111,6 +111,13 @@ class Gate:
             await refuse(request, error)(scope, receive, send)
             return
         gradio = await self.load()
+        session = request.query_params.get("session_hash", "")
+        if path.endswith("/queue/data") and session not in gradio.blocks._queue.pending_messages_per_session:
+            problem, mend = "a session that this process does not know", f"load {PAGE} again"
+            await refuse(request, SpaceError("UNKNOWN_PAGE", path, problem, "that of a call", mend))(
+                scope, receive, send
+            )
+            return
         if method == "POST" and path != UPLOAD:
             try:
                 receive = await gradio.check(request)

@@ -17,7 +17,7 @@ from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError, submission_path
-from fairspace.submissions.checking.names import look_alikes, taken_names
+from fairspace.submissions.checking.names import look_alikes, owner_of, taken_names
 
 INTERRUPTED = "was interrupted by an error of this Space"
 TROUBLE: tuple[type[Exception], ...] = (StorageError, OSError)
@@ -165,12 +165,13 @@ class Attempt:
 
     def _with_own_names(self, submission: Submission, outcome: Outcome) -> Outcome:
         """The outcome, refused if the result names a model reserved for others."""
-        if outcome.result is None or outcome.result.meta.get("baseline"):
+        if outcome.result is None:
             return outcome
         model, organisation = (str(outcome.result.meta.get(name)) for name in ("model", "organisation"))
         accounts = tuple(filter(None, (submission.user, submission.organisation)))
-        others = {str(e.result.meta.get("model")) for e in self.state.entries() if e.user != submission.user}
-        faults = [*taken_names(model, organisation, accounts), *look_alikes(model, sorted(others))]
+        faults = taken_names(model, organisation, accounts)
+        if not owner_of(model, accounts):
+            faults += look_alikes(model, self.state.models_of_others(submission.user))
         return Outcome(faults=tuple(faults)) if faults else outcome
 
     def _same(self, submission: Submission, draft: Draft) -> bool:

@@ -19,7 +19,7 @@ from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.log_state import Entry
 from fairspace.leaderboard_space.pages.figures import place_figures
 from fairspace.leaderboard_space.pages.rendering import page
-from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.state import UNSHOWN, State
 from fairspace.leaderboard_space.web.identity import space_of, with_store
 from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.answers.items import Item
@@ -85,12 +85,14 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
         row = logged_row(logged.result, standard)
         return page(request, "withdrawn.html.jinja", status=404, view=view, row=row, own=logged)
     [row] = with_errors([state.find_row(benchmark, standard, entry)], standard)
-    full = state.full(entry) if row.result is not None else None
+    full = state.readable(entry) if row.result is not None else None
     values = row.values if full is None else full.values
     measured = _measured(row, full)
     ranges = {} if measured is None else variant_scores(measured, standard)
     agreement = [value for name, value in row.values.items() if name.startswith("agreement_")]
     short, unknown = in_short(view, row, measured)
+    if full is None and row.result is not None:
+        unknown.setdefault("Its evidence", []).append(UNSHOWN)
     if without := without_error(state.board(benchmark, standard), row):
         unknown.setdefault("Exact ranks", []).append(without)
     means, provenance = behind(row, row.scores.values()), provenance_of(row)
@@ -253,7 +255,7 @@ def _over_tests(request: Request, slug: str) -> Response:
 
 def _run(state: State, view: View, row: Row, *, with_answers: bool = True) -> Run:
     """A row, with its sentences and the first worst and typical answers of a few values."""
-    full = state.full(row.entry) if row.result is not None and with_answers else None
+    full = state.readable(row.entry) if row.result is not None and with_answers else None
     few = islice(full.items.items(), FEW) if full else ()
     items = {name: [next(kind) for _, kind in groupby(of, lambda item: item.kind)] for name, of in few}
     short, unknown = in_short(view, row, _measured(row, full))

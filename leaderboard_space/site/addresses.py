@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote, urlencode
 
-from fairspace.leaderboard_space.boards.views import BoardQuery
+from fairspace.leaderboard_space.boards.views import BoardQuery, draft_of
 from fairspace.leaderboard_space.pages.rendering import POLICY
 from fairspace.leaderboard_space.pages.texts import DOCUMENTS
 from fairspace.submissions.benchmarks.registry import NAMES
@@ -73,8 +73,9 @@ def headers_of(path: str, *, shared: bool) -> dict[str, str]:
     if kind == _TYPES[".svg"]:
         headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'"
     if kind == _TYPES[".csv"]:
-        name = path.strip("/").replace("download/", "").replace("/", "-")
-        headers["Content-Disposition"] = f'attachment; filename="fairspace-{name}"'
+        of, name = shown_by(path), path.strip("/").removeprefix("download/").removesuffix(".csv").replace("/", "-")
+        draft = "-draft" if draft_of(of.benchmark, of.standard) else ""
+        headers["Content-Disposition"] = f'attachment; filename="fairspace-{name}{draft}.csv"'
     if kind == _TYPES[".json"] and shared:
         headers["Access-Control-Allow-Origin"] = "*"
     return headers

@@ -23,10 +23,12 @@ from fairspace.submissions.errors import UsageError
 
 HUB = "hf://datasets/"
 """Prefix of a store on the Hub."""
+UNREADABLE = "STORE_UNREADABLE"
 CODES: dict[str, str] = {
     "STORE_FULL": "there is no room left, or a file cannot be written",
     "STORE_READ_ONLY": "this process has no leave to write there, or the disk is mounted for reading alone",
     "STORE_CORRUPT": "the log or a file is not what was written",
+    UNREADABLE: "another version of this software wrote the file, and this one cannot read it",
     "STORE_MISSING": "there is no such file in the store",
     "STORE_PRUNED": "the file of this refused or failed submission was removed to make room",
     "STORE_UNAVAILABLE": "the Hub did not answer, or kept failing, or other writers kept coming first",

@@ -13,7 +13,7 @@ from pathlib import Path
 from fairspace.leaderboard_space.events import START, Draft, Event, clock, digest, digests, follow, sealed
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage import Storage, StorageError, local, submission_path
+from fairspace.leaderboard_space.storage import Storage, StorageError, local, submission_path, vouched_by
 from fairspace.submissions.errors import UsageError
 
 
@@ -26,6 +26,7 @@ class Checked:
         faults: files that are missing or contradict the log.
         notes: events lost when the log was mended, and files without an event: their writer was stopped too early, or
             the log lost its end.
+        unnamed: number of files without an event beyond the events that the log itself says it lost.
     """
 
     events: int
@@ -34,10 +35,12 @@ class Checked:
     snapshot: str
     faults: tuple[StorageError, ...]
     notes: tuple[str, ...] = ()
+    unnamed: int = 0
 
 
 def check(storage: Storage, key: bytes = b"") -> Checked:
     """Fold the log and read its files; check `verified` events with the key. StorageError for a damaged log."""
+    files = _files(storage.root) if isinstance(storage, local.LocalStorage) else []  # before the events of later ones
     state = State(storage, key)
     number = state.refresh()
     faults = [_forged(number) for number in state.forged]
@@ -49,18 +52,22 @@ def check(storage: Storage, key: bytes = b"") -> Checked:
             read()
         except StorageError as error:
             faults.append(error)
-    notes = [*state.mendings(), *_unnamed(storage, {submission.sha256 for submission in state.submissions()})]
+    named = {submission_path(submission.sha256) for submission in state.submissions()}
+    named |= {file for file in files if (event := vouched_by(file)) and storage.find(event)}
+    unnamed = [f"no event names {file}" for file in files if file not in named]
     snapshot = hashlib.sha256(state.snapshot()).hexdigest()
-    return Checked(number, len(state.entries()), len(state.submissions()), snapshot, tuple(faults), tuple(notes))
+    counts = number, len(state.entries()), len(state.submissions())
+    return Checked(*counts, snapshot, tuple(faults), (*state.mendings(), *unnamed), max(len(unnamed) - state.lost, 0))
 
 
-def _unnamed(storage: Storage, accepted: set[str]) -> list[str]:
-    root = storage.root if isinstance(storage, local.LocalStorage) else None
-    if root is None:
-        return []
-    results = [file for file in root.glob("results/*/*/*.json") if storage.find(f"result:{file.stem}") is None]
-    submissions = [file for file in root.glob("submissions/*/*.zip") if file.stem not in accepted]
-    return [f"no event names {file.relative_to(root).as_posix()}" for file in sorted([*results, *submissions])]
+def _files(root: Path) -> list[str]:
+    """The paths of all results and submissions of a folder."""
+    return sorted(file.relative_to(root).as_posix() for pattern in _FILES for file in root.glob(pattern))
+
+
+_FILES = ("results/*/*/*.json", "submissions/*/*.zip")
+_BESIDE = 1000
+"""Events of no file (of tokens, wishes and maintainers) that a log may have lost, beside four for each file."""
 
 
 def _forged(number: int) -> StorageError:
@@ -78,23 +85,29 @@ def _check_submission(state: State, submission: Submission) -> None:
 
 @dataclass(frozen=True)
 class Mended:
-    """Result of a repair: events in the log now, numbers of lost events, and places of the broken lines."""
+    """Result of a repair: events in the log now, numbers of lost events, and places of the broken lines.
+
+    `count`: the number in the folder's count file, if the log and the files cannot explain it; then it was damaged.
+    """
 
     events: int
     lost: tuple[int, ...] = ()
     aside: tuple[Path, ...] = ()
+    count: int | None = None
 
 
 def mend(root: Path) -> Mended:
-    """Mend the log of a folder: broken lines are put aside, and all others kept. UsageError: no log there.
+    """Mend the log of a folder: broken lines are put aside, and all others kept; a deleted log is like an empty one.
 
     A missing number becomes an event `lost`, and a last event names them. Nothing else may use the store: a process
-    that had read the log refuses the mended one.
+    that had read the log refuses the mended one. UsageError: neither a log nor files of a store.
     """
-    if not (root / local.LOG).is_file():
+    files = len(_files(root))
+    if not files and not (root / local.LOG).is_file():
         raise UsageError(f"{root} holds no {local.LOG}; name the folder of a store.")
-    with (root / local.LOG).open("r+b") as stream:
+    with (root / local.LOG).open("a+b") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
+        stream.seek(0)
         lines = stream.readlines()
         torn = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""  # nobody was told of it
         sound: dict[int, Event] = {}
@@ -106,7 +119,10 @@ def mend(root: Path) -> Mended:
                 broken.append(line)
             else:
                 sound.setdefault(event.number, event)
-        length = max([local.read_count(root) or len(lines), *sound])
+        count, length = local.read_count(root), max([len(lines), *sound])
+        damaged = None if count <= length + 4 * files + _BESIDE else count
+        if count and damaged is None:
+            length = max([count, *sound])
         kept = [event.line() for event in _numbered(sound, length)]
         aside = tuple(local.put_aside(root, line) for line in (*broken, torn) if line)
         lost = tuple(number for number in range(1, length + 1) if number not in sound)
@@ -119,9 +135,9 @@ def mend(root: Path) -> Mended:
             draft = Draft("mended", f"mended:{length + 1}", about)
             kept.append(follow(draft, last, digest(kept[-1]) if kept else START).line())
             local.place(local.write_part(root / local.PARTS, b"".join(kept)), root / local.LOG)
-            local.write_count(root, len(kept))
+        local.write_count(root, len(kept))
         local.tidy(root)
-    return Mended(len(kept), lost, aside)
+    return Mended(len(kept), lost, aside, damaged)
 
 
 def _event(line: bytes) -> Event | None:

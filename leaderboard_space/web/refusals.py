@@ -14,7 +14,7 @@ from starlette.routing import Match, Mount
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.logs import REQUEST
 from fairspace.leaderboard_space.pages.rendering import page
-from fairspace.leaderboard_space.storage import StorageError
+from fairspace.leaderboard_space.storage import UNREADABLE, StorageError
 from fairspace.leaderboard_space.web.identity import client
 from fairspace.submissions.errors import UsageError, plain
 
@@ -55,6 +55,8 @@ def as_space_error(request: Request, error: Exception) -> SpaceError:
         error = request.scope[CUT]
     if isinstance(error, SpaceError):
         return error
+    if isinstance(error, StorageError) and error.code == UNREADABLE:
+        return SpaceError("EVIDENCE_UNREADABLE", "the result", error.what, error.expected, "see the row on its board")
     if isinstance(error, StorageError):
         LOGGER.error("the store failed", extra={"code": error.code, "what": str(error)})
         return SpaceError("STORE_FAILED", "the store", error.code, "a storage that answers", "ask again later")

@@ -1,7 +1,7 @@
 """Checks for names that imitate others: mixed scripts, invisible marks, look-alikes.
 
 Two names look alike if their skeletons are equal: NFKC, letters of other scripts as the Latin look-alikes (Unicode's
-confusables, UTS 39), lower case, letters and digits alone; 0 is o, and 1 and i are l.
+confusables, UTS 39), accents dropped, lower case, letters and digits alone; 0 is o, and 1 and i are l.
 """
 
 from __future__ import annotations
@@ -32,12 +32,17 @@ _FORMS = frozenset(
     )
 )
 """Optional words of an organisation's name."""
+OURS, _BASELINE = "fairspace", "baseline"
+"""Names of the maintainers' own rows: a part of any name, and the beginning of one."""
 HUB = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,95})/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 
 
+@lru_cache(1 << 14)
 def skeleton(name: str) -> str:
     """The skeleton of a name; '' for one without letters and digits."""
-    latin = "".join(_latin().get(mark, mark) for mark in unicodedata.normalize("NFKC", name))
+    latin = name
+    if not name.isascii():
+        latin = "".join(_latin().get(mark) or _bare(mark) for mark in unicodedata.normalize("NFKC", name))
     return "".join(filter(str.isalnum, latin.casefold())).translate(_ALIKE)
 
 
@@ -68,8 +73,8 @@ def names_taken(meta: SubmissionMeta) -> list[Fault]:
 
 def owner_of(model: str, accounts: Iterable[str]) -> str:
     """The account that owns a model named as a Hub repository, OWNER/NAME; '' for none."""
-    named = HUB.fullmatch(model)
-    return named[1] if named and named[1].casefold() in {account.casefold() for account in accounts} else ""
+    owner = model.partition("/")[0]
+    return owner if owner.casefold() in {account.casefold() for account in accounts} and HUB.fullmatch(model) else ""
 
 
 def hub_address(model: str) -> str:
@@ -79,15 +84,20 @@ def hub_address(model: str) -> str:
 
 
 def taken_names(model: str, organisation: str, accounts: Collection[str] = ()) -> list[Fault]:
-    """A fault for each name of a printed model or its organisation that the accounts may not use.
+    """A fault for each name of ours, of a printed model, or of its organisation, that the accounts may not use.
 
     `accounts` are the user and, confirmed by the Hub, the organisation behind the submission.
     """
-    proved = {skeleton(account) for account in accounts}
+    proved, by = {skeleton(account) for account in accounts}, owner_of(model, accounts)
     models, organisations = _printed()
     faults = []
+    if OURS not in {account.casefold() for account in accounts}:
+        for field, name in (("model", model), ("organisation", organisation)):
+            if any(map(_is_ours, {by} if by and field == "model" else {name, name.rpartition("/")[2]})):
+                expected = f"a name without {OURS} that does not begin with {_BASELINE}: such rows are ours"
+                faults.append(Fault("NAME_TAKEN", f"{META}, {field}", show(name), expected, "choose another name"))
     printed = models.get(skeleton(model)) or models.get(skeleton(model.rpartition("/")[2]))
-    if printed is not None and not owner_of(model, accounts) and not proved & set(map(skeleton, printed[1])):
+    if printed is not None and not by and not proved & set(map(skeleton, printed[1])):
         expected = f"another name than that of a printed model, {printed[0]}"
         mend = "add the version or the date that was run, or hand it in for the organisation that owns the model"
         faults.append(Fault("NAME_TAKEN", f"{META}, model", show(model), expected, mend))
@@ -99,13 +109,24 @@ def taken_names(model: str, organisation: str, accounts: Collection[str] = ()) -
     return faults
 
 
-def look_alikes(model: str, others: Iterable[str]) -> list[Fault]:
-    """A fault if a model's name looks like another row's without being the same."""
-    for other in others:
-        if model != other and skeleton(model) and skeleton(model) == skeleton(other):
+def look_alikes(model: str, others: Collection[str]) -> list[Fault]:
+    """A fault if a model's name looks like another row's without being the same as any."""
+    for other in () if model in others else others:
+        if skeleton(model) and skeleton(model) == skeleton(other):
             expected = f"a name that is not taken for {show(other)}, which is on a board"
             return [Fault("LOOK_ALIKE_NAME", f"{META}, model", show(model), expected, CODES["LOOK_ALIKE_NAME"].mend)]
     return []
+
+
+def _is_ours(name: str) -> bool:
+    bare = skeleton(name)
+    return skeleton(OURS) in bare or bare.startswith(skeleton(_BASELINE))
+
+
+def _bare(mark: str) -> str:
+    """A Latin letter without its accents; any other mark as it is."""
+    first = unicodedata.normalize("NFKD", mark)[:1]
+    return first if first.isascii() else mark
 
 
 def _unclear(name: str) -> str:
@@ -138,14 +159,13 @@ def _are_joined(*letters: str) -> bool:
 
 @lru_cache
 def _latin() -> Mapping[str, str]:
-    """Letter of another script -> its Latin look-alike."""
-    from confusable_homoglyphs.categories import alias
+    """Letter beyond ASCII -> its look-alike within."""
     from confusable_homoglyphs.confusables import confusables_data
 
     return {
         mark: min(alike)
         for mark, others in confusables_data.items()
-        if len(mark) == 1 and not mark.isascii() and mark.isalpha() and alias(mark) != "LATIN"
+        if len(mark) == 1 and not mark.isascii() and mark.isalpha()
         if (alike := [other["c"] for other in others if len(other["c"]) == 1 and re.match("[A-Za-z0-9]", other["c"])])
     }
 

@@ -122,7 +122,10 @@ def store(
     revoke_user: Annotated[str, typer.Option(help="Revoke all tokens of this user; known within seconds.")] = "",
     as_json: Json = False,
 ) -> None:
-    """Check a store: the whole log and every file that it names. Stores with the same board print the same snapshot."""
+    """Check a store: the whole log and every file that it names. Stores with the same board print the same snapshot.
+
+    Exit code: 1 for a fault, 4 if files lie there that no event names: the log may have lost its end.
+    """
     from fairspace.leaderboard_space.events import signing_key
     from fairspace.leaderboard_space.settings import Settings
     from fairspace.leaderboard_space.state import State
@@ -145,7 +148,9 @@ def store(
             typer.echo(plain(note))
         for fault in faults:
             typer.secho(fault, fg="red", err=True)
-    raise typer.Exit(1 if faults else 0)
+        if report.unnamed:
+            typer.echo("Files without an event: a writer was killed, or the log is older: compare a backup.", err=True)
+    raise typer.Exit(1 if faults else 4 if report.unnamed else 0)
 
 
 def _mend(folder: Path) -> None:
@@ -156,6 +161,8 @@ def _mend(folder: Path) -> None:
     if done.lost:
         typer.echo(f"lost: event {', '.join(map(str, done.lost))}", err=True)
         typer.echo("A lost event may have withdrawn or verified a row: read what was altered, do it again.", err=True)
+    if done.count is not None:
+        typer.echo(f"events.count said {done.count}, more than the files explain: now {done.events}.", err=True)
     for path in done.aside:
         typer.echo(f"what was altered lies in {path}", err=True)
 

@@ -70,7 +70,7 @@ CODES: dict[str, Code] = {
         "write it in the letters of one script; the same model has the same name, to the letter",
     ),
     "NAME_TAKEN": Code(
-        "a name is that of a printed model or of its organisation",
+        "a name is ours, or that of a printed model or of its organisation",
         "add the version that was run, or hand it in for the organisation that owns the model",
     ),
     "PARQUET_CORRUPT": Code("the Parquet file is damaged, truncated or encrypted", "write it again"),

@@ -110,11 +110,10 @@ def _check_directory(stream: IO[bytes], size: int, limits: Limits) -> None:
     plain = len(tail) >= 22 and tail[-22:-18] == b"PK\x05\x06" and tail[-2:] == b"\0\0"
     end = len(tail) - 22 if plain else tail.rfind(b"PK\x05\x06")
     stream.seek(0)
+    if stream.read(4) not in (b"PK\x03\x04", b"PK\x05\x06"):
+        raise RefusedError("NOT_A_SUBMISSION", "a file that does not begin as a zip", "a folder or a .zip file")
     if end < 0 or len(tail) - end < 22:
-        starts_as_zip = stream.read(4) == b"PK\x03\x04"
-        code = "ZIP_CORRUPT" if starts_as_zip else "NOT_A_SUBMISSION"
-        what = "a zip without its directory (truncated?)" if starts_as_zip else "a file that is no zip"
-        raise RefusedError(code, what, "a folder or a .zip file")
+        raise RefusedError("ZIP_CORRUPT", "a zip without its directory (truncated?)", "a folder or a .zip file")
     if tail[max(0, end - 20) : end].startswith(b"PK\x06\x07"):
         raise RefusedError("ZIP64", "a zip64 directory", "an ordinary zip")
     entries, length = struct.unpack("<HL", tail[end + 10 : end + 16])

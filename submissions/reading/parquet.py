@@ -156,11 +156,11 @@ def check_pages(stream: IO[bytes], limits: Limits, budget: HeaderBudget | None =
 
 
 def _footer(stream: IO[bytes], budget: HeaderBudget) -> tuple[Fields, int]:
-    length = stream.seek(0, 2)
+    length, _, head = stream.seek(0, 2), stream.seek(0), stream.read(4)
     stream.seek(max(0, length - 8))
     tail = stream.read(8)
-    if length < 12 or tail[4:] != b"PAR1":
-        raise RefusedError("PARQUET_CORRUPT", "a file without the mark PAR1 at its end", _EXPECTED)
+    if length < 12 or {head, tail[4:]} != {b"PAR1"}:
+        raise RefusedError("PARQUET_CORRUPT", "a file without the mark PAR1 at both ends", _EXPECTED)
     (size,) = struct.unpack("<I", tail[:4])
     if size > length - 12:
         raise RefusedError("PARQUET_CORRUPT", "a footer longer than the file", _EXPECTED)

@@ -49,7 +49,8 @@ def store(root: Path) -> LocalStorage:
 def good_zip(path: Path, model: str) -> Path:
     tables = import_module("fairspace.submissions.benchmarks.fact_or_fair.baselines").tables("stereotyped", 1)
     meta = baseline_meta("stereotyped", "fact_or_fair", 1, tables)
-    return write_submission(path, meta.model_copy(update={"baseline": None, "model": model}), tables)
+    meta = meta.model_copy(update={"baseline": None, "model": model, "organisation": "A lab"})
+    return write_submission(path, meta, tables)
 
 
 def bad_zip(path: Path) -> tuple[Path, set[str]]:

@@ -22,7 +22,7 @@ from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.local import LocalStorage
-from tests.leaderboard_space.jobs.children import ZIP_END
+from tests.leaderboard_space.jobs.children import ZIP_END, disguised
 
 ADA = User("ada", ("lab", "school"))
 PAUSE_SECONDS = 0.2
@@ -35,7 +35,7 @@ def opened(folder: Path, kind: type[Intake] = Intake, **settings: Any) -> Intake
 
 def hand_in(intake: Intake, folder: Path, text: str, user: User = ADA, organisation: str = "") -> Submission:
     file = folder / f"{text}-{threading.get_ident()}"
-    file.write_bytes(text.encode() + ZIP_END)
+    file.write_bytes(disguised(text.encode()))
     return intake.accept(file, user, organisation)
 
 
@@ -80,7 +80,7 @@ def test_a_quota_holds_for_those_who_hand_in_at_once(tmp_path: Path) -> None:
 def test_a_submission_is_stored_and_queued_when_it_is_accepted(tmp_path: Path) -> None:
     intake = opened(tmp_path)
     accepted = hand_in(intake, tmp_path, "one", organisation="lab")
-    assert (accepted.user, accepted.organisation, accepted.size, accepted.attempt) == ("ada", "lab", 25, 1)
+    assert (accepted.user, accepted.organisation, accepted.size, accepted.attempt) == ("ada", "lab", 29, 1)
     assert (accepted.outcome, accepted.failed) == ("waiting", ())
     assert intake._coming == {}
     assert [event.kind for event in LocalStorage(tmp_path / "store").events()] == ["accepted"]
@@ -89,7 +89,7 @@ def test_a_submission_is_stored_and_queued_when_it_is_accepted(tmp_path: Path) -
 
 
 def test_a_refused_submission_leaves_nothing_behind(tmp_path: Path) -> None:
-    intake = opened(tmp_path, upload_bytes=25)
+    intake = opened(tmp_path, upload_bytes=29)
     assert code(lambda: hand_in(intake, tmp_path, "four")) == "UPLOAD_TOO_LARGE"
     with pytest.raises(SpaceError, match=r"'another'.*one of: lab, school") as refused:
         hand_in(intake, tmp_path, "one", organisation="another")
@@ -98,10 +98,12 @@ def test_a_refused_submission_leaves_nothing_behind(tmp_path: Path) -> None:
         hand_in(intake, tmp_path, "one", User("grace"), organisation="lab")
     assert intake.state.submissions() == []
     assert intake._coming == {}
-    assert hand_in(intake, tmp_path, "one").size == 25
+    assert hand_in(intake, tmp_path, "one").size == 29
 
 
-@pytest.mark.parametrize("content", [b"", b"a text", b"PK\x03\x04 of which the end was cut off"])
+@pytest.mark.parametrize(
+    "content", [b"", b"a text", b"PK\x03\x04 of which the end was cut off", b"MZ" + ZIP_END, b"\x89PNG" + ZIP_END]
+)
 def test_what_is_no_whole_zip_is_refused_at_once(tmp_path: Path, content: bytes) -> None:
     intake, file = opened(tmp_path), tmp_path / "renamed.zip"
     file.write_bytes(content)

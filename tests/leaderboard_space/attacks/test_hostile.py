@@ -28,7 +28,7 @@ from fairspace.submissions.format.schema import Tool
 from fairspace.submissions.format.writing import write_submission
 from tests.leaderboard_space.attacks.running import SIGNING, Running, running
 from tests.leaderboard_space.chromium import chromium
-from tests.leaderboard_space.jobs.children import ZIP_END
+from tests.leaderboard_space.jobs.children import disguised
 from tests.submissions.checking.hostile import CASES
 
 pytestmark = pytest.mark.process
@@ -265,7 +265,7 @@ def test_ten_thousand_tiny_uploads_end_at_the_sixtieth(space: Running) -> None:
 
 def test_a_file_that_was_handed_in_over_gradio_is_deleted(space: Running) -> None:
     program = space.program("neat")
-    (path,) = program.post(UPLOAD, files={"files": ("../../x\u202e.zip", b"neat" + ZIP_END)}).json()
+    (path,) = program.post(UPLOAD, files={"files": ("../../x\u202e.zip", disguised(b"neat"))}).json()
     assert Path(path).is_relative_to(space.root / "work" / "gradio")
     events = {event["api_name"]: event for event in program.get("/config").json()["dependencies"]}
     body = {"fn_index": events["hand_in"]["id"], "data": [{"path": path}, ""], "session_hash": "neat"}

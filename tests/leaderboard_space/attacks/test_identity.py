@@ -275,6 +275,16 @@ def test_gradio_takes_no_file_but_an_uploaded_one_and_fetches_none(space: Runnin
     assert Path(uploaded).is_file()
 
 
+def test_a_stranger_gets_no_stream_of_a_session_that_is_none(space: Running) -> None:
+    """A stream that breaks off leaves a traceback in the log, which `running` refuses."""
+    client = space.program("stranger")
+    events = {event["api_name"]: event for event in client.get("/config").json()["dependencies"]}
+    for query in ("?session_hash=x", "?session_hash=" + "x" * 2000, "?session_hash=", ""):
+        space.refused(client.get(f"/gradio_api/queue/data{query}"), "UNKNOWN_PAGE")
+    assert client.get("/gradio_api/upload_progress?upload_id=x").status_code == 404
+    assert call(client, events["look"], []), "that of a call is answered"
+
+
 def test_calls_have_a_rate_of_their_own(space: Running) -> None:
     client = space.program("eager")
     count = 0

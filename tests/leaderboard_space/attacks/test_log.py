@@ -18,8 +18,11 @@ from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError, submission_path
 from fairspace.leaderboard_space.storage.checking import check, mend
 from fairspace.leaderboard_space.storage.local import COUNT, LOG, LocalStorage
+from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.factory import result
+from tests.submissions.conftest import run as run
 
+Run = Callable[..., tuple[int, str, str]]
 USERS = ("ada", "bob", "eve")
 
 
@@ -97,6 +100,49 @@ def test_a_flipped_bit_is_an_error_of_its_line_and_costs_no_other(tmp_path: Path
             assert [path.read_bytes() for path in mended.aside] == [damaged[number - 1]]
         assert rows(tmp_path).keys() >= before.keys() - ({Event.of_line(lines[number - 1]).body.get("entry")})
     assert mend(tmp_path).aside == (), "a mended log is sound"
+
+
+@pytest.mark.parametrize("count", ["99999999", "9" * 20, "123456 and more", "-7", "12"])
+def test_mending_ends_whatever_the_count_says(tmp_path: Path, count: str) -> None:
+    filled(tmp_path)
+    before, lines = rows(tmp_path), (tmp_path / LOG).read_bytes().splitlines(keepends=True)
+    (tmp_path / COUNT).write_text(count)
+    mended = mend(tmp_path)
+    damaged = int(count) if count.isdigit() and int(count) > 10_000 else None
+    assert (mended.count, rows(tmp_path)) == (damaged, before)
+    assert mended.lost == (() if damaged or not count.isdigit() else tuple(range(len(lines) + 1, 13)))
+    assert mend(tmp_path) == replace(mended, count=None, lost=()), "and the count is right again"
+
+
+def test_a_deleted_log_is_mended_like_an_empty_one(tmp_path: Path) -> None:
+    filled(tmp_path)
+    (tmp_path / LOG).unlink()
+    count = int((tmp_path / COUNT).read_text())
+    with pytest.raises(StorageError, match="STORE_CORRUPT"):
+        check(LocalStorage(tmp_path))
+    assert mend(tmp_path).lost == tuple(range(1, count + 1))
+    report = check(LocalStorage(tmp_path))
+    assert (report.faults, report.unnamed) == ((), 0), "the log says what it lost"
+    assert sum(note.startswith("no event names") for note in report.notes) == 5
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="holds no events"):
+        mend(tmp_path / "empty")
+
+
+def test_a_log_and_a_count_that_are_older_than_the_files_are_told_by_the_exit_code(run: Run, tmp_path: Path) -> None:
+    filled(tmp_path)
+    assert run("store", tmp_path)[0] == 0
+    lines = (tmp_path / LOG).read_bytes().splitlines(keepends=True)
+    (tmp_path / LOG).write_bytes(b"".join(lines[:2]))
+    (tmp_path / COUNT).write_text("2\n")
+    code, out, err = run("store", tmp_path)
+    assert (code, out.count("no event names"), "Files without an event" in err) == (4, 3, True)
+    for path in (LOG, COUNT):
+        (tmp_path / path).unlink()
+    assert run("store", tmp_path, "--mend")[0] == 4, "nothing is left that says how many events there were"
+    (tmp_path / COUNT).write_text("99999999")
+    code, _, err = run("store", tmp_path, "--mend")
+    assert (code, "events.count said 99999999" in err) == (4, True)
 
 
 def broken(lines: list[bytes]) -> None:

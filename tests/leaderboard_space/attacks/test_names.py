@@ -1,10 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
+from typing import Literal, cast
 
 import pytest
 
-from fairspace.leaderboard_space.intake import result_draft
+from fairspace.leaderboard_space.boards.models import STEREOTYPED, place_of
+from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.intake import add_result, result_draft
+from fairspace.leaderboard_space.jobs.attempt import Attempt, Job
+from fairspace.leaderboard_space.jobs.child import Outcome
+from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.benchmarks.baselines import baseline_meta
@@ -14,6 +24,8 @@ from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.format.collector import Collector
 from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.results.board import published_rows
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.values import measured
 from tests.leaderboard_space.factory import good_zip, renamed, result
 
 
@@ -70,6 +82,30 @@ def test_a_printed_models_name_is_taken_with_every_decoration(model: str) -> Non
     assert [fault.code for fault in taken_names(model, "Example Lab", ("eve",))] == ["NAME_TAKEN"]
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("baseline: random", "BASELINE: x", "Base line – random", "b a s e l i n e", "bаseline：random", "baselíne"),
+        *("fairspace", "Fair-Space Inc.", "The fairspace team", "fa1rspace", "faırspace", "ƒ/faírspace", "ｆairspace"),
+        *("fairspace/aurora", "acme/baseline-random", "f a i r s p α c e"),
+    ],
+)
+def test_our_names_are_ours_in_every_form(name: str) -> None:
+    for fault in (*taken_names(name, "Example Lab", ("eve",)), *taken_names("mine", name, ("eve", "fa1rspace"))):
+        assert fault.code == "NAME_TAKEN"
+        assert "such rows are ours" in fault.expected
+    assert taken_names(name, "Example Lab", ("eve",))
+    assert taken_names("mine", name, ("eve", "fa1rspace"))
+    assert not taken_names(name, name, ("ada", "fairspace"))
+
+
+def test_names_that_only_remind_of_ours_are_free() -> None:
+    assert not taken_names("Llama baseline", "Space Fair", ("eve",))
+    assert not taken_names("acme/fairspace-tuned", "Acme", ("acme",)), "a proved owner names its models"
+    assert taken_names("baseline-random/a", "Acme", ("baseline-random",)), "but no account is our baseline"
+    assert taken_names("fair-space/a", "Acme", ("fair-space",))
+
+
 def test_its_owner_may_use_it_and_others_may_name_the_version() -> None:
     assert not taken_names("openai/gpt-4o", "OpenAI", ("ada", "openai"))
     assert [fault.where for fault in taken_names("mine", "Open AI", ("eve",))] == ["submission.json, organisation"]
@@ -94,6 +130,97 @@ def test_a_model_is_its_proved_owners_or_claimed_by_the_account(tmp_path: Path) 
     rows = {row.model: row for row in state.board("fact_or_fair") if row.result is not None}
     assert rows["Acme/aurora"].owner == "Acme"
     assert (rows["Acme/borealis"].owner, rows["Acme/borealis"].claim) == ("", "claimed by eve")
+
+
+OWNED, SQUATTED = "Acme/aurora-10", "acme aurora IO"
+
+
+def log_of(tmp_path: Path, *rows: tuple[str, str, str]) -> tuple[State, dict[str, str]]:
+    """A store with rows of model, user and organisation; the entry of each model."""
+    state = State(LocalStorage(tmp_path / "store"))
+    scored, entries = result("fact_or_fair", "stereotyped", "a model"), {}
+    for model, user, organisation in rows:
+        draft, files = result_draft(renamed(scored, model), user, organisation)
+        (event,) = state.storage.append([draft], files)
+        entries[model] = str(event.body["entry"])
+    state.refresh()
+    return state, entries
+
+
+def ended(state: State, model: str, user: str, organisation: str = "") -> list[str]:
+    """Codes of the faults with which a worker ends the job of a scored submission."""
+    submission = Submission("0" * 20, user, organisation, "0" * 64, 1, "")
+    attempt = Attempt(state, Settings(), {}, Job(submission.id, 1), "", Event())
+    outcome = Outcome(result=renamed(result("fact_or_fair", "stereotyped", "a model"), model))
+    return [fault.code for fault in attempt._with_own_names(submission, outcome).faults]
+
+
+def marked(state: State) -> dict[str, str]:
+    rows = [row for row in state.board("fact_or_fair") if row.submitter]
+    reasons = {row.model: " ".join(row.kept_out).partition("its name looks like ")[2] for row in rows}
+    return {model: reason for model, reason in reasons.items() if reason}
+
+
+def test_a_proved_owner_is_never_refused_and_who_imitates_its_name_is_marked(tmp_path: Path) -> None:
+    state, _ = log_of(tmp_path, (SQUATTED, "eve", ""))
+    assert ended(state, OWNED, "ada", "acme") == []
+    assert ended(state, OWNED, "bob") == ["LOOK_ALIKE_NAME"], "without proof the first name stands"
+    assert not marked(state)
+    draft, files = result_draft(renamed(result("fact_or_fair", "stereotyped", "a model"), OWNED), "ada", "acme")
+    state.storage.append([draft], files)
+    state.refresh()
+    assert marked(state) == {SQUATTED: f"{OWNED}, whose proved owner is on this board"}
+    assert ended(state, OWNED, "bob") == [], "the name of the model itself is no imitation"
+    assert ended(state, SQUATTED, "mallory") == ["LOOK_ALIKE_NAME"], "and an imitation is none to go by"
+    assert ended(state, OWNED.lower(), "mallory") == ["LOOK_ALIKE_NAME"]
+
+
+def test_a_withdrawn_row_takes_no_name(tmp_path: Path) -> None:
+    state, entries = log_of(tmp_path, (SQUATTED, "eve", ""))
+    state.storage.append([Draft("withdrawn", "withdrawn:1", {"entry": entries[SQUATTED], "by": "m", "reason": "r"})])
+    state.refresh()
+    assert ended(state, OWNED, "bob") == []
+
+
+def test_what_looks_like_a_row_of_ours_is_marked_unless_a_maintainer_released_it(tmp_path: Path) -> None:
+    imitation = "0penai/gpt-9"
+    state, entries = log_of(tmp_path, (imitation, "eve", "0penai"), ("Openal gpt 9", "bob", ""))
+    assert marked(state) == {"Openal gpt 9": f"{imitation}, whose proved owner is on this board"}
+    add_result(state.storage, renamed(result("fact_or_fair", "stereotyped", "a model"), "openai/gpt-9"))
+    state.refresh()
+    reason = "openai/gpt-9, a row that is verified or ours"
+    assert marked(state) == {imitation: reason, "Openal gpt 9": reason}
+    mark = {"entry": entries[imitation], "by": "m", "reason": "r"}
+    state.storage.append([Draft("released", "released:1", mark)])
+    state.refresh()
+    assert marked(state) == {"Openal gpt 9": reason}
+
+
+def test_a_row_of_a_baselines_name_sets_no_scale() -> None:
+    """As in a log from before the names were reserved."""
+
+    def named(provenance: Literal["baseline", "scored here"], worst: float) -> Row:
+        scores = {"TBS": measured("TBS", worst)}
+        return replace(published_rows("genres")[0], provenance=provenance, model=STEREOTYPED, scores=scores)
+
+    for rows in ([named("baseline", 10.0)], [named("scored here", 1.0), named("baseline", 10.0)]):
+        state = cast(State, SimpleNamespace(board=lambda *_, rows=rows: rows))
+        place = place_of(state, "genres", rows[0])
+        assert place is not None
+        assert place(5.0) == 0.5
+    assert place_of(cast(State, SimpleNamespace(board=lambda *_: rows[:1])), "genres", rows[0]) is None
+
+
+def test_a_row_that_calls_itself_a_baseline_is_a_submission(tmp_path: Path) -> None:
+    state, _ = log_of(tmp_path)
+    forged = result("fact_or_fair", "stereotyped")
+    assert forged.meta["baseline"] == "stereotyped"
+    draft, files = result_draft(forged, "eve", "")
+    state.storage.append([draft], files)
+    state.refresh()
+    (row,) = [row for row in state.board("fact_or_fair") if row.result is not None]
+    assert (row.provenance, row.row_class) == ("scored here", "submitted")
+    assert ended(state, STEREOTYPED, "eve") == ["NAME_TAKEN"]
 
 
 def test_every_printed_model_is_known() -> None:

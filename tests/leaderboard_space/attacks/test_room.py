@@ -8,17 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fastapi.testclient import TestClient
 
+from fairspace.leaderboard_space.app import create_app
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import Intake, User
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.operation import due, prune
 from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError, submission_path
 from fairspace.leaderboard_space.storage.checking import check
 from fairspace.leaderboard_space.storage.local import LocalStorage
-from tests.leaderboard_space.jobs.children import ZIP_END
+from tests.leaderboard_space.jobs.children import disguised
 
 ADA = User("ada")
 
@@ -32,7 +35,7 @@ class Store:
 
     def hand_in(self, number: int) -> Submission:
         file = self.root / "file"
-        file.write_bytes(f"{number:078}".encode() + ZIP_END)
+        file.write_bytes(disguised(f"{number:074}".encode()))
         return self.intake.accept(file, ADA)
 
     def end(self, submission: Submission, kind: str) -> None:
@@ -88,6 +91,15 @@ def test_nothing_is_removed_that_was_handed_in_meanwhile(tmp_path: Path) -> None
     path = submission_path(again.sha256)
     assert not store.storage.remove([path], Draft("pruned", "pruned:x", {"sha256": [again.sha256]}), number)
     assert store.storage.read(path)
+
+
+def test_uploads_that_a_kill_cut_off_are_gone_after_the_next_start(tmp_path: Path) -> None:
+    settings = Settings(store=str(tmp_path / "store"), work=tmp_path / "work", workers=0, insecure_local=True)
+    cut = settings.work / "uploads" / "tmpabc" / "submission.zip"
+    cut.parent.mkdir(parents=True)
+    cut.write_bytes(bytes(1000))
+    with TestClient(create_app(Space.open(settings))):
+        assert not cut.parent.exists()
 
 
 @pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.EPERM])

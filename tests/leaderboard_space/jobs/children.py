@@ -13,12 +13,17 @@ from pathlib import Path
 
 RESULT = "result.json"
 HELD = 64 << 20
-ZIP_END = b"PK\x05\x06" + bytes(18)
+ZIP_START, ZIP_END = b"PK\x03\x04", b"PK\x05\x06" + bytes(18)
+
+
+def disguised(content: bytes) -> bytes:
+    """Content with the beginning and the end of a zip, which let it pass the first check."""
+    return ZIP_START + content + ZIP_END
 
 
 def told() -> bytes:
-    """The file's text, without the zip ending that lets it pass the first check."""
-    return Path(sys.argv[1]).read_bytes().removesuffix(ZIP_END)
+    """The file's text."""
+    return Path(sys.argv[1]).read_bytes().removeprefix(ZIP_START).removesuffix(ZIP_END)
 
 
 def memory() -> None:

@@ -33,7 +33,7 @@ from fairspace.leaderboard_space.storage.checking import check
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from tests.leaderboard_space.factory import result
-from tests.leaderboard_space.jobs.children import ZIP_END
+from tests.leaderboard_space.jobs.children import disguised
 from tests.leaderboard_space.jobs.spaces import CHILDREN, settings
 
 BENCHMARK = "stereotypical_bias"
@@ -97,7 +97,9 @@ class Load:
             file = self.good.replace("a model", name) if number % 2 else f"nothing\n{name}"
             with suppress(httpx.HTTPError):
                 answer = httpx.post(
-                    f"{self.address}/api/v1/submissions", files={"file": ("a.zip", file.encode() + ZIP_END)}, timeout=10
+                    f"{self.address}/api/v1/submissions",
+                    files={"file": ("a.zip", disguised(file.encode()))},
+                    timeout=10,
                 )
                 if answer.status_code == 202:
                     self.acknowledged.append(answer.json()["id"])

@@ -15,7 +15,7 @@ from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from tests.leaderboard_space.factory import result
-from tests.leaderboard_space.jobs.children import ZIP_END
+from tests.leaderboard_space.jobs.children import disguised
 
 CHILDREN = "tests.leaderboard_space.jobs.children"
 FAST = Timing(sweep=0.1, poll=0.05)
@@ -38,7 +38,7 @@ def space(about: Settings, module: str = CHILDREN, timing: Timing = FAST) -> Spa
 def hand_in(space: Space, folder: Path, text: str, user: User = USER) -> Submission:
     folder.mkdir(exist_ok=True)
     file = folder / "handed-in"
-    file.write_bytes(text.encode() + ZIP_END)
+    file.write_bytes(disguised(text.encode()))
     return space.intake.accept(file, user)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.leaderboard_space.jobs.children import ZIP_END
+from tests.leaderboard_space.jobs.children import disguised
 from tests.leaderboard_space.jobs.killed import TRANSITIONS
 from tests.leaderboard_space.jobs.spaces import good, kinds, log, rebuilt, settings, space, until, until_ended
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 
 def kill_at(folder: Path, at: str, told: str) -> None:
     file = folder / "file"
-    file.write_bytes(told.encode() + ZIP_END)
+    file.write_bytes(disguised(told.encode()))
     command = [sys.executable, "-m", "tests.leaderboard_space.jobs.killed", str(folder), at, str(file)]
     assert subprocess.run(command, cwd=ROOT, timeout=600, check=False).returncode == -signal.SIGKILL
 

@@ -70,7 +70,7 @@ def test_the_board_shows_three_numbers_and_folds_the_tier(sure: Opened) -> None:
     assert f" 0.2000 {interval(sure, 'best')}" in found["best"][2]
     ranks = {"best": "1 could be 1–2", "close": "2 could be 1–2", "far": "3"}
     assert {model: found[model][1] for model in tiers} == ranks
-    papers = cells(page(sure, f"{BOARD}&from=papers"))
+    papers = cells(page(sure, BOARD))
     printed = next(row.model for row in sure.space.state.board(BENCH, "up_to_twenty") if row.result is None)
     assert papers[printed][1] == "–"
     assert papers[printed][2].endswith(" computed here")

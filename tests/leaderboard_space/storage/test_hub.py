@@ -27,7 +27,7 @@ from fairspace.submissions.results.result import Result
 from tests.hub.faults import DROP, SLOW, Fault
 from tests.hub.running import COMMIT, OWNER, ROOT, STRANGER, Hub, online
 from tests.leaderboard_space.factory import renamed, result
-from tests.leaderboard_space.jobs.children import ZIP_END
+from tests.leaderboard_space.jobs.children import disguised
 
 Open = Callable[..., HubStorage]
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=<...>' to upload:DeprecationWarning")  # by the client
@@ -279,7 +279,7 @@ def test_submissions_that_come_at_once_are_one_commit_and_count_for_the_quota(
 
     def hand_in(user: str, number: int) -> None:
         file = tmp_path / f"{user}-{number}.zip"
-        file.write_bytes(f"{user} {number}".encode() + ZIP_END)
+        file.write_bytes(disguised(f"{user} {number}".encode()))
         try:
             intake.accept(file, User(user))
         except SpaceError as error:

@@ -229,6 +229,13 @@ def text_file(path: Path) -> Path:
 
 
 @case("NOT_A_SUBMISSION")
+def picture_that_ends_as_a_zip(path: Path) -> Path:
+    whole = write_zip(path / "s.zip", GOOD.items())
+    whole.write_bytes(b"\x89PNG\r\n\x1a\n" + whole.read_bytes())
+    return whole
+
+
+@case("NOT_A_SUBMISSION")
 def fifo_as_submission(path: Path) -> Path:
     os.mkfifo(path / "s")
     return path / "s"
@@ -713,6 +720,7 @@ for name, data in {
     "parquet_empty_file": b"",
     "parquet_text": b"PAR1 this is none PAR1",
     "parquet_without_magic": good_parquet[:-4] + b"XXXX",
+    "parquet_without_beginning": b"XXXX" + good_parquet[4:],
     "parquet_encrypted": good_parquet[:-4] + b"PARE",
     "parquet_footer_too_long": good_parquet[:-8] + b"\xff\xff\xff\x7fPAR1",
     "parquet_zeros": b"PAR1" + bytes(len(good_parquet) - 12) + good_parquet[-8:],
