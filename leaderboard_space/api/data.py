@@ -225,7 +225,7 @@ ROW = (
     *("remarks", "labels", "tier", "rank_range", "no_tier", "chances"),
 )
 STATED = (
-    *("id", "outcome", "accepted", "ended", "attempt", "organisation", "size", "reason", "pruned", "same"),
+    *("id", "name", "outcome", "accepted", "ended", "attempt", "organisation", "size", "reason", "pruned", "same"),
     *("benchmark", "entry"),
 )
 """Fields of a submission in an answer."""

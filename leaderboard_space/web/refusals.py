@@ -139,4 +139,4 @@ def note(request: HTTPConnection, error: SpaceError) -> None:
 
 def _wants_json(request: Request) -> bool:
     accept = request.headers.get("accept", "")
-    return request.url.path.startswith("/api/") or ("application/json" in accept and "text/html" not in accept)
+    return request.url.path.startswith(("/api/", "/gradio_api/")) or ("application/json" in accept and "text/html" not in accept)
