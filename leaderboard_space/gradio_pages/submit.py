@@ -62,7 +62,7 @@ class Gradio:
             call = orjson.loads(await request.body())
             if (name := request.url.path.rpartition("/")[2]) in PUBLIC:
                 values = call = {parameter: self._value(value) for parameter, value in call.items()}
-                fits = call.keys() <= PUBLIC[name]
+                fits = PUBLIC[name][0] in call and call.keys() <= set(PUBLIC[name])
             else:
                 values = call["data"] = [self._value(value) for value in call["data"]]
                 fits = len(values) == len(self.blocks.fns[call["fn_index"]].inputs)
@@ -230,17 +230,17 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
     revoke_every.click(revoke_mine, None, [outcome], **shared)
 
 
-PUBLIC = {"submit": {"file", "organisation"}, "submission": {"id"}}
-"""Events of `gradio_client` and other programs -> names of their inputs."""
+PUBLIC = {"submit": ("file", "organisation"), "submission": ("id",)}
+"""Events of `gradio_client` and other programs -> names of their inputs, the required one first."""
 
 
 def build_api(blocks: gr.Blocks, space: Space) -> None:
     """Add the events of programs."""
 
-    def submit(request: gr.Request, file: Any = None, organisation: str = "") -> dict[str, Any]:
+    def submit(request: gr.Request, file: Any, organisation: str = "") -> dict[str, Any]:
         """Submit a .zip in the submission format, with a token in the header X-Fairspace-Token; the answer is its state.
 
-        `organisation` is one of yours if you submit on its behalf.
+        The organisation is one of yours if you submit on its behalf.
         """
         with _raised(request):
             return data.submission(space, _accept(space, file, asker(request), organisation or ""))

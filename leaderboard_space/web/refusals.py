@@ -89,7 +89,7 @@ def unknown(request: Request) -> SpaceError:
     if allowed := [method for method in METHODS if _answers(request, method)]:
         expected = ", ".join(allowed)
         return SpaceError("WRONG_METHOD", path, request.method, expected, "see /api for the list of addresses")
-    mend = "see /api for the list of addresses" if path.startswith("/api") else "go to the boards, at /"
+    mend = "see /api for the list of addresses" if path.startswith("/api") else "check the address, or begin at the boards"
     return SpaceError("UNKNOWN_PAGE", path, "no page", "a page of this site", mend)
 
 
