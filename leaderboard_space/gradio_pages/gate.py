@@ -113,6 +113,11 @@ class Gate:
             await refuse(request, error)(scope, receive, send)
             return
         gradio = await self.load()
+        session = _session(request) if method == "GET" else None
+        if session is not None and session not in gradio.blocks._queue.pending_messages_per_session:
+            problem, mend = "a session that this process does not know", f"load {PAGE} again"
+            await refuse(request, SpaceError("UNKNOWN_PAGE", path, problem, "that of a call", mend))(scope, receive, send)
+            return
         if method == "POST" and path != UPLOAD:
             try:
                 receive = await gradio.check(request)
@@ -124,6 +129,13 @@ class Gate:
         finally:
             if path == UPLOAD:
                 await run_in_threadpool(sweep, gradio.uploads, self.space.settings.upload_seconds)
+
+
+def _session(request: Request) -> str | None:
+    """The session whose results a request streams; that of a plain call is its event. None for another request."""
+    if request.url.path.endswith("/queue/data"):
+        return request.query_params.get("session_hash", "")
+    return request.url.path.rpartition("/")[2] if "/call/" in request.url.path else None
 
 
 def _load(space: Space) -> Gradio:
