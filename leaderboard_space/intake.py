@@ -316,7 +316,7 @@ _NAME_LENGTH = 120
 
 
 def _model_in(file: Path) -> str:
-    """The model that a zip's `submission.json` names; '' if none can be read, for which the scoring gives the reason."""
+    """The model that a zip's `submission.json` names; '' if none can be read; the scoring says why."""
     try:
         with open_container(file, LIMITS, Collector(1)) as members:
             meta = next(member for member in members if member.name == META)

@@ -174,7 +174,7 @@ _MEND = "send the .zip as the body, or as the field `file` of a form; see /api"
 
 @asynccontextmanager
 async def received(request: Request) -> AsyncIterator[tuple[Path, str, str]]:
-    """The uploaded file, while the context lasts, the organisation and the file's name. SpaceError UPLOAD_MISSING, WORK_FULL."""
+    """The uploaded file, while the context lasts, organisation and file name. SpaceError UPLOAD_MISSING, WORK_FULL."""
     folder = space_of(request).settings.work / "uploads"
     with ExitStack() as kept:
         try:

@@ -42,7 +42,7 @@ NEEDED = {
     ),
     "POST": re.compile(r"/gradio_api/(upload|queue/join|call/v2/(submit|submission))"),
 }
-"""Method -> addresses; `info` to `call` are for programs. The rest of Gradio (its proxy, files, monitor, ...) is blocked."""
+"""Method -> addresses; `info` to `call` are for programs. The rest of Gradio (proxy, files, monitor, ...) is blocked."""
 POLICY = (
     "default-src 'none'; script-src 'self' {hashes}; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; connect-src 'self'; font-src 'self' data:; manifest-src 'self'; "
@@ -116,7 +116,9 @@ class Gate:
         session = _session(request) if method == "GET" else None
         if session is not None and session not in gradio.blocks._queue.pending_messages_per_session:
             problem, mend = "a session that this process does not know", f"load {PAGE} again"
-            await refuse(request, SpaceError("UNKNOWN_PAGE", path, problem, "that of a call", mend))(scope, receive, send)
+            await refuse(request, SpaceError("UNKNOWN_PAGE", path, problem, "that of a call", mend))(
+                scope, receive, send
+            )
             return
         if method == "POST" and path != UPLOAD:
             try:

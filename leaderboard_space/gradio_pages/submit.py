@@ -238,7 +238,7 @@ def build_api(blocks: gr.Blocks, space: Space) -> None:
     """Add the events of programs."""
 
     def submit(request: gr.Request, file: Any, organisation: str = "") -> dict[str, Any]:
-        """Submit a .zip in the submission format, with a token in the header X-Fairspace-Token; the answer is its state.
+        """Submit a .zip in the submission format, with a token as header X-Fairspace-Token; the answer is its state.
 
         The organisation is one of yours if you submit on its behalf.
         """

@@ -89,7 +89,7 @@ def unknown(request: Request) -> SpaceError:
     if allowed := [method for method in METHODS if _answers(request, method)]:
         expected = ", ".join(allowed)
         return SpaceError("WRONG_METHOD", path, request.method, expected, "see /api for the list of addresses")
-    mend = "see /api for the list of addresses" if path.startswith("/api") else "check the address, or begin at the boards"
+    mend = "see /api for the list of addresses" if path.startswith("/api") else "check the address"
     return SpaceError("UNKNOWN_PAGE", path, "no page", "a page of this site", mend)
 
 
@@ -138,5 +138,5 @@ def note(request: HTTPConnection, error: SpaceError) -> None:
 
 
 def _wants_json(request: Request) -> bool:
-    accept = request.headers.get("accept", "")
-    return request.url.path.startswith(("/api/", "/gradio_api/")) or ("application/json" in accept and "text/html" not in accept)
+    accept, path = request.headers.get("accept", ""), request.url.path
+    return path.startswith(("/api/", "/gradio_api/")) or ("application/json" in accept and "text/html" not in accept)

@@ -28,7 +28,7 @@ expect.set_options(timeout=60_000)
 @pytest.fixture(scope="module")
 def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A Space that scores nothing by itself, so that a submission waits until a test has a worker."""
-    with running(tmp_path_factory.mktemp("space"), workers="0", requests_a_minute="0") as space:
+    with running(tmp_path_factory.mktemp("space"), workers="0") as space:
         assert space.client().get("/config").status_code == 200  # Gradio is loaded
         yield space
 
