@@ -38,11 +38,11 @@ NEEDED = {
     "GET": re.compile(
         r"/(config|theme\.css|favicon\.ico|manifest\.json|(assets|static|svelte)/[A-Za-z0-9_./-]{1,200}"
         rf"|gradio_api/(app_id|startup-events|queue/data|upload_progress|heartbeat/{_NAME}"
-        rf"|info|openapi\.json|call/(submit|submission)/{_NAME}))"
+        rf"|info|call/(submit|submission)/{_NAME}))"
     ),
     "POST": re.compile(r"/gradio_api/(upload|queue/join|call/v2/(submit|submission))"),
 }
-"""Method -> addresses; `info` to `call` are for programs. The rest of Gradio (proxy, files, monitor, ...) is blocked."""
+"""Method -> addresses; `info` to `call` are for programs. The rest (proxy, files, monitor, ...) is blocked."""
 POLICY = (
     "default-src 'none'; script-src 'self' {hashes}; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; connect-src 'self'; font-src 'self' data:; manifest-src 'self'; "
