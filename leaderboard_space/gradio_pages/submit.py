@@ -15,6 +15,7 @@ from typing import Any
 import gradio as gr
 import orjson
 from fastapi import FastAPI
+from gradio.events import api
 from starlette.requests import Request
 from starlette.routing import Mount
 from starlette.types import Message, Receive
@@ -61,16 +62,16 @@ class Gradio:
         try:
             call = orjson.loads(await request.body())
             if (name := request.url.path.rpartition("/")[2]) in PUBLIC:
-                values = call = {parameter: self._value(value) for parameter, value in call.items()}
+                call = {parameter: self._value(value) for parameter, value in call.items()}
                 fits = PUBLIC[name][0] in call and call.keys() <= set(PUBLIC[name])
             else:
-                values = call["data"] = [self._value(value) for value in call["data"]]
-                fits = len(values) == len(self.blocks.fns[call["fn_index"]].inputs)
+                call["data"] = [self._value(value) for value in call["data"]]
+                fits = len(call["data"]) == len(self.blocks.fns[call["fn_index"]].inputs)
             body = [orjson.dumps(call)]
         except (ValueError, TypeError, KeyError, AttributeError) as error:  # also what is nested deeper than it writes
             raise _bad("no call of an event of this page") from error
         if not fits:
-            raise _bad(f"{len(values)} values, which are not those of the event's inputs")
+            raise _bad("values that are not those of the event's inputs")
 
         async def receive() -> Message:
             if not body:
@@ -250,9 +251,9 @@ def build_api(blocks: gr.Blocks, space: Space) -> None:
         with _raised(request):
             return data.submission(space, data.find_submission(space, id or ""))
 
-    made = gr.api(submit, api_name="submit")
-    blocks.fns[made["id"]].inputs[0]._api_info = gr.FileData.model_json_schema()
-    gr.api(submission, api_name="submission")
+    file: Any = blocks.fns[api(submit, api_name="submit")["id"]].inputs[0]
+    file._api_info = gr.FileData.model_json_schema()
+    api(submission, api_name="submission")
 
 
 @contextmanager
