@@ -18,7 +18,7 @@ REFUSALS: dict[str, tuple[int, str]] = {
     "UNKNOWN_PAGE": (404, "there is no page at this address"),
     "WRONG_METHOD": (405, "this address does not accept this HTTP method"),
     "BAD_PARAMETER": (400, "a parameter has an invalid value"),
-    "UPLOAD_MISSING": (400, "the request contains no file"),
+    "UPLOAD_MISSING": (400, "there is no file to submit"),
     "UPLOAD_NOT_A_ZIP": (400, "the file is not a zip, or not a whole one"),
     "UPLOAD_TOO_LARGE": (413, "the file is larger than the Space accepts"),
     "UPLOAD_TOO_SLOW": (408, "the upload took too long"),

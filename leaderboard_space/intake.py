@@ -22,8 +22,10 @@ from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.names import HUB
 from fairspace.submissions.errors import plain
-from fairspace.submissions.format.collector import RefusedError
-from fairspace.submissions.reading.containers import check_zip
+from fairspace.submissions.format.collector import Collector, RefusedError
+from fairspace.submissions.reading.containers import check_zip, open_container
+from fairspace.submissions.reading.limits import LIMITS
+from fairspace.submissions.reading.tables import META, read_object
 from fairspace.submissions.results.board import entry, logged_row
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row_errors import errors_of, with_errors
@@ -156,8 +158,8 @@ class Intake:
         self._coming: dict[str, Submission] = {}
         """Submissions being written to the store; storages combine simultaneous writes."""
 
-    def accept(self, file: Path, user: User, organisation: str = "") -> Submission:
-        """Accept a file; it is in the store on return.
+    def accept(self, file: Path, user: User, organisation: str = "", file_name: str = "") -> Submission:
+        """Accept a file; it is in the store on return. `file_name` stands for the model of a file that names none.
 
         The same file of the same user is the same submission and counts once; its state is returned, and a failed one
         is tried again, a few times.
@@ -193,6 +195,8 @@ class Intake:
                 came = clock()
                 self._coming[name] = Submission(name, user.name, organisation, sha256, size, "", attempt, clock=came)
             body = {"user": user.name, "organisation": organisation, "sha256": sha256, "size": size, "clock": came}
+            if model := _model_in(file) or Path(file_name).stem:
+                body["name"] = plain(model)[:_NAME_LENGTH]
             draft = Draft("accepted", f"accepted:{name}:{attempt}", {"id": name, "attempt": attempt, **body})
             self.state.storage.append([draft], {submission_path(sha256): file})
             self.state.refresh()
@@ -305,6 +309,21 @@ def _check_zip(file: Path) -> None:
         if refused.code in ("NOT_A_SUBMISSION", "ZIP_CORRUPT"):
             expected, mend = "a whole .zip", "zip the folder of the submission, and upload it again"
             raise SpaceError("UPLOAD_NOT_A_ZIP", "the file", refused.what, expected, mend) from refused
+
+
+_NAME_LENGTH = 120
+"""Characters of a submission's name that are kept."""
+
+
+def _model_in(file: Path) -> str:
+    """The model that a zip's `submission.json` names; '' if none can be read; the scoring says why."""
+    try:
+        with open_container(file, LIMITS, Collector(1)) as members:
+            meta = next(member for member in members if member.name == META)
+            model = read_object(meta, LIMITS.meta_bytes, LIMITS.depth).get("model")
+            return model if isinstance(model, str) else ""
+    except (StopIteration, RefusedError):
+        return ""
 
 
 def _has_failed(submission: Submission) -> bool:

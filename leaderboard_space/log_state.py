@@ -224,6 +224,7 @@ class Submission:
         tries: number of starts of scoring; 0 if not logged.
         pruned: time of removal of its file to make room.
         ours: whether it failed because of an error of this Space; then it counts for nothing.
+        name: submitted name of the model, else of the file; '' for neither.
     """
 
     id: str
@@ -246,6 +247,7 @@ class Submission:
     tries: int = 0
     pruned: str = ""
     ours: bool = False
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -358,7 +360,8 @@ def _accepted(folded: LogState, event: Event) -> None:
     about = {name: body[name] for name in ("id", "user", "organisation", "sha256", "size", "attempt")}
     failed = () if before is None else before.failed if before.ours else (*before.failed, before.clock)
     clock = body.get("clock", event.time)
-    folded.submissions[body["id"]] = Submission(**about, accepted=event.time, clock=clock, failed=failed)
+    more = {"clock": clock, "failed": failed, "name": body.get("name", "")}
+    folded.submissions[body["id"]] = Submission(**about, accepted=event.time, **more)
 
 
 _RESULT_LOST = "Its result was lost when the log was damaged; submit it again."

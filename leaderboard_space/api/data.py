@@ -174,18 +174,20 @@ def submitted_row(space: Space, stored: Submission) -> Row | None:
 
 
 def queue(space: Space, user: User | None) -> Data:
-    """Running and waiting submissions, the next one first; ids only of the user's own."""
+    """Running and waiting submissions, the next one first; ids and names only of the user's own."""
     space.state.refresh()
     waiting = [item for item in space.state.submissions() if item.outcome == "waiting"]
     queued = [(space.jobs.progress(item), item) for item in waiting]
     queued.sort(key=lambda pair: (pair[0].stage != "running", pair[0].position))
+    mine = {item.id for item in waiting if user is not None and item.user == user.name}
     lines = [
         {
             "position": progress.position,
             "stage": progress.stage,
             "since": progress.since or item.accepted,
             "size": item.size,
-            "id": item.id if user is not None and item.user == user.name else None,
+            "id": item.id if item.id in mine else None,
+            "name": item.name if item.id in mine else None,
         }
         for progress, item in queued
     ]
@@ -226,7 +228,7 @@ ROW = (
     *("remarks", "labels", "tier", "rank_range", "no_tier", "chances"),
 )
 STATED = (
-    *("id", "outcome", "accepted", "ended", "attempt", "organisation", "size", "reason", "pruned", "same"),
+    *("id", "name", "outcome", "accepted", "ended", "attempt", "organisation", "size", "reason", "pruned", "same"),
     *("benchmark", "entry"),
 )
 """Fields of a submission in an answer."""

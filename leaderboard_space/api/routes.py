@@ -67,8 +67,8 @@ async def submit(request: Request) -> Response:
     202 when it is on the disk and waits; 200 with what became of it when it was handed in before.
     """
     user, space = required_user(request), space_of(request)
-    async with received(request) as (file, organisation):
-        accepted: Submission = await with_store(space.intake.accept, file, user, organisation)
+    async with received(request) as (file, organisation, name):
+        accepted: Submission = await with_store(space.intake.accept, file, user, organisation, name)
     answer = _fresh(await with_store(data.submission, space, accepted))
     answer.status_code = 202 if accepted.outcome == "waiting" else 200
     answer.headers["Location"] = f"/api/v1/submissions/{accepted.id}"
@@ -101,29 +101,29 @@ _MEND = "send the .zip as the body, or as the field `file` of a form; see /api"
 
 
 @asynccontextmanager
-async def received(request: Request) -> AsyncIterator[tuple[Path, str]]:
-    """The uploaded file, while the context lasts, and the organisation. SpaceError UPLOAD_MISSING, WORK_FULL."""
+async def received(request: Request) -> AsyncIterator[tuple[Path, str, str]]:
+    """The uploaded file, while the context lasts, organisation and file name. SpaceError UPLOAD_MISSING, WORK_FULL."""
     folder = space_of(request).settings.work / "uploads"
     with ExitStack() as kept:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             path = Path(kept.enter_context(tempfile.TemporaryDirectory(dir=folder))) / "submission.zip"
-            organisation = await _receive(request, path)
+            organisation, name = await _receive(request, path)
         except OSError as error:
             what = f"the upload cannot be written: {error.strerror or type(error).__name__}"
             mend = "send it again later; this file was not accepted, and the maintainers see it in /health"
             raise SpaceError("WORK_FULL", "the working folder", what, "room for the upload", mend) from error
         if path.stat().st_size == 0:
             raise SpaceError("UPLOAD_MISSING", "the request", "no file", "a .zip in the submission format", _MEND)
-        yield path, organisation
+        yield path, organisation, name
 
 
-async def _receive(request: Request, path: Path) -> str:
+async def _receive(request: Request, path: Path) -> tuple[str, str]:
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         with path.open("wb") as file:
             async for chunk in request.stream():
                 await run_in_threadpool(file.write, chunk)
-        return request.query_params.get("organisation", "")
+        return request.query_params.get("organisation", ""), ""
     async with request.form(max_files=1, max_fields=4) as form:
         sent, organisation = form.get("file"), form.get("organisation", "")
         if not isinstance(sent, UploadFile) or not isinstance(organisation, str):
@@ -131,4 +131,4 @@ async def _receive(request: Request, path: Path) -> str:
         with path.open("wb") as file:
             while chunk := await sent.read(_CHUNK):
                 await run_in_threadpool(file.write, chunk)
-        return organisation
+        return organisation, sent.filename or ""

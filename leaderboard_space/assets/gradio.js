@@ -25,3 +25,13 @@ document.addEventListener("click", (event) => {
   link.target = leaves ? "_blank" : "_self";
   link.rel = "noopener";
 }, true);
+
+// Screen readers are told the lines of the list that have changed: Gradio replaces the list as a whole.
+let lines = null;
+new MutationObserver(() => {
+  if (!document.querySelector("#own h2")) return;
+  const now = [...document.querySelectorAll("#own tbody tr")].map((row) => row.innerText);
+  const changed = lines && now.filter((line) => !lines.includes(line));
+  if (changed && changed.length) document.getElementById("told").textContent = changed.join("\n");
+  lines = now;
+}).observe(document, { childList: true, subtree: true, characterData: true });

@@ -36,11 +36,12 @@ _NAME = r"[A-Za-z0-9_-]{1,64}"
 NEEDED = {
     "GET": re.compile(
         r"/(config|theme\.css|favicon\.ico|manifest\.json|(assets|static|svelte)/[A-Za-z0-9_./-]{1,200}"
-        rf"|gradio_api/(app_id|startup-events|queue/data|upload_progress|heartbeat/{_NAME}))"
+        rf"|gradio_api/(app_id|startup-events|queue/data|upload_progress|heartbeat/{_NAME}"
+        rf"|info|call/(submit|submission)/{_NAME}))"
     ),
-    "POST": re.compile(r"/gradio_api/(upload|queue/join)"),
+    "POST": re.compile(r"/gradio_api/(upload|queue/join|call/v2/(submit|submission))"),
 }
-"""Method -> addresses. The rest of Gradio (its proxy, files, monitor, ...) is blocked."""
+"""Method -> addresses; `info` to `call` are for programs. The rest (proxy, files, monitor, ...) is blocked."""
 POLICY = (
     "default-src 'none'; script-src 'self' {hashes}; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; connect-src 'self'; font-src 'self' data:; manifest-src 'self'; "
@@ -111,8 +112,8 @@ class Gate:
             await refuse(request, error)(scope, receive, send)
             return
         gradio = await self.load()
-        session = request.query_params.get("session_hash", "")
-        if path.endswith("/queue/data") and session not in gradio.blocks._queue.pending_messages_per_session:
+        session = _session(request) if method == "GET" else None
+        if session is not None and session not in gradio.blocks._queue.pending_messages_per_session:
             problem, mend = "a session that this process does not know", f"load {PAGE} again"
             await refuse(request, SpaceError("UNKNOWN_PAGE", path, problem, "that of a call", mend))(
                 scope, receive, send
@@ -129,6 +130,13 @@ class Gate:
         finally:
             if path == UPLOAD:
                 await run_in_threadpool(sweep, gradio.uploads, self.space.settings.upload_seconds)
+
+
+def _session(request: Request) -> str | None:
+    """The session whose results a request streams; that of a plain call is its event. None for another request."""
+    if request.url.path.endswith("/queue/data"):
+        return request.query_params.get("session_hash", "")
+    return request.url.path.rpartition("/")[2] if "/call/" in request.url.path else None
 
 
 def _load(space: Space) -> Gradio:

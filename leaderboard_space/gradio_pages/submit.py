@@ -15,12 +15,15 @@ from typing import Any
 import gradio as gr
 import orjson
 from fastapi import FastAPI
+from gradio.events import api
 from starlette.requests import Request
 from starlette.routing import Mount
 from starlette.types import Message, Receive
 
+from fairspace.leaderboard_space.api import data
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
 from fairspace.leaderboard_space.pages.submission import standing
 from fairspace.leaderboard_space.space import Space
@@ -52,19 +55,23 @@ class Gradio:
     uploads: Path
 
     async def check(self, request: Request) -> Receive:
-        """The body of a call: an event of the page with its number of texts and uploaded files.
+        """The body of a call: an event with its number, or its names, of texts and uploaded files.
 
         SpaceError BAD_PARAMETER, UPLOAD_MISSING.
         """
         try:
             call = orjson.loads(await request.body())
-            event, data = self.blocks.fns[call["fn_index"]], call["data"]
-            call["data"] = [self._value(value) for value in data]
+            if (name := request.url.path.rpartition("/")[2]) in PUBLIC:
+                call = {parameter: self._value(value) for parameter, value in call.items()}
+                fits = PUBLIC[name][0] in call and call.keys() <= set(PUBLIC[name])
+            else:
+                call["data"] = [self._value(value) for value in call["data"]]
+                fits = len(call["data"]) == len(self.blocks.fns[call["fn_index"]].inputs)
             body = [orjson.dumps(call)]
-        except (ValueError, TypeError, KeyError) as error:  # also what is nested deeper than it writes
+        except (ValueError, TypeError, KeyError, AttributeError) as error:  # also what is nested deeper than it writes
             raise _bad("no call of an event of this page") from error
-        if len(data) != len(event.inputs):
-            raise _bad(f"{len(data)} values for {len(event.inputs)} inputs")
+        if not fits:
+            raise _bad("values that are not those of the event's inputs")
 
         async def receive() -> Message:
             if not body:
@@ -103,6 +110,7 @@ async def _load(space: Space) -> Gradio:
         pass
     with blocks.route("Submit", "/submit", show_in_navbar=False):
         build_submit(blocks, space)
+        build_api(blocks, space)
     blocks.state_session_capacity = SESSIONS  # before it is mounted, which reads it
     blocks.queue(max_size=100, default_concurrency_limit=4, api_open=False)
     host = FastAPI()
@@ -112,7 +120,7 @@ async def _load(space: Space) -> Gradio:
             host,
             blocks,
             "/",
-            footer_links=[],
+            footer_links=["api"],
             run_history=False,
             show_error=False,
             max_file_size=space.settings.upload_bytes + ENVELOPE_BYTES,  # what is larger, `Guard` refuses
@@ -181,11 +189,12 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
     def hand_in(sent: Any, name: Any, request: gr.Request) -> list[Any]:
         try:
             user = asker(request)
-            with handed_in(sent) as file:
-                message = _accept(space, file, user, str(name or ""))
+            now = standing(space, _accept(space, sent, user, str(name or "")))
             listed, waits = _own(space, user)
         except (SpaceError, StorageError) as error:
             return [refused(request, error), None, gr.skip(), gr.skip()]
+        before = now.submission.outcome != "waiting"
+        message = html("parts/accepted.html.jinja", standing=now) if before else ""
         return [message, None, listed, gr.Timer(active=waits)]
 
     def make_token(request: gr.Request) -> list[Any]:
@@ -213,6 +222,7 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
     shared: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "preprocess": False}
     blocks.load(load, None, [who, form, organisation, submissions, tokens, timer], **shared)
     timer.tick(look, None, [submissions, timer], **shared)
+    file.upload(lambda: "", None, [outcome], **shared)
     button.click(
         hand_in, [file, organisation], [outcome, file, submissions, timer], preprocess=False, api_visibility="private"
     )
@@ -221,12 +231,50 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
     revoke_every.click(revoke_mine, None, [outcome], **shared)
 
 
-def _accept(space: Space, path: Path | None, user: User, organisation: str) -> str:
-    if path is None:
+PUBLIC = {"submit": ("file", "organisation"), "submission": ("id",)}
+"""Events of `gradio_client` and other programs -> names of their inputs, the required one first."""
+
+
+def build_api(blocks: gr.Blocks, space: Space) -> None:
+    """Add the events of programs."""
+
+    def submit(request: gr.Request, file: Any, organisation: str = "") -> dict[str, Any]:
+        """Submit a .zip in the submission format, with a token as header X-Fairspace-Token; the answer is its state.
+
+        The organisation is one of yours if you submit on its behalf.
+        """
+        with _raised(request):
+            return data.submission(space, _accept(space, file, asker(request), organisation or ""))
+
+    def submission(request: gr.Request, id: str) -> dict[str, Any]:
+        """The state of a submission: position, faults, or sentences, scores and row."""
+        with _raised(request):
+            return data.submission(space, data.find_submission(space, id or ""))
+
+    file: Any = blocks.fns[api(submit, api_name="submit")["id"]].inputs[0]
+    file._api_info = gr.FileData.model_json_schema()
+    api(submission, api_name="submission")
+
+
+@contextmanager
+def _raised(request: gr.Request) -> Iterator[None]:
+    """Give clients an error as text, logged like any other."""
+    try:
+        yield
+    except (SpaceError, StorageError) as error:
+        raise gr.Error(str(noted(request, error)), print_exception=False) from error
+
+
+def _accept(space: Space, sent: Any, user: User, organisation: str) -> Submission:
+    """Accept the uploaded file that a checked call names, and delete it."""
+    if not isinstance(sent, dict):
         mend = "choose a .zip file and wait until it is uploaded"
         raise SpaceError("UPLOAD_MISSING", "the form", "no file", "a .zip in the submission format", mend)
-    accepted = space.intake.accept(path, user, organisation)
-    return html("parts/accepted.html.jinja", standing=standing(space, accepted))
+    file = Path(sent["path"])
+    try:
+        return space.intake.accept(file, user, organisation, sent["orig_name"])
+    finally:
+        file.unlink(missing_ok=True)
 
 
 def _own(space: Space, user: User) -> tuple[str, bool]:
@@ -255,19 +303,6 @@ def asker(request: gr.Request) -> User:
     return required_user(http(request))
 
 
-@contextmanager
-def handed_in(sent: Any) -> Iterator[Path | None]:
-    """The uploaded file that a checked call names, deleted afterwards; None without one. Check the user first."""
-    if not isinstance(sent, dict):
-        yield None
-        return
-    file = Path(sent["path"])
-    try:
-        yield file
-    finally:
-        file.unlink(missing_ok=True)
-
-
 def http(request: gr.Request) -> Request:
     """The HTTP request of an event."""
     assert request.request is not None
@@ -289,7 +324,12 @@ def part(template: str, elem_id: str | None = None, **values: Any) -> gr.Markdow
 
 
 def refused(request: gr.Request, error: Exception) -> str:
-    """An error as a part of the page, logged like any other."""
+    """An error as a part of the page."""
+    return html("parts/refused.html.jinja", error=noted(request, error))
+
+
+def noted(request: gr.Request, error: Exception) -> SpaceError:
+    """An error for the client, logged like any other."""
     refusal = as_space_error(http(request), error)
     note(http(request), refusal)
-    return html("parts/refused.html.jinja", error=refusal)
+    return refusal

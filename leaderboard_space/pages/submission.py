@@ -17,7 +17,7 @@ from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.identity import current_user, required_user, space_of, with_store
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.results.row import CLASSES
+from fairspace.submissions.results.row import CLASSES, Row
 
 router = APIRouter(include_in_schema=False)
 RELOAD_SECONDS = 5
@@ -26,35 +26,53 @@ RELOAD_SECONDS = 5
 
 @dataclass(frozen=True)
 class Standing:
-    """A submission with its place in the queue; `model` is '' until it is scored."""
+    """A submission with its place in the queue, and its row, if there is one."""
 
     submission: Submission
     progress: Progress
-    model: str = ""
+    row: Row | None = None
+
+    @property
+    def name(self) -> str:
+        """The model, or else the file, or the beginning of the id."""
+        return self.submission.name or (self.row.model if self.row is not None else self.submission.id[:8])
 
     @property
     def words(self) -> str:
-        """The state in a few words."""
+        """The state in a few words, with the score in the end."""
         submission, progress = self.submission, self.progress
         if submission.outcome == "scored":
-            return "scored; the same result was on the board before" if submission.same else "scored"
+            score = f"scored {self.score}" if self.row is not None else "scored; its row was withdrawn"
+            return f"{score}; the same result was on the board before" if submission.same else score
         if submission.outcome == "refused":
             count = len(submission.faults)
-            return f"refused, with {count} {'fault' if count == 1 else 'faults'}"
+            return f"refused: {count} {'fault' if count == 1 else 'faults'}"
         if submission.outcome == "failed":
             because = " because of an error of this Space" if submission.ours else ""
             return f"failed{because}; it does not count as a scored submission"
         if progress.stage == "running":
             return "being scored"
         again = "; an earlier attempt was interrupted" if progress.stage == "retried" else ""
-        return f"waiting at position {progress.position}{again}" if progress.position else f"waiting{again}"
+        return f"waits, position {progress.position}{again}" if progress.position else f"waits{again}"
+
+    @property
+    def score(self) -> str:
+        """The number that ranks the row, with its 95 % interval, such as '0.1207 (95 %: 0.1160 to 0.1250)'."""
+        if self.row is None or self.row.result is None:
+            return ""
+        value = self.row.scores[self.row.result.scored.ranking]
+        three = value_lines([value], self.row, self.submission.benchmark)[0].three
+        return f"{three.value_text} (95 %: {three.interval_text})" if three.interval else three.value_text
+
+    @property
+    def address(self) -> str:
+        """The page of the row."""
+        return f"/model/{self.submission.benchmark}/{self.submission.entry}"
 
 
 def standing(space: Space, submission: Submission) -> Standing:
     """The current state of a submission."""
-    logged = space.state.entry(submission.entry) if submission.entry else None
-    model = str(logged.result.meta.get("model", "")) if logged is not None else ""
-    return Standing(submission, space.jobs.progress(submission), model)
+    return Standing(submission, space.jobs.progress(submission), data.submitted_row(space, submission))
 
 
 @router.get("/submission/{name}")
@@ -62,12 +80,12 @@ def submission_page(request: Request, name: str) -> Response:
     """The page of a submission; anybody who knows its id may open it, and it shows no contact."""
     space = space_of(request)
     stored = data.find_submission(space, name)
-    row = data.submitted_row(space, stored)
-    logged = space.state.entry(stored.entry) if stored.entry else None
+    now = standing(space, stored)
+    row, logged = now.row, space.state.entry(stored.entry) if stored.entry else None
     return page(
         request,
         "submission.html.jinja",
-        standing=standing(space, stored),
+        standing=now,
         submission=stored,
         row=row,
         among=CLASSES[row.row_class].among if row is not None else "",

@@ -128,7 +128,7 @@ FILES_PER_REQUEST = 10
 """Allowed requests for static files per allowed other request."""
 CLIENT_AT_A_TIME = 20
 """Simultaneous requests of one address, streams included."""
-CALLS = "/gradio_api/queue/join"
+CALLS = ("/gradio_api/queue/join", "/gradio_api/call/")
 CALLS_A_MINUTE = 60
 """Calls of Gradio's events, whose results it keeps until they are fetched."""
 HEAD_BYTES = 16 << 10
@@ -176,7 +176,7 @@ class Guard:
             self._count(request)
             check_head(request)
             check_origin(request)
-            called = scope["method"] == "POST" and scope["path"] == CALLS
+            called = scope["method"] == "POST" and scope["path"].startswith(CALLS)
             if called and not self._calls.take(identity.client(request)):
                 raise _too_many(f"more than {CALLS_A_MINUTE} calls a minute")
             is_upload = scope["method"] == "POST" and scope["path"].rstrip("/") in UPLOADS

@@ -143,5 +143,5 @@ def note(request: HTTPConnection, error: SpaceError) -> None:
 
 
 def _wants_json(request: Request) -> bool:
-    accept = request.headers.get("accept", "")
-    return request.url.path.startswith("/api/") or ("application/json" in accept and "text/html" not in accept)
+    accept, path = request.headers.get("accept", ""), request.url.path
+    return path.startswith(("/api/", "/gradio_api/")) or ("application/json" in accept and "text/html" not in accept)

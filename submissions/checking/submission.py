@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark
-from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, ScoringTable
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.checking.meta import check_manifest, read_meta
@@ -187,11 +187,15 @@ def check_submission(
             if name in files.tables and (bench is None or name in _taken(bench))
         }
         keys = read_image_keys(images, limits, faults, budget) if images else None
+    other = None if bench is None else _other_benchmark([rows.table for rows in read.values()], bench)
+    if bench is not None and other is not None:
+        what = f"benchmark is {bench.name}, the answers are of {other.name}"
+        faults.add("WRONG_BENCHMARK", META, what, expected=f"benchmark {other.name}")
     tables: dict[str, pa.Table] = {}
     for done, (name, rows) in enumerate(read.items()):
         if progress is not None:
             progress(f"check {name}", done, len(read))
-        tables[name] = check_table(name, rows, meta, bench, limits, faults)
+        tables[name] = check_table(name, rows, meta, bench if other is None else None, limits, faults)
     _check_labels(read, keys, meta, limits, faults)
     tables = {name: table for name, table in tables.items() if table.num_rows}
     if keys is not None:
@@ -331,6 +335,13 @@ def check_table(
     if name == "judgements":
         check.judges([tool.name for tool in meta.other_judges or ()])
     return rows.table.combine_chunks().take(pa.array(check.keys(bench, meta.dataset_revision)))
+
+
+def _other_benchmark(tables: list[pa.Table], bench: Benchmark) -> Benchmark | None:
+    """The benchmark that the rows have tasks of, while they have none of `bench`."""
+    tasks = {task for table in tables for task in table["task"].unique().to_pylist()}
+    others = map(benchmark, NAMES if tasks.isdisjoint(bench.task_names()) else ())
+    return next((other for other in others if not tasks.isdisjoint(other.task_names())), None)
 
 
 def _notes(submission: Submission, bench: Benchmark, covered: list[TaskCoverage]) -> list[str]:

@@ -77,6 +77,7 @@ CODES: dict[str, Code] = {
     # submission.json
     "UNKNOWN_FORMAT": Code("this software does not read this version of the format", "write 1"),
     "UNKNOWN_BENCHMARK": Code("`benchmark` names no benchmark", "write one of the names"),
+    "WRONG_BENCHMARK": Code("`benchmark` is not that of the rows", "name the benchmark whose tasks were run"),
     "UNKNOWN_REVISION": Code("the dataset has no such revision", "name the revision whose items were run"),
     "UNKNOWN_VALUE": Code("a field of `submission.json` has a value that is not allowed", "write one of those named"),
     "MISSING_LABELS": Code("annotations without `labels`", "name the labeller and its version in `labels`"),

@@ -23,6 +23,7 @@ from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from tests.leaderboard_space.jobs.children import ZIP_END, disguised
+from tests.submissions.sample import write_zip
 
 ADA = User("ada", ("lab", "school"))
 PAUSE_SECONDS = 0.2
@@ -86,6 +87,26 @@ def test_a_submission_is_stored_and_queued_when_it_is_accepted(tmp_path: Path) -
     assert [event.kind for event in LocalStorage(tmp_path / "store").events()] == ["accepted"]
     assert hand_in(intake, tmp_path, "one", organisation="school") == accepted
     assert hand_in(intake, tmp_path, "one", User("grace")).id != accepted.id
+
+
+@pytest.mark.parametrize(
+    ("meta", "name"),
+    [
+        (b'{"model": "Kestrel\\u202e7B"}', "Kestrel 7B"),
+        (b'{"model": 7}', "my answers"),
+        (b"no JSON", "my answers"),
+        (b"[" * 100_000, "my answers"),
+        (b'{"model": "' + b"x" * 500 + b'"}', "x" * 120),
+        (None, "my answers"),
+    ],
+)
+def test_a_submission_has_the_name_of_its_model_or_file(tmp_path: Path, meta: bytes | None, name: str) -> None:
+    file = write_zip(tmp_path / "a.zip", [] if meta is None else [("submission.json", meta)])
+    intake = opened(tmp_path)
+    assert intake.accept(file, ADA, file_name="../my answers.zip").name == name
+    again = opened(tmp_path)
+    again.state.refresh()
+    assert [submission.name for submission in again.state.submissions()] == [name]
 
 
 def test_a_refused_submission_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -297,7 +297,7 @@ def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Run
     expect(page.locator("#outcome")).to_contain_text("UPLOAD_MISSING")
     for path in (bad, good):
         hand_in(page, path)
-        expect(page.locator("#outcome")).to_contain_text("is received. Follow it below")
+        expect(page.locator("#own tbody tr").first).to_contain_text("waits, position")
     expect(page.locator("#own")).to_contain_text("Waiting now: 2 of at most 3")
     walk.fits()
     walk.follow("Queue")
@@ -316,7 +316,7 @@ def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Run
         expect(page.get_by_role("region", name="Faults")).to_contain_text(code)
     walk.fits()
     page.go_back()
-    page.locator("#own tr", has_text="scored").get_by_role("link", name="row").click()
+    page.locator("#own tr", has_text="scored").get_by_role("link", name="scored 0.").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(model)
     walk.to(f"{BOARD}?q={model}")
     fold = page.locator("details.baselines")

@@ -3,19 +3,19 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
-from types import SimpleNamespace
-from typing import Literal, cast
+from typing import Literal
 
 import pytest
 
-from fairspace.leaderboard_space.boards.models import STEREOTYPED, place_of
+from fairspace.leaderboard_space.boards.models import BASELINES, STEREOTYPED, place_of
+from fairspace.leaderboard_space.boards.view import Column
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import add_result, result_draft
 from fairspace.leaderboard_space.jobs.attempt import Attempt, Job
 from fairspace.leaderboard_space.jobs.child import Outcome
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.settings import Settings
-from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.state import Board, State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.registry import NAMES
@@ -199,16 +199,19 @@ def test_what_looks_like_a_row_of_ours_is_marked_unless_a_maintainer_released_it
 def test_a_row_of_a_baselines_name_sets_no_scale() -> None:
     """As in a log from before the names were reserved."""
 
-    def named(provenance: Literal["baseline", "scored here"], worst: float) -> Row:
-        scores = {"TBS": measured("TBS", worst)}
-        return replace(published_rows("genres")[0], provenance=provenance, model=STEREOTYPED, scores=scores)
+    def named(model: str, value: float, provenance: Literal["baseline", "scored here"], own: str = "ours") -> Row:
+        scores = {"TBS": measured("TBS", value)}
+        return replace(published_rows("genres")[0], provenance=provenance, model=model, scores=scores, own=own)
 
-    for rows in ([named("baseline", 10.0)], [named("scored here", 1.0), named("baseline", 10.0)]):
-        state = cast(State, SimpleNamespace(board=lambda *_, rows=rows: rows))
-        place = place_of(state, "genres", rows[0])
+    ours = [named(BASELINES[0], 0.0, "baseline"), named(STEREOTYPED, 10.0, "baseline")]
+    forged = [named(BASELINES[0], 9.0, "scored here", ""), named(STEREOTYPED, 1.0, "scored here", "")]
+    column = Column("TBS", "TBS")
+    for rows in (ours, [*forged, *ours], [*ours, *forged]):
+        place = place_of(Board(rows), "genres", "zero_centred", rows[0], column)
         assert place is not None
         assert place(5.0) == 0.5
-    assert place_of(cast(State, SimpleNamespace(board=lambda *_: rows[:1])), "genres", rows[0]) is None
+    for rows in (forged, [ours[0], forged[1]], [forged[0], ours[1]]):
+        assert place_of(Board(rows), "genres", "zero_centred", rows[0], column) is None
 
 
 def test_a_row_that_calls_itself_a_baseline_is_a_submission(tmp_path: Path) -> None:

@@ -130,6 +130,22 @@ def test_all_faults_come_at_once_each_with_a_count_and_its_first_place(tmp_path:
     assert found["MISSING_FIELD"].where == "responses.jsonl line 83"
 
 
+@pytest.mark.parametrize("revision", ["v1", "v99"])
+def test_a_wrong_benchmark_is_told_whatever_the_revision(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revision: str
+) -> None:
+    monkeypatch.setattr("fairspace.submissions.checking.submission.benchmark", benchmark)
+    rows = [{"task": "llm_objective", "id": "an item", "sample": 0, "response": "men"}]
+    files = {"submission.json": meta_bytes(benchmark="iris", dataset_revision=revision), "responses.jsonl": jsonl(rows)}
+    faults = {fault.code: fault for fault in check_submission(write_folder(tmp_path / "s", files)).faults}
+    assert faults["WRONG_BENCHMARK"].what == "benchmark is iris, the answers are of fact_or_fair"
+    assert ("UNKNOWN_REVISION" in faults) == (revision == "v99")
+    assert "UNKNOWN_TASK" not in faults
+    files["responses.jsonl"] += jsonl([rows[0] | {"task": "occupation"}])  # one of the named benchmark's
+    both = check_submission(write_folder(tmp_path / "both", files)).faults
+    assert "WRONG_BENCHMARK" not in {fault.code for fault in both}
+
+
 def test_a_wrong_type_in_the_meta_says_what_is_expected_in_the_pages_words(tmp_path: Path) -> None:
     changed: dict[str, Any] = json.loads(meta_bytes())
     changed |= {"model": 5, "generation": {"temperature": [0]}, "judge": {"name": "j", "version": "1", "settings": 1}}
