@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,31 +27,41 @@ from fairspace.leaderboard_space.log_state import (
     Submission,
     Wish,
     baseline_of,
-    with_scores,
 )
+from fairspace.leaderboard_space.logged import board_values, join_errors, scored_by_event
 from fairspace.leaderboard_space.storage import Storage, StorageError, result_path, submission_path
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.names import owner_of
-from fairspace.submissions.errors import plain
-from fairspace.submissions.results.board import keep_out, logged_row, published_rows, ranked
+from fairspace.submissions.errors import UsageError, plain
+from fairspace.submissions.results.board import (
+    UNSCORABLE_BY,
+    keep_out,
+    logged_row,
+    published_rows,
+    ranked,
+    unscored_row,
+)
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import UNRANKED, Row, row_with
-from fairspace.submissions.results.row_errors import keep_errors
-from fairspace.submissions.results.tiers import tiered
+from fairspace.submissions.results.tiers import has_draws, tiered
+from fairspace.submissions.uncertainty.scores import Draws
+from fairspace.submissions.values import Value
 
 
 class State:
     """The state of a store, kept up to date. Safe for several threads; returned values never change.
 
-    Without a `key` (see `signing_key`) no signature is checked.
+    Without a `key` (see `signing_key`) no signature is checked. Without `rows` it takes a third of the memory, and
+    boards are made from the files of the results.
     """
 
-    def __init__(self, storage: Storage, key: bytes = b"", pace: float = 0.0) -> None:
+    def __init__(self, storage: Storage, key: bytes = b"", pace: float = 0.0, *, rows: bool = True) -> None:
         self.storage = storage
         self.key = key
         self._lock = threading.RLock()
-        self._folded = LogState(key=key)
+        self._measured = lru_cache(_MEASURED)(self._read_measured)
+        self._folded = LogState(key=key, keeps_rows=rows, read=lambda entry: self._measured(entry)[0])
         self._rows: dict[tuple[str, str], Row] = {}
         self._shown: dict[str, tuple[int, Shown]] = {}
         """Benchmark -> last event and its rows, shared by all standards."""
@@ -188,26 +198,42 @@ class State:
     def _board(self, benchmark: str, standard: str) -> Board:
         shown = self._shown_now(benchmark)
         rows: list[Row] = list(published_rows(benchmark, standard))
-        rows += [self._row(logged, standard) for logged in shown.entries]
+        rows += [self.row_of(logged, standard) for logged in shown.entries]
         rows = without_ranks(rows, self._folded.attempts, shown)
         return Board(tiered(ranked(rows, benchmark, standard), benchmark, standard))
 
-    def _row(self, logged: Entry, standard: str) -> Row:
+    def row_of(self, logged: Entry, standard: str) -> Row:
+        """The row of a log entry under a standard, without a rank; withdrawn rows, too."""
         row = self._rows.get((logged.entry, standard))
         if row is None:
             accounts = tuple(filter(None, (logged.user, logged.organisation)))
             owner = owner_of(str(logged.result.meta.get("model", "")), accounts)
             own = "" if not logged.own else PUBLISHED_ANSWERS if _is_published(logged.result) else OWN_RUN
-            text, result = logged.scored.get(standard), logged.result
-            result = result if text is None else with_scores(result, standard, text)
-            row = replace(logged_row(result, standard), submitter=logged.user, owner=owner, own=own)
-            self._rows[logged.entry, standard] = row
-            errors = logged.errors.get(standard)
-            if errors is not None and row.result is not None and row.result.draws is not None:
-                keep_errors(row.result, errors)
+            row, is_lasting = self._scored(logged, standard)
+            row = row_with(row, submitter=logged.user, owner=owner, own=own)
+            if row.result is not None and has_draws(row):
+                join_errors(row.result, logged.packed)
+            if is_lasting:
+                self._rows[logged.entry, standard] = row
         if logged.verified or logged.released:
             return row_with(row, verified=logged.verified is not None, released=logged.released is not None)
         return row
+
+    def _scored(self, logged: Entry, standard: str) -> tuple[Row, bool]:
+        """The row with the scores of the log, or else of its file; and whether a later try would give the same."""
+        result = scored_by_event(logged.result, logged.packed, standard) if logged.is_scored else None
+        if result is None:
+            result = logged.result
+            if logged.tasks is not None:  # a log with all values has the draws, too
+                try:
+                    result = replace(result, draws=self._measured(logged.entry)[1])
+                except (StorageError, UsageError, *UNSCORABLE_BY):
+                    return unscored_row(result, standard, logged.tasks), False
+        return logged_row(result, standard, logged.tasks), True
+
+    def _read_measured(self, entry: str) -> tuple[Mapping[str, Value], Draws | None]:
+        full = self.full(entry)
+        return ({}, None) if full is None else (board_values(full), full.draws)
 
     def full(self, entry: str) -> Result | None:
         """The result behind a row with its evidence, under its own standard; None for an unknown row.
@@ -257,6 +283,8 @@ def _row_data(row: Row) -> dict[str, Any]:
     return {"about": about, "rank": row.rank, "ranked": row.ranked, "unranked": row.unranked, "scores": scores}
 
 
+_MEASURED = 16
+"""Results whose raw values are kept after their file was read."""
 OWN_RUN = "run by us, not re-run"
 PUBLISHED_ANSWERS = "answers published by the paper's authors, scored by us"
 

@@ -26,7 +26,7 @@ from fairspace.submissions.checking.names import hub_address
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.report.headline import VALUE_COLUMNS, Table, sentences_of, value_cells
-from fairspace.submissions.results.board import UNSCORABLE, logged_row
+from fairspace.submissions.results.board import UNSCORABLE
 from fairspace.submissions.results.known_answers import SKETCH
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import CLASSES, Row
@@ -65,7 +65,7 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
     view, standard = view_and_standard(benchmark, standard)
     logged = state.entry(entry)
     if logged is not None and logged.benchmark == benchmark and logged.withdrawn:
-        row = logged_row(logged.result, standard)
+        row = state.row_of(logged, standard)
         return page(request, "withdrawn.html.jinja", view=view, row=row, own=logged)
     [row] = with_errors([state.find_row(benchmark, standard, entry)], standard)
     full = state.full(entry) if row.result is not None else None
