@@ -17,7 +17,8 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.names import owner_of, skeleton
 from fairspace.submissions.format.faults import Fault
 from fairspace.submissions.results.known_answers import FEWEST, Bytes, LikeBaseline, kappas, likeness, read_sketch
-from fairspace.submissions.results.result import Result, further
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.uncertainty.scores import Draws
 from fairspace.submissions.values import Value
 from fairspace.submissions.version import VERSION
 
@@ -133,9 +134,14 @@ class SameAnswers:
         return entry
 
 
+_NO_SCORES = Scored({}, "", None)
+
+
 def logged_result(data: Mapping[str, Any], values: Mapping[str, Value]) -> Result:
     """The result in an event of `result_draft`, without evidence and scores. KeyError, TypeError or ValueError."""
-    return Result(data["benchmark"], "", data["meta"], values, Scored({}, "", None), data["signature"], **further(data))
+    draws = Draws.from_json(data["draws"]) if "draws" in data else None
+    about = data["benchmark"], "", data["meta"], values, _NO_SCORES, data["signature"]
+    return Result(*about, tuple(data.get("run", ())), draws)
 
 
 Outcome = Literal["waiting", "scored", "refused", "failed"]
@@ -331,7 +337,7 @@ def _failed(folded: LogState, event: Event) -> None:
 
 def _ours(result: Result, body: Mapping[str, Any]) -> Result:
     """The result; one that a user submitted is no baseline, whatever it calls itself."""
-    if not body["user"] or body.get("own"):
+    if not body["user"] or body.get("own") or "baseline" not in result.meta:
         return result
     return replace(result, meta={name: part for name, part in result.meta.items() if name != "baseline"})
 

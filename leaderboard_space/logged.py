@@ -35,7 +35,6 @@ _SCORED = ("ranking", "ranked", "unranked", "labels", "part")
 """Fields of `Scored` that an event keeps beside its values; chances stand beside the errors."""
 _DECIDING = ("cohort",)
 """Evidence behind a score: GENRES' total is a distance from the cohort of the judge's family."""
-_DEFAULTS = {**vars(Value("", "value", 0.0)), "value": None}
 
 
 def packed(result: Result, shown: frozenset[str]) -> Data:
@@ -54,7 +53,6 @@ def packed(result: Result, shown: frozenset[str]) -> Data:
         if result.draws is not None:
             [numbers] = ranked_draws([row], result.benchmark, name)
             drawn[name] = base64.b64encode(numbers.astype("<f4").tobytes()).decode()
-        if errors_of(result.scored.scores, result.scored.chances).scores:
             [row] = with_errors([row], name)
             about = errors_of(row.scores, row.chances).to_json()
             errors[name] = {**about, "scores": _text(about["scores"])}
@@ -93,7 +91,8 @@ def unpacked(body: Mapping[str, Any]) -> bytes:
 
 @lru_cache(_LOADED)
 def _parts(content: bytes) -> Data:
-    return orjson.loads(content if content[:1] in (b"{", b"") else zlib.decompress(content)) if content else {}
+    parts: Data = orjson.loads(content if content.startswith(b"{") else zlib.decompress(content)) if content else {}
+    return parts
 
 
 class Logged(Mapping[str, Made], Generic[Made]):
@@ -172,11 +171,11 @@ def join_errors(result: Result, content: bytes) -> None:
 
 
 def _value(data: Data) -> Value:
-    value = object.__new__(Value)  # its state and numbers were checked before they were logged
-    vars(value).update(_DEFAULTS)
-    vars(value).update(data)
+    value, about = object.__new__(Value), {**data}  # its state and numbers were checked before they were logged
+    about.setdefault("evidence", {})
     if "uncertainty" in data:
-        vars(value)["uncertainty"] = Uncertainty(**data["uncertainty"])
+        about["uncertainty"] = Uncertainty(**data["uncertainty"])
+    object.__setattr__(value, "__dict__", about)  # other fields have the defaults of their class
     return value
 
 

@@ -221,15 +221,13 @@ class State:
 
     def _scored(self, logged: Entry, standard: str) -> tuple[Row, bool]:
         """The row with the scores of the log, or else of its file; and whether a later try would give the same."""
-        result = scored_by_event(logged.result, logged.packed, standard) if logged.is_scored else None
-        if result is None:
-            result = logged.result
-            if logged.tasks is not None:  # a log with all values has the draws, too
-                try:
-                    result = replace(result, draws=self._measured(logged.entry)[1])
-                except (StorageError, UsageError, *UNSCORABLE_BY):
-                    return unscored_row(result, standard, logged.tasks), False
-        return logged_row(result, standard, logged.tasks), True
+        try:
+            result = scored_by_event(logged.result, logged.packed, standard) if logged.is_scored else None
+            if result is None and logged.tasks is not None:  # a log with all values has the draws, too
+                result = replace(logged.result, draws=self._measured(logged.entry)[1])
+        except (StorageError, UsageError, *UNSCORABLE_BY):
+            return unscored_row(logged.result, standard, logged.tasks or ()), False
+        return logged_row(result or logged.result, standard, logged.tasks), True
 
     def _read_measured(self, entry: str) -> tuple[Mapping[str, Value], Draws | None]:
         full = self.full(entry)

@@ -11,8 +11,11 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 
 @cache
 def shown_values(benchmark: str) -> frozenset[str]:
-    """Names in the tables, figures and findings of a board, scores too, and the witnesses of their ideals."""
-    view, bench = VIEWS[benchmark], find_benchmark(benchmark)
+    """Names in the tables, figures and findings of a board, scores too, and the witnesses of their ideals.
+
+    UsageError: unknown benchmark.
+    """
+    bench, view = find_benchmark(benchmark), VIEWS[benchmark]
     names = {*SENTENCES.get(benchmark, ()), *(name for figure in view.figures for name in figure.reads)}
     for part in view.slices.values():
         names |= {column.score for column in (part.total, *part.columns, *(part.fair or ()))}
