@@ -135,7 +135,7 @@ class Logged(Mapping[str, Made], Generic[Made]):
 
 @lru_cache(2 * _LOADED)
 def _made(content: bytes, path: tuple[str, ...], make: Callable[[Data], Any]) -> Data:
-    part = _parts(content)
+    part: Any = _parts(content)
     for key in path:
         part = part.get(key, {})
     part = orjson.loads(part) if isinstance(part, str) else part
