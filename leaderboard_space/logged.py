@@ -60,7 +60,7 @@ def packed(result: Result, shown: frozenset[str]) -> Data:
     kept = {name: stated[name].to_json() if name in stated else None for name in sorted(shown)}
     parts = {"drawn": drawn, "errors": errors, "scored": scored, "values": kept}
     content = base64.b64encode(zlib.compress(orjson.dumps(parts), 9)).decode()
-    return {"packed": content, "scored_by": VERSION, "tasks": facts_of(result).tasks}
+    return {"packed": content, "scored_by": VERSION, "tasks": [*facts_of(result).tasks]}
 
 
 def _text(data: Mapping[str, Any]) -> str:
