@@ -5,31 +5,28 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import orjson
-
+from fairspace.leaderboard_space.boards.shown import shown_values
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft, Event, clock
-from fairspace.leaderboard_space.log_state import SCORED, Submission
+from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.logged import packed
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import Storage, StorageError, result_path, submission_path
 from fairspace.submissions.benchmarks.registry import NAMES
-from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.names import HUB
 from fairspace.submissions.errors import plain
 from fairspace.submissions.format.collector import Collector, RefusedError
 from fairspace.submissions.reading.containers import check_zip, open_container
 from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.tables import META, read_object
-from fairspace.submissions.results.board import entry, logged_row
+from fairspace.submissions.results.board import entry
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row_errors import errors_of, with_errors
-from fairspace.submissions.version import VERSION
 
 
 def submission_id(user: str, sha256: str) -> str:
@@ -63,17 +60,14 @@ def result_draft(
     """
     key = result_key(result)
     content = result.dumps().encode()
-    data = {name: part for name, part in result.to_json().items() if name in _KEPT}
-    scored_of = set() if result.draws is None else set(result.draws.names)
-    data["values"] = _text({value["name"]: _logged(value, value["name"] in scored_of) for value in data["values"]})
     body = {
         "key": key,
         "entry": entry(result),
         "user": user,
         "organisation": organisation,
         "sha256": hashlib.sha256(content).hexdigest(),
-        "result": data,
-        **_under_standards(result),
+        "result": {name: part for name, part in result.to_json().items() if name in _KEPT},
+        **packed(result, shown_values(result.benchmark)),
         **({"identity": identity} if identity else {}),
         **({"own": True} if own else {}),
     }
@@ -86,42 +80,7 @@ def add_result(storage: Storage, result: Result) -> Event:
     return storage.append([draft], files)[0]
 
 
-def _under_standards(result: Result) -> dict[str, Any]:
-    """Scores, errors and chances under every released standard; drafts may change and are left out."""
-    errors, scored = {}, {}
-    for name, standard in find_benchmark(result.benchmark).standards.items():
-        row = None if standard.draft else logged_row(replace(result, standard=""), name)
-        if row is None or row.result is None:
-            continue
-        if not (row.result.scored.part or row.result.scored.sample):  # a board scores these from their values
-            data = row.result.to_json()
-            scored[name] = _text({part: data[part] for part in SCORED})
-        if errors_of(result.scored.scores, result.scored.chances).scores:
-            [row] = with_errors([row], name)
-            of = errors_of(row.scores, row.chances).to_json()
-            errors[name] = {**of, "scores": _text(of["scores"])}
-    return {"scored": scored, "scored_by": VERSION} | ({"errors": errors} if errors else {})
-
-
-def _text(data: Mapping[str, Any]) -> str:
-    return orjson.dumps(data).decode()
-
-
-_KEPT = ("benchmark", "standard", "meta", "signature", "run", "values", "draws")
-_IN_FILES = ("evidence", "uncertainty")
-"""Parts of a value in the file of its result and not in the log, except `_DECIDING` evidence and the uncertainty of
-values behind scores, which the board needs for equal intervals."""
-_DECIDING = ("cohort",)
-"""Evidence behind a score: GENRES' total is a distance from the cohort of the judge's family."""
-
-
-def _logged(value: Mapping[str, Any], is_scored: bool) -> dict[str, Any]:
-    deciding = {name: part for name, part in value.get("evidence", {}).items() if name in _DECIDING}
-    kept = {name: part for name, part in value.items() if name not in _IN_FILES}
-    kept |= {"evidence": deciding} if deciding else {}
-    return kept | ({"uncertainty": value["uncertainty"]} if is_scored and "uncertainty" in value else {})
-
-
+_KEPT = ("benchmark", "standard", "meta", "signature", "run")
 _DAY, _AHEAD = timedelta(days=1), timedelta(minutes=5)
 """Window of the quotas, and tolerated lead of another process' clock."""
 WANTED, WANTED_IN_ALL = 5, 500

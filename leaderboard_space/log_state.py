@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Any, Generic, Literal, TypeVar
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
-import orjson
 
 from fairspace.leaderboard_space.events import OF_ROWS, SIGNATURE, Event, Kind, is_forged
+from fairspace.leaderboard_space.logged import logged_values, unpacked
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.names import owner_of, skeleton
 from fairspace.submissions.format.faults import Fault
 from fairspace.submissions.results.known_answers import FEWEST, Bytes, LikeBaseline, kappas, likeness, read_sketch
-from fairspace.submissions.results.result import Result, further
-from fairspace.submissions.results.row_errors import Errors
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.uncertainty.scores import Draws
 from fairspace.submissions.values import Value
 from fairspace.submissions.version import VERSION
 
@@ -135,76 +134,14 @@ class SameAnswers:
         return entry
 
 
-Made = TypeVar("Made")
-_LOADED = 64
-"""Results whose parts are kept in memory: values of one result are usually read together."""
-_DEFAULTS = {**vars(Value("", "value", 0.0)), "value": None}
+_NO_SCORES = Scored({}, "", None)
 
 
-class Logged(Mapping[str, Made], Generic[Made]):
-    """Parts of a logged result by name, made on demand from unchecked JSON of our own log.
-
-    Events hold them as JSON text, which a start of the Space need not read; those of earlier versions as data.
-    """
-
-    __slots__ = ("_make", "_text")
-
-    def __init__(self, data: str | Mapping[str, Any], make: Callable[[dict[str, Any]], Made]) -> None:
-        self._text, self._make = data.encode() if isinstance(data, str) else orjson.dumps(data), make
-
-    def __getitem__(self, name: str) -> Made:
-        made: Made = _made(self._text, self._make)[name]
-        return made
-
-    def __contains__(self, name: object) -> bool:
-        return name in _made(self._text, self._make)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_made(self._text, self._make))
-
-    def __len__(self) -> int:
-        return len(_made(self._text, self._make))
-
-
-def logged_result(data: Mapping[str, Any]) -> Result:
+def logged_result(data: Mapping[str, Any], values: Mapping[str, Value]) -> Result:
     """The result in an event of `result_draft`, without evidence and scores. KeyError, TypeError or ValueError."""
-    values = data["values"]
-    made = Logged(values if isinstance(values, str) else {value["name"]: value for value in values}, _value)
-    return Result(data["benchmark"], "", data["meta"], made, Scored({}, "", None), data["signature"], **further(data))
-
-
-SCORED = ("ranking", "ranked", "unranked", "labels", "scores")
-"""Parts of a result's JSON under one standard that an event keeps, so that a board need not score its rows again."""
-
-
-def with_scores(result: Result, standard: str, text: str) -> Result:
-    """A logged result with the scores of an event under a standard."""
-    ranking, ranked, unranked, labels, scores = map(orjson.loads(text).__getitem__, SCORED)
-    scored = Scored({score["name"]: _value(score) for score in scores}, ranking, ranked, tuple(unranked), labels)
-    return replace(result, standard=standard, scored=scored, signature={**result.signature, "standard": standard})
-
-
-def logged_errors(data: Mapping[str, Any]) -> Errors:
-    """The errors in an event of `result_draft`."""
-    return Errors(Logged(data["scores"], _uncertainty), data["chances"])
-
-
-@lru_cache(_LOADED)
-def _made(text: bytes, make: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
-    return {name: make(data) for name, data in orjson.loads(text).items()}
-
-
-def _value(data: dict[str, Any]) -> Value:
-    value = object.__new__(Value)  # its state and numbers were checked before they were logged
-    vars(value).update(_DEFAULTS)
-    vars(value).update(data)
-    if "uncertainty" in data:
-        vars(value)["uncertainty"] = Uncertainty(**data["uncertainty"])
-    return value
-
-
-def _uncertainty(data: dict[str, Any]) -> Uncertainty:
-    return Uncertainty(**data)
+    draws = Draws.from_json(data["draws"]) if "draws" in data else None
+    about = data["benchmark"], "", data["meta"], values, _NO_SCORES, data["signature"]
+    return Result(*about, tuple(data.get("run", ())), draws)
 
 
 Outcome = Literal["waiting", "scored", "refused", "failed"]
@@ -266,9 +203,10 @@ class Entry:
     """A row that was scored here, as logged, with marks of maintainers; its result has no scores and no evidence.
 
     Args:
-        errors: standard -> errors of the scores under it, made with the result; none in older logs.
-        scored: standard -> scores under it as JSON text, see `SCORED`; none from another version of this software.
         own: whether the maintainers scored it themselves.
+        packed: its scores, errors, draws and values for boards, as `logged` reads them; b"" if they were not kept.
+        is_scored: whether this version of the software made these scores.
+        tasks: the tasks with values; None in older logs.
     """
 
     entry: str
@@ -281,10 +219,11 @@ class Entry:
     result: Result
     withdrawn: Mark | None = None
     verified: Mark | None = None
-    errors: Mapping[str, Errors] = field(default_factory=dict)
-    scored: Mapping[str, str] = field(default_factory=dict)
     released: Mark | None = None
     own: bool = False
+    packed: bytes = b""
+    is_scored: bool = False
+    tasks: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -340,6 +279,10 @@ class LogState:
     """Whether an earlier event has the maintainers' signature: from then on, unsigned ones verify nothing."""
     forged: list[int] = field(default_factory=list)
     """Numbers of `verified` events without the maintainers' signature; they verify nothing."""
+    read: Callable[[str], Mapping[str, Value]] = lambda entry: {}
+    """Reads all values of an entry, of which newer logs have some."""
+    keeps_rows: bool = True
+    """Whether scores, errors, draws and values are kept; a process that shows no boards needs none."""
 
     def fold(self, event: Event) -> None:
         """Apply the next event. A Python error if this software does not write such an event."""
@@ -397,26 +340,32 @@ def _failed(folded: LogState, event: Event) -> None:
 
 def _ours(result: Result, body: Mapping[str, Any]) -> Result:
     """The result; one that a user submitted is no baseline, whatever it calls itself."""
-    if not body["user"] or body.get("own"):
+    if not body["user"] or body.get("own") or "baseline" not in result.meta:
         return result
     return replace(result, meta={name: part for name, part in result.meta.items() if name != "baseline"})
 
 
 def _result(folded: LogState, event: Event) -> None:
     body = event.body
-    if body["entry"] not in folded.entries:
+    if (entry := body["entry"]) not in folded.entries:
+        data, rest = body["result"], None if "values" in body["result"] and folded.keeps_rows else folded.read
+        if not folded.keeps_rows:
+            data = {name: part for name, part in data.items() if name != "draws"}
+        content = unpacked(body) if folded.keeps_rows else b""
+        values = logged_values(content, None if rest is None else partial(rest, entry))
         logged = Entry(
-            body["entry"],
+            entry,
             body["key"],
             benchmark(body["result"]["benchmark"]).name,
             event.time,
             body["user"],
             body["organisation"],
             body["sha256"],
-            _ours(logged_result(body["result"]), body),
-            errors={name: logged_errors(of) for name, of in body.get("errors", {}).items()},
-            scored=body["scored"] if body.get("scored_by") == VERSION else {},
+            _ours(logged_result(data, values), body),
             own=body.get("own", False),
+            packed=content,
+            is_scored=body.get("scored_by") == VERSION,
+            tasks=tuple(body["tasks"]) if "tasks" in body else None,
         )
         folded.entries[logged.entry] = logged
         folded.same.add(logged.entry, logged.result, body.get("identity", {}))

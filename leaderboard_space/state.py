@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,18 +24,26 @@ from fairspace.leaderboard_space.log_state import (
     Submission,
     Wish,
     baseline_of,
-    with_scores,
 )
+from fairspace.leaderboard_space.logged import board_values, join_errors, scored_by_event
 from fairspace.leaderboard_space.storage import UNREADABLE, Storage, StorageError, result_path, submission_path
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.names import owner_of, skeleton
 from fairspace.submissions.errors import UsageError, plain
-from fairspace.submissions.results.board import keep_out, logged_row, published_rows, ranked
+from fairspace.submissions.results.board import (
+    UNSCORABLE_BY,
+    keep_out,
+    logged_row,
+    published_rows,
+    ranked,
+    unscored_row,
+)
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import COPY, TO_CHECK, UNRANKED, Row, row_with
-from fairspace.submissions.results.row_errors import keep_errors
-from fairspace.submissions.results.tiers import tiered
+from fairspace.submissions.results.tiers import has_draws, tiered
+from fairspace.submissions.uncertainty.scores import Draws
+from fairspace.submissions.values import Value
 
 Made = TypeVar("Made")
 _UNLIKE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -44,14 +53,16 @@ _UNLIKE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 class State:
     """The state of a store, kept up to date. Safe for several threads; returned values never change.
 
-    Without a `key` (see `signing_key`) no signature is checked.
+    Without a `key` (see `signing_key`) no signature is checked. Without `rows` it takes a third of the memory, and
+    boards are made from the files of the results.
     """
 
-    def __init__(self, storage: Storage, key: bytes = b"") -> None:
+    def __init__(self, storage: Storage, key: bytes = b"", *, rows: bool = True) -> None:
         self.storage = storage
         self.key = key
         self._lock, self._making = threading.RLock(), threading.RLock()
-        self._folded = LogState(key=key)
+        self._measured = lru_cache(_MEASURED)(self._read_measured)
+        self._folded = LogState(key=key, keeps_rows=rows, read=lambda entry: self._measured(entry)[0])
         self._rows: dict[tuple[str, str], Row] = {}
         self._shown: dict[str, tuple[int, Shown]] = {}
         """Benchmark -> last event and its rows, shared by all standards."""
@@ -62,7 +73,7 @@ class State:
 
     def refresh(self) -> int:
         """Fold the newly appended events and return the number of the last one. Errors: as `Storage.events`."""
-        with self._lock:
+        with self._lock, _uncollected():
             for event in self.storage.events(self._folded.number):
                 self._fold(event)
                 entry = self._folded.entries.get(str(event.body.get("entry")))
@@ -217,25 +228,40 @@ class State:
     def _board(self, benchmark: str, standard: str) -> Board:
         shown = self._shown_now(benchmark)
         rows: list[Row] = list(published_rows(benchmark, standard))
-        rows += [self._row(logged, standard) for logged in shown.entries]
-        rows = without_ranks(rows, self._folded.attempts, shown)
-        return Board(tiered(ranked(rows, benchmark, standard), benchmark, standard))
+        with _uncollected():
+            rows += [self.row_of(logged, standard) for logged in shown.entries]
+            rows = without_ranks(rows, self._folded.attempts, shown)
+            return Board(tiered(ranked(rows, benchmark, standard), benchmark, standard))
 
-    def _row(self, logged: Entry, standard: str) -> Row:
+    def row_of(self, logged: Entry, standard: str) -> Row:
+        """The row of a log entry under a standard, without a rank; withdrawn rows, too."""
         row = self._rows.get((logged.entry, standard))
         if row is None:
             owner = _owner(logged)
             own = "" if not logged.own else PUBLISHED_ANSWERS if _is_published(logged.result) else OWN_RUN
-            text, result = logged.scored.get(standard), logged.result
-            result = result if text is None else with_scores(result, standard, text)
-            row = replace(logged_row(result, standard), submitter=logged.user, owner=owner, own=own)
-            self._rows[logged.entry, standard] = row
-            errors = logged.errors.get(standard)
-            if errors is not None and row.result is not None and row.result.draws is not None:
-                keep_errors(row.result, errors)
+            row, is_lasting = self._scored(logged, standard)
+            row = row_with(row, submitter=logged.user, owner=owner, own=own)
+            if row.result is not None and has_draws(row):
+                join_errors(row.result, logged.packed)
+            if is_lasting:
+                self._rows[logged.entry, standard] = row
         if logged.verified or logged.released:
             return row_with(row, verified=logged.verified is not None, released=logged.released is not None)
         return row
+
+    def _scored(self, logged: Entry, standard: str) -> tuple[Row, bool]:
+        """The row with the scores of the log, or else of its file; and whether a later try would give the same."""
+        try:
+            result = scored_by_event(logged.result, logged.packed, standard) if logged.is_scored else None
+            if result is None and logged.tasks is not None:  # a log with all values has the draws, too
+                result = replace(logged.result, draws=self._measured(logged.entry)[1])
+        except (StorageError, UsageError, *UNSCORABLE_BY):
+            return unscored_row(logged.result, standard, logged.tasks or ()), False
+        return logged_row(result or logged.result, standard, logged.tasks), True
+
+    def _read_measured(self, entry: str) -> tuple[Mapping[str, Value], Draws | None]:
+        full = self.full(entry)
+        return ({}, None) if full is None else (board_values(full), full.draws)
 
     def full(self, entry: str) -> Result | None:
         """The result behind a row with its evidence, under its own standard; None for an unknown row.
@@ -292,6 +318,18 @@ class State:
                     yield logged
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """A context without collections of garbage in cycles: rows and events make none, and it takes half their time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def _row_data(row: Row) -> dict[str, Any]:
     scores = [value.to_json() for value in row.scores.values()]
     about = (row.entry, row.model, row.organisation, row.provenance, row.row_class, row.visibility, row.cohort)
@@ -299,6 +337,8 @@ def _row_data(row: Row) -> dict[str, Any]:
 
 
 UNSHOWN = "this version of fairspace cannot show its evidence, which another wrote"
+_MEASURED = 16
+"""Results whose raw values are kept after their file was read."""
 OWN_RUN = "run by us once"
 PUBLISHED_ANSWERS = "answers published by the paper's authors, scored by us"
 

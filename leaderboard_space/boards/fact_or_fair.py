@@ -198,6 +198,9 @@ FIGURES = (
             _HOW_TRADEOFF,
             _tradeoff(attribute),
             ("board", "model"),
+            reads=[
+                name for standard in STANDARDS.values() for _, of in _axes(attribute, standard.truth) for name in of
+            ],
         )
         for attribute in GROUPS
     ),

@@ -102,7 +102,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a benchmark, explained in our Markdown; `needs` is the minimum number of chosen models."""
+    """A figure of a benchmark, explained in our Markdown.
+
+    `needs`: minimum number of chosen models; `reads`: raw values of all rows of a board that it shows.
+    """
 
     name: str
     title: str
@@ -110,6 +113,7 @@ class Figure:
     draw: Callable[[Source], Drawing]
     places: tuple[Place, ...] = ("board",)
     needs: int = 0
+    reads: Sequence[str] = ()
 
 
 def value_of(row: Row, name: str) -> Value | None:

@@ -36,7 +36,7 @@ from fairspace.submissions.report.headline import (
     sentences_of,
     value_cells,
 )
-from fairspace.submissions.results.board import UNSCORABLE, logged_row
+from fairspace.submissions.results.board import UNSCORABLE
 from fairspace.submissions.results.known_answers import SKETCH
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import CLASSES, Row
@@ -82,7 +82,7 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
     view, standard = view_and_standard(benchmark, standard)
     logged = state.entry(entry)
     if logged is not None and logged.benchmark == benchmark and logged.withdrawn:
-        row = logged_row(logged.result, standard)
+        row = state.row_of(logged, standard)
         return page(request, "withdrawn.html.jinja", status=404, view=view, row=row, own=logged)
     [row] = with_errors([state.find_row(benchmark, standard, entry)], standard)
     full = state.readable(entry) if row.result is not None else None

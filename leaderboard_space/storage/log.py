@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import IO
 
@@ -78,7 +77,7 @@ class Log:
         self._begins.append(self.end)
         self._numbers[event.key] = number
         self.end += len(line)
-        self.previous, self._last = whole, replace(event, body={})
+        self.previous, self._last = whole, event
         return event
 
     def find(self, stream: IO[bytes], key: str) -> Event | None:

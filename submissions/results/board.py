@@ -30,7 +30,7 @@ from fairspace.submissions.values import Value, not_run, number_of
 
 UNSCORABLE = "this version of fairspace cannot score it"
 """Reason of an unranked row that another version wrote."""
-_UNSCORABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+UNSCORABLE_BY = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """Errors of scoring a result that lacks something this version needs."""
 NOT_STATED = "not stated"
 """Licence in `fairspace run` if none is given."""
@@ -104,15 +104,20 @@ def scored_row(result: Result, standard: str) -> Row:
     return row_with(_row_of(_under(result, standard)), own="scored here")
 
 
-def logged_row(result: Result, standard: str) -> Row:
+def logged_row(result: Result, standard: str, tasks: tuple[str, ...] | None = None) -> Row:
     """The row of a result from a log, written by any version of fairspace, still unranked.
 
-    A result that this version cannot score has no scores.
+    A result that this version cannot score has no scores. `tasks`: those with values, where they are known.
     """
     try:
-        return _row_of(_under(result, standard))
-    except _UNSCORABLE:
-        return _row_of(_unscored(result, standard))
+        return _row_of(_under(result, standard), tasks)
+    except UNSCORABLE_BY:
+        return unscored_row(result, standard, tasks)
+
+
+def unscored_row(result: Result, standard: str, tasks: tuple[str, ...] | None = None) -> Row:
+    """The row of a result that cannot be scored because of the error that is being handled; it has no scores."""
+    return _row_of(_unscored(result, standard), tasks)
 
 
 def _under(result: Result, standard: str) -> Result:
@@ -126,7 +131,7 @@ def _unscored(result: Result, standard: str) -> Result:
     return replace(result, standard=standard, scored=Scored(scores, "", None, (UNSCORABLE,)), draws=None)
 
 
-def _row_of(result: Result) -> Row:
+def _row_of(result: Result, tasks: tuple[str, ...] | None = None) -> Row:
     meta, bench = result.meta, find_benchmark(result.benchmark)
     protocol = bench.protocol_of(result.signature, result.scored) if bench.protocols.texts else ""
     labelled = result.signature.get("judge") or result.signature.get("labels")
@@ -146,7 +151,7 @@ def _row_of(result: Result) -> Row:
         remarks=limits_of(result),
         values=result.values,
         result=result,
-        facts=facts_of(result),
+        facts=facts_of(result, tasks),
         chances=result.scored.chances,
     )
 
@@ -194,8 +199,8 @@ def ranked(rows: Iterable[Row], benchmark: str, standard: str = "") -> list[Row]
     ]
 
 
-def facts_of(result: Result) -> Facts:
-    """Facts of the model from `submission.json`, and the tasks with values."""
+def facts_of(result: Result, tasks: tuple[str, ...] | None = None) -> Facts:
+    """Facts of the model from `submission.json`, and the tasks with values, looked up unless they are known."""
     meta = result.meta
     licence = str(meta.get("licence", ""))
     return Facts(
@@ -203,7 +208,7 @@ def facts_of(result: Result) -> Facts:
         architecture=meta.get("architecture") or "",
         parameters=meta.get("parameters"),
         open_weights=meta.get("open_weights"),
-        tasks=_tasks(find_benchmark(result.benchmark), result.values),
+        tasks=_tasks(find_benchmark(result.benchmark), result.values) if tasks is None else tasks,
     )
 
 

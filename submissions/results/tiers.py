@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row, row_with
 from fairspace.submissions.results.scoring import find_standard
 from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED
@@ -35,6 +36,7 @@ FEWEST_DRAWS = 20
 MOST_RANGES = 1_000
 """Largest cohort with ranges of ranks, which need every pair."""
 _BLOCK = 64
+_RANKED = "ranked draws"
 Booleans = NDArray[np.bool_]
 
 
@@ -120,7 +122,7 @@ def tiered(rows: Sequence[Row], benchmark: str, standard: str) -> list[Row]:
     with_tiers = list(rows)
     for ranked_with in dict.fromkeys(row.ranked_with for row in rows if row.rank is not None):
         alike = [place for place, row in enumerate(rows) if row.rank is not None and row.ranked_with == ranked_with]
-        places = [place for place in alike if _has_draws(rows[place])]
+        places = [place for place in alike if has_draws(rows[place])]
         models, kept = _cohort([rows[place] for place in places], benchmark, standard)
         places = [places[number] for number in kept]
         ranges = models.ranges(len(alike)) if len(places) <= MOST_RANGES else [None] * len(places)
@@ -137,13 +139,14 @@ def why_no_tier(row: Row) -> str:
         return "printed figures come without samples, so nobody knows how sure they are"
     if row.rank is None:
         return "no rank, no tier"
-    if _has_draws(row):
+    if has_draws(row):
         return "too few of its resamples have a score"
     return "scored before results kept resamples; hand it in again for a tier"
 
 
-def _has_draws(row: Row) -> bool:
-    return row.result is not None and row.result.draws is not None
+def has_draws(row: Row) -> bool:
+    """Whether a row's result has draws, or kept those of its ranked number."""
+    return row.result is not None and (row.result.draws is not None or _RANKED in row.result.derived)
 
 
 def _cohort(rows: Sequence[Row], benchmark: str, standard: str) -> tuple[Cohort, list[int]]:
@@ -177,8 +180,13 @@ def ranked_draws(rows: Sequence[Row], benchmark: str, standard: str) -> list[Flo
     bench = find_benchmark(benchmark)
     chosen = find_standard(bench, standard)
     results = [row.result for row in rows if row.result is not None]
-    new = [result for result in results if "ranked draws" not in result.derived]
+    new = [result for result in results if _RANKED not in result.derived]
     drawn = [Drawn(result.scored, result.values, result.draws) for result in new if result.draws is not None]
     for result, scores in zip(new, many_replicates(bench, drawn, chosen), strict=True):
-        result.derived["ranked draws"] = scores.get(result.scored.ranking, np.empty(0)).astype(np.float32)
-    return [result.derived.get("ranked draws", np.empty(0)).astype(float) for result in results]
+        keep_ranked_draws(result, scores.get(result.scored.ranking, np.empty(0)).astype(np.float32))
+    return [result.derived.get(_RANKED, np.empty(0)).astype(float) for result in results]
+
+
+def keep_ranked_draws(result: Result, draws: NDArray[np.float32]) -> None:
+    """Keep the draws of a result's ranked number for its tiers."""
+    result.derived[_RANKED] = draws

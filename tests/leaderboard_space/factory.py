@@ -3,13 +3,16 @@
 import json
 import tempfile
 import zipfile
+import zlib
 from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
-from fairspace.leaderboard_space.intake import add_result
+from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.intake import add_result, result_draft
+from fairspace.leaderboard_space.logged import board_values, unpacked
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.checking.submission import check_submission, read_submission
@@ -44,6 +47,18 @@ def store(root: Path) -> LocalStorage:
         add_result(made, result(benchmark, "constant"))
         add_result(made, result(benchmark, "stereotyped", HOSTILE))
     return made
+
+
+def earlier_draft(scored: Result) -> tuple[Draft, dict[str, bytes]]:
+    """The event of a result as earlier versions wrote it: with every value and the draws."""
+    draft, files = result_draft(scored, own=True)
+    parts = json.loads(zlib.decompress(unpacked(draft.body)))
+    values = {name: value.to_json() for name, value in board_values(scored).items()}
+    about = draft.body["result"] | {"values": json.dumps(values)}
+    about |= {} if scored.draws is None else {"draws": scored.draws.to_json()}
+    body = {name: part for name, part in draft.body.items() if name not in ("packed", "tasks")}
+    body |= {"result": about, "errors": parts["errors"], "scored": parts["scored"]}
+    return replace(draft, body=body), files
 
 
 def good_zip(path: Path, model: str) -> Path:

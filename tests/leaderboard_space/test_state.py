@@ -17,6 +17,7 @@ from fairspace.submissions.results.board import published_rows
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import rescore
+from tests.leaderboard_space.factory import earlier_draft
 from tests.submissions.results.test_tiers import BENCH, result, waves
 
 ABOUT = {"user": "ada", "organisation": "", "sha256": "0" * 64, "size": 1}
@@ -62,8 +63,9 @@ def scored_row(storage: LocalStorage) -> Row:
 def test_errors_are_made_with_the_result_and_those_of_an_older_log_are_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    draft, files = result_draft(rescore(result("far", 0.3, waves(0.01, 5)), "up_to_twenty"), own=True)
-    older = replace(draft, body={name: part for name, part in draft.body.items() if name != "errors"})
+    scored = rescore(result("far", 0.3, waves(0.01, 5)), "up_to_twenty")
+    draft, files = result_draft(scored, own=True)
+    older = replace(draft, body={**earlier_draft(scored)[0].body, "errors": {}})
     stores = {name: LocalStorage(tmp_path / name) for name in ("new", "old")}
     stores["new"].append([draft], files)
     stores["old"].append([older], files)
