@@ -119,7 +119,7 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
     if settings.insecure_local and host != "127.0.0.1":
         raise UsageError(f"--insecure-local lets everybody submit who can reach {host}; use it only with 127.0.0.1.")
     configure()
-    space = Space.open(settings)
+    space = Space.open(settings, rows=False)  # the builder shows them
     site = settings.site() or f"http://{f'[{host}]' if ':' in host else host}:{port}"
     app = create_app(space, BuilderProcess(settings, settings.work / FOLDER, site))
     if not settings.keeps_the_store():

@@ -26,10 +26,13 @@ class Space:
     tokens: Tokens
 
     @classmethod
-    def open(cls, settings: Settings) -> Space:
-        """Open the store and fold its log; nothing is started yet. StorageError for an unreadable store."""
+    def open(cls, settings: Settings, *, rows: bool = True) -> Space:
+        """Open the store and fold its log; nothing is started yet. StorageError for an unreadable store.
+
+        `rows`: whether its boards are shown by this process; see `State`.
+        """
         storage = open_storage(settings.store, settings.work, settings.commits_an_hour)
-        state = State(storage, signing_key(settings.secret))
+        state = State(storage, signing_key(settings.secret), rows=rows)
         state.refresh()
         jobs = Jobs(state, settings)
         tokens = Tokens(settings.secret, state.is_revoked, lambda: state.number)

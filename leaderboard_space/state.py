@@ -506,7 +506,7 @@ class Board(tuple[Row, ...]):
         if key not in self._kept:
             value = make()
             if len(self._kept) >= MOST:
-                self._kept.pop(next(iter(self._kept)))
+                self._kept.pop(next(iter(self._kept)), None)
             self._kept[key] = value
         made: Made = self._kept[key]
         return made

@@ -89,7 +89,7 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
     values = row.values if full is None else full.values
     measured = _measured(row, full)
     ranges = {} if measured is None else variant_scores(measured, standard)
-    agreement = [value for name, value in row.values.items() if name.startswith("agreement_")]
+    agreement = [value for name, value in values.items() if name.startswith("agreement_")]
     short, unknown = in_short(view, row, measured)
     if full is None and row.result is not None:
         unknown.setdefault("Its evidence", []).append(UNSHOWN)

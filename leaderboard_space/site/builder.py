@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from tempfile import mkstemp
 from urllib.parse import quote, unquote
+from weakref import WeakValueDictionary
 
 import httpx
 import orjson
@@ -94,7 +95,10 @@ class Builder:
         self.space, self.folder, self.site, self.is_eager = space, folder, site, is_eager
         transport = httpx.ASGITransport(reading_app(space), raise_app_exceptions=False)
         self._client = httpx.AsyncClient(transport=transport, base_url=site)
-        self._making, self._following = asyncio.Lock(), asyncio.Lock()
+        self._following, self._events = asyncio.Lock(), 0
+        """Turn of who follows the log, and a number that each event raises while its pages change."""
+        self._making: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Address -> turn of who makes it."""
         self._files: dict[str, None] = {}
         """Addresses with a file, the one made first first."""
         self._versions: dict[str, int] = {}
@@ -124,12 +128,12 @@ class Builder:
     async def answer(self, address: str) -> Answer:
         """The page of an address, which is a file from then on if it may be. Errors are answers, too."""
         path = unquote(address)
-        async with self._making:
-            file = self.folder / f"{file_of(path)}{END}"
+        async with self._making.setdefault(path, asyncio.Lock()):
+            file, events = self.folder / f"{file_of(path)}{END}", self._events
             if path in self._files and file.is_file():  # made meanwhile
                 return Answer(200, file.read_bytes(), kept=True)
             answer = await self._render(path)
-            if answer.status != 200 or not file_of(path):
+            if answer.status != 200 or not file_of(path) or events != self._events:  # it may be of before the event
                 return answer
             return Answer(200, self._write(path, answer.content), kept=True)
 
@@ -142,7 +146,9 @@ class Builder:
                 state.refresh()
             changed = [name for name in NAMES if state.version(name) != self._versions.get(name)]
             for name in changed:
+                self._events += 1
                 await self._renew(name, state.version(name))
+                self._events += 1
             if self.is_eager:
                 for path in FIRST:
                     if path not in self._files:
@@ -178,12 +184,11 @@ class Builder:
         for path in {*boards} - {*renewed}:
             self._remove(path)
         for path in renewed:
-            async with self._making:
-                answer = await self._render(path)
-                if answer.status == 200:
-                    self._write(path, answer.content)
-                else:
-                    self._remove(path)
+            answer = await self._render(path)
+            if answer.status == 200:
+                self._write(path, answer.content)
+            else:
+                self._remove(path)
         self._versions[benchmark] = version
         self._remember()
 
