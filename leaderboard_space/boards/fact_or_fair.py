@@ -197,7 +197,6 @@ FIGURES = (
             f"Trade-off between factuality and evenness, {attribute}",
             _HOW_TRADEOFF,
             _tradeoff(attribute),
-            ("board", "model"),
             reads=[
                 name for standard in STANDARDS.values() for _, of in _axes(attribute, standard.truth) for name in of
             ],
