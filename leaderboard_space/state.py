@@ -233,6 +233,12 @@ class State:
             rows = without_ranks(rows, self._folded.attempts, shown)
             return Board(tiered(ranked(rows, benchmark, standard), benchmark, standard))
 
+    def unplaced(self, logged: Entry, standard: str) -> Row:
+        """The row of a log entry, with its reasons for no rank, and without one: no board is made for it."""
+        return without_ranks([self.row_of(logged, standard)], self._folded.attempts, self._shown_now(logged.benchmark))[
+            0
+        ]
+
     def row_of(self, logged: Entry, standard: str) -> Row:
         """The row of a log entry under a standard, without a rank; withdrawn rows, too."""
         row = self._rows.get((logged.entry, standard))

@@ -167,10 +167,12 @@ def submission(space: Space, stored: Submission) -> Data:
 
 
 def submitted_row(space: Space, stored: Submission) -> Row | None:
-    """The row of a scored submission under its board's default standard; None without one, or once withdrawn."""
-    standard = benchmark(stored.benchmark).default if stored.entry else ""
-    row = space.state.row(stored.benchmark, standard, stored.entry) if stored.entry else None
-    return None if row is None else with_errors([row], standard)[0]
+    """The row of a scored submission under its board's default standard, as `State.unplaced`; None once withdrawn."""
+    logged = space.state.entry(stored.entry) if stored.entry else None
+    if logged is None or logged.withdrawn:
+        return None
+    standard = benchmark(stored.benchmark).default
+    return with_errors([space.state.unplaced(logged, standard)], standard)[0]
 
 
 def queue(space: Space, user: User | None) -> Data:
