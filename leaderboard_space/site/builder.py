@@ -45,6 +45,8 @@ FIRST = ("/", "/api/v1/boards", *(f"/board/{name}" for name in NAMES))
 """Pages that are there before anybody asks, and the first to be made again."""
 RENEWED, FILES = 150, 50_000
 """Most pages of boards that are made again after an event, and most files; what was made first goes first."""
+MAKERS, WHOLE = 2, (".csv", "board.json")
+"""Pages made at a time, and ends of addresses with all rows of a table, of which one is made beside these."""
 PACKED = 6
 VERSIONS = "versions.json"
 END = ".gz"
@@ -99,6 +101,7 @@ class Builder:
         """Turn of who follows the log, and a number that each event raises while its pages change."""
         self._making: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """Address -> turn of who makes it."""
+        self._places = {is_whole: asyncio.Semaphore(count) for is_whole, count in ((True, 1), (False, MAKERS))}
         self._files: dict[str, None] = {}
         """Addresses with a file, the one made first first."""
         self._versions: dict[str, int] = {}
@@ -220,7 +223,8 @@ class Builder:
         return Changed(entries, slugs, gone, any(row.row_class == "baseline" for row in board if row.entry in entries))
 
     async def _render(self, path: str) -> Answer:
-        answer = await self._client.get(quote(path))
+        async with self._places[path.endswith(WHOLE)]:
+            answer = await self._client.get(quote(path))
         return Answer(answer.status_code, answer.content, dict(answer.headers))
 
     def _write(self, path: str, content: bytes) -> bytes:
