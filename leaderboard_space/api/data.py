@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
 from pydantic import BaseModel, Field
 
 from fairspace.leaderboard_space.boards.table import slug
@@ -20,7 +21,7 @@ from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.headline import opening
-from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row import Row, marks_of
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.standards.documents import document
@@ -70,8 +71,17 @@ def board(space: Space, name: str, standard: str, page: int) -> Data:
         "total": len(rows),
         "page": page,
         "pages": pages,
-        "rows": [row_data(row, name, standard) for row in with_errors(rows[PAGE * (page - 1) : PAGE * page], standard)],
+        "rows": [_packed(space, row, name, standard) for row in rows[PAGE * (page - 1) : PAGE * page]],
     }
+
+
+def _packed(space: Space, row: Row, name: str, standard: str) -> orjson.Fragment:
+    """A row as JSON, made again only once it has changed."""
+
+    def make() -> bytes:
+        return orjson.dumps(row_data(with_errors([row], standard)[0], name, standard))
+
+    return orjson.Fragment(space.state.piece(("api", name, standard, row.entry), marks_of(row), make))
 
 
 def row_data(row: Row, name: str, standard: str) -> Data:

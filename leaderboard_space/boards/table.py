@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 from fairspace.leaderboard_space.boards.view import Column, Slice, View, remarks
 from fairspace.leaderboard_space.boards.views import VIEWS, check_choice
-from fairspace.leaderboard_space.boards.words import shortened
+from fairspace.leaderboard_space.boards.words import provenance_of, shortened
 from fairspace.leaderboard_space.state import State
 from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
@@ -351,10 +352,20 @@ class BoardTable:
         self.classes: Counter[RowClass] = Counter(row.row_class for row in self.rows)
         self._shown: dict[bool, Sequence[BoardColumn]] = {}
 
-    @property
+    @cached_property
     def models(self) -> list[Row]:
         """The rows in the order of the page, without baselines."""
         return [row for name in SECTIONS if name != "baseline" for row in self.sections[name]]
+
+    @cached_property
+    def provenances(self) -> set[str]:
+        """What stands behind the models' numbers, as keys of `EVIDENCE`."""
+        return {provenance_of(row) for row in self.models}
+
+    @cached_property
+    def protocols(self) -> list[str]:
+        """The protocols of its rows."""
+        return list(dict.fromkeys(row.protocol for row in self.rows))
 
     def section_of(self, row: Row) -> Section:
         """The part of the table in which a row stands."""

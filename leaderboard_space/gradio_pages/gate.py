@@ -25,6 +25,7 @@ from starlette.types import Message, Receive, Scope, Send
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT, HUB
 from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.web.identity import current_user
 from fairspace.leaderboard_space.web.refusals import note, refuse, unknown
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ class _Framed:
 def framed(text: str, request: Request) -> str:
     """A page of Gradio with header and footer, without Gradio's social-media cards."""
     path = request.url.path
-    values = {"path": path, "name": "Submit"}
+    values = {"user": current_user(request), "path": path, "name": "Submit"}
     head, top, bottom = (
         ENVIRONMENT.get_template(f"parts/frame_{part}.html.jinja").render(values) for part in ("head", "top", "bottom")
     )

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from fairspace.leaderboard_space.boards.table import MODEL, RANK, SECTIONS, BoardColumn, BoardTable, board_table, slug
 from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery
-from fairspace.leaderboard_space.boards.words import EVIDENCE, provenance_of
+from fairspace.leaderboard_space.boards.words import EVIDENCE
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.jobs.jobs import missing
 from fairspace.leaderboard_space.pages.figures import place_figures
@@ -68,7 +68,6 @@ def board(request: Request, benchmark: str, rest: str = "") -> Response:
         section: 1 + sum(len(table.sections[before]) for before in [*SECTIONS][:place])
         for place, section in enumerate(SECTIONS)
     }
-    evidence = {provenance_of(row) for row in models}
     return page(
         request,
         "board.html.jinja",
@@ -81,7 +80,7 @@ def board(request: Request, benchmark: str, rest: str = "") -> Response:
         tables={title: slug(title) for title in view.slices},
         front=(RANK, MODEL),
         columns=columns,
-        protocols=list(dict.fromkeys(row.protocol for row in table.rows)),
+        protocols=table.protocols,
         sections={
             section: lines.parts(rows)
             for section in SECTIONS
@@ -102,7 +101,7 @@ def board(request: Request, benchmark: str, rest: str = "") -> Response:
         notes=[note for note in table.notes if note.number in marked],
         gone=state.withdrawn(query.benchmark)[:GONE],
         figures=place_figures(state, query.benchmark, query.standard, "board", table=name),
-        provenances={key: words for key, words in EVIDENCE.items() if key in evidence},
+        provenances={key: words for key, words in EVIDENCE.items() if key in table.provenances},
     )
 
 

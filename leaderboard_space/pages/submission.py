@@ -85,6 +85,7 @@ def submission_page(request: Request, name: str) -> Response:
     return page(
         request,
         "submission.html.jinja",
+        user=current_user(request),
         standing=now,
         submission=stored,
         row=row,

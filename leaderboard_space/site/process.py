@@ -33,6 +33,8 @@ from fairspace.leaderboard_space.storage import HUB, StorageError
 MODULE = "fairspace.leaderboard_space.site"
 PATIENCE, PAUSE = 60.0, 0.1
 """Seconds for which a builder that does not answer is waited for, and between two looks at it."""
+AGAIN = 0.5
+"""Seconds after which a builder that has ended is started again."""
 NICE = 5
 """Niceness of the builder: making pages yields to sending them."""
 KEPT = "x-kept"
@@ -65,6 +67,7 @@ class BuilderProcess:
             if not self.is_alive:
                 if self._process is not None:
                     _LOG.warning("the builder of pages has ended", extra={"code": "BUILDER_GONE"})
+                    await asyncio.sleep(AGAIN)
                 self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, start_new_session=True)
                 assert self._process.stdin is not None
                 self._process.stdin.write(self._settings + b"\n")
@@ -89,10 +92,12 @@ class BuilderProcess:
     async def follow(self, number: int = 0) -> None:
         """See `Builder.follow`. Without a builder no page of before that event is kept. SpaceError BUILDER_GONE."""
         try:
-            await self._ask("POST", f"/follow/{number}")
+            is_done = (await self._ask("POST", f"/follow/{number}")).is_success
         except SpaceError:
             if not number:
                 raise
+            is_done = False
+        if number and not is_done:
             for file in self.folder.rglob(f"*{END}"):
                 file.unlink(missing_ok=True)
 
