@@ -60,19 +60,22 @@ class BuilderProcess:
 
     async def start(self) -> None:
         """Start the process, and watch it."""
+        self._begin()
         self._watching = asyncio.create_task(self._watch())
+
+    def _begin(self) -> None:
+        self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, start_new_session=True)
+        assert self._process.stdin is not None
+        self._process.stdin.write(self._settings + b"\n")
+        self._process.stdin.flush()  # it stays open: its end is that of the builder
 
     async def _watch(self) -> None:
         while True:
-            if not self.is_alive:
-                if self._process is not None:
-                    _LOG.warning("the builder of pages has ended", extra={"code": "BUILDER_GONE"})
-                    await asyncio.sleep(AGAIN)
-                self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, start_new_session=True)
-                assert self._process.stdin is not None
-                self._process.stdin.write(self._settings + b"\n")
-                self._process.stdin.flush()  # it stays open: its end is that of the builder
             await asyncio.sleep(PAUSE)
+            if not self.is_alive:
+                _LOG.warning("the builder of pages has ended", extra={"code": "BUILDER_GONE"})
+                await asyncio.sleep(AGAIN)
+                self._begin()
 
     async def stop(self) -> None:
         """End the process; files are replaced whole, so that a kill breaks none."""

@@ -48,7 +48,7 @@ class Files:
         if request.method != "GET":  # HEAD comes as GET
             raise SpaceError("WRONG_METHOD", path, request.method, "GET, HEAD", "see /api for the list of addresses")
         if address := moved(path, request.url.query):
-            return RedirectResponse(address, 308)
+            return RedirectResponse(address, 308, {"Content-Type": "text/plain"})
         if len(path) > 1:
             path = path.rstrip("/")
         if path.startswith("/api/"):
