@@ -28,7 +28,7 @@ LONGEST_FILE = 600
 # Scores of runs beside each other, and of a corpus (+150: metrics, submissions).
 # Standards of IRIS: own regions (builders, metrics, submissions), SIL's unit (metrics, submissions; one module).
 # Scores in events, fairness first (+146: leaderboard_space; tests). Public pages as files with a builder's process, an
-# export and packed events (+560), comparing in the browser and IRIS' pictures (+290, submissions too), a row and a model
+# export and packed events (+560), comparing in the browser and IRIS' pictures (+290, submissions too), a row and model
 # that begin with their answer (+190), names that are ours and a store that mends (+106), one list and clients (+97).
 BUDGET = {
     "builders": (12_911, 72, 901),
