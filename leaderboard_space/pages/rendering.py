@@ -83,7 +83,7 @@ def sort_key(column: BoardColumn, row: Row) -> Markup:
     return Markup("") if key is None else Markup(' data-key="{}"').format(key)
 
 
-HERE = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).absolute().parents[1]  # in a snapshot of the Hub each file is a link
 ASSETS = HERE / "assets"
 ENVIRONMENT = Environment(
     loader=FileSystemLoader(HERE / "templates"),
