@@ -10,7 +10,7 @@
 
   function address(place) {
     const end = place.clientWidth >= 1160 ? ".1160" : place.clientWidth >= 760 ? "" : ".360";
-    return new URL(`${place.dataset.figure}${end}.svg`, location.href);
+    return new URL(place.dataset.figure.replace(/\.svg$/, `${end}.svg`), location.href);
   }
 
   async function draw(place) {

@@ -25,7 +25,7 @@ MOST_CHOSEN = 4
 
 @dataclass(frozen=True)
 class Placed:
-    """A figure on a page, for the macro `figure`; `address` without its width and end."""
+    """A figure on a page, for the macro `figure`; `address` is that of its default width."""
 
     about: Figure
     address: str
@@ -81,7 +81,7 @@ def place_figures(
     """The figures of a page, without empty ones and those that need more models than were chosen."""
     of = f"row/{','.join(models)}/" if models else f"table/{table}/" if table else ""
     return [
-        Placed(about, f"/figures/{benchmark}/{standard}/{of}{name}", drawing)
+        Placed(about, f"/figures/{benchmark}/{standard}/{of}{name}.svg", drawing)
         for (whose, name), about in FIGURES.items()
         if whose == benchmark and where in about.places and len(models) >= about.needs
         if (drawing := draw_figure(state, benchmark, standard, name, models, table)).draw is not None

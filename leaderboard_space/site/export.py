@@ -61,8 +61,8 @@ async def export(space: Space, folder: Path, site: str) -> int:
 def linked(text: str) -> Iterable[str]:
     """The public addresses that a page links to, its figures in all widths."""
     for link, figure in _LINK.findall(text):
-        ends = [""] if link else [".svg", ".360.svg", ".1160.svg"]
-        for address in (f"{unescape(link or figure)}{end}" for end in ends):
+        widths = [""] if link else ["", ".360", ".1160"]
+        for address in (unescape(link or figure.replace(".svg", f"{width}.svg")) for width in widths):
             if is_public(address) and file_of(address):
                 yield address.rstrip("/") or "/"
 

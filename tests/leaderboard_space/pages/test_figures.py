@@ -229,7 +229,7 @@ def test_the_figures_of_a_table_show_its_models_alone(drawn: Opened) -> None:
         assert len(addresses) == 3
         for address in addresses:
             assert f"table/{table}/" in address
-            image = drawn.client.get(f"{address}.svg").text
+            image = drawn.client.get(address).text
             assert there in image
             assert not_there not in image
 

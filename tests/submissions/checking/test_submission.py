@@ -275,11 +275,12 @@ def test_progress_is_told(tmp_path: Path) -> None:
     assert [what for what, _, _ in told[-3:]] == ["check responses", "check annotations", "check judgements"]
 
 
-def test_a_zip_within_a_prefix_is_read(tmp_path: Path) -> None:
+def test_a_zip_behind_something_else_is_refused(tmp_path: Path) -> None:
     files = {"submission.json": meta_bytes(), "responses.jsonl": jsonl(response_rows())}
     path = write_zip(tmp_path / "s.zip", files.items())
-    path.write_bytes(b"#!/bin/sh\n" + path.read_bytes())
     assert check_submission(path).ok
+    path.write_bytes(b"#!/bin/sh\n" + path.read_bytes())
+    assert [fault.code for fault in check_submission(path).faults] == ["NOT_A_SUBMISSION"]
 
 
 def test_float_columns_of_other_widths_are_read(tmp_path: Path) -> None:
