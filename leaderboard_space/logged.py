@@ -1,4 +1,4 @@
-"""What a `result` event says for the boards: packed when it is written, read when a row is shown.
+"""The part of a `result` event that boards show: packed when it is written, read when a row is shown.
 
 An event holds the scores, errors and draws of the ranked number under every released standard, and the raw values that
 boards show (`shown_values`). All other values are in the file of the result, which is read when somebody asks for one.

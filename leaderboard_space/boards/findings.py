@@ -53,7 +53,7 @@ class Finding:
     Args:
         measure, chart: its meaning in a few words, and an SVG of models that were measured alike.
         prompt, example: what was asked, or such a prompt of the test; an answer, None for a printed row.
-        random: what our random answers or fair models get by chance, in words; '' if unknown.
+        random: number of our random answers, or of fair models by chance, in words; '' if unknown.
     """
 
     view: View

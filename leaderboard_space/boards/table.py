@@ -359,7 +359,7 @@ class BoardTable:
 
     @cached_property
     def provenances(self) -> set[str]:
-        """What stands behind the models' numbers, as keys of `EVIDENCE`."""
+        """The evidence of the models' numbers, as keys of `EVIDENCE`."""
         return {provenance_of(row) for row in self.models}
 
     @cached_property

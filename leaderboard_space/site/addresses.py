@@ -83,7 +83,7 @@ def headers_of(path: str, *, shared: bool) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Shows:
-    """What a page shows: a board (`benchmark`, '' for all or none), under a standard, or rows of it, or a model."""
+    """The content of a page: a board (`benchmark`, '' for all or none), under a standard, or rows of it, or a model."""
 
     benchmark: str = ""
     standard: str = ""
@@ -93,7 +93,7 @@ class Shows:
 
 
 def shown_by(path: str) -> Shows:
-    """What a public page shows."""
+    """The content of a public page."""
     words = path.strip("/").split("/")
     if path in OVER_ALL:
         return Shows(every_board=True)

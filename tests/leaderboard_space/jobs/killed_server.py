@@ -185,7 +185,7 @@ def _shown(client: httpx.Client, folded: list[Any]) -> list[Any]:
         time.sleep(2)
         with suppress(httpx.HTTPError):
             first = client.get(BOARD).json()
-            pages = [client.get(f"{BOARD}?page={number + 1}").json() for number in range(first["pages"])]
+            pages = [client.get(f"{BOARD}/page/{number + 1}").json() for number in range(first["pages"])]
     return pages
 
 
