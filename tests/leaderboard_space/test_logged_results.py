@@ -50,7 +50,7 @@ def test_a_new_event_has_neither_values_nor_draws_and_no_part_that_only_the_file
     body = result_draft(full())[0].body
     assert body["result"].keys() == {"benchmark", "standard", "meta", "signature"}
     assert b"A note" not in orjson.dumps(body)
-    assert logged(Draft("result", "result:x", body)).tasks == body["tasks"]
+    assert logged(Draft("result", "result:x", body)).tasks == tuple(body["tasks"])
 
 
 def test_the_number_of_a_logged_value_is_that_of_the_value() -> None:
