@@ -266,7 +266,7 @@ class State:
         return logged_row(result or logged.result, standard, logged.tasks), True
 
     def _read_measured(self, entry: str) -> tuple[Mapping[str, Value], Draws | None]:
-        full = self.full(entry)
+        full = self.readable(entry)
         return ({}, None) if full is None else (board_values(full), full.draws)
 
     def full(self, entry: str) -> Result | None:

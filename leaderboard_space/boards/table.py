@@ -359,8 +359,8 @@ class BoardTable:
 
     @cached_property
     def provenances(self) -> set[str]:
-        """The evidence of the models' numbers, as keys of `EVIDENCE`."""
-        return {provenance_of(row) for row in self.models}
+        """The evidence of its rows' numbers, as keys of `EVIDENCE`."""
+        return {provenance_of(row) for row in self.rows}
 
     @cached_property
     def protocols(self) -> list[str]:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
+from fairspace.leaderboard_space.boards.findings import TESTS
 from fairspace.leaderboard_space.boards.models import KNOWN, STEREOTYPED, find_model, slug_of
 from fairspace.leaderboard_space.boards.table import numbers_of
 from fairspace.leaderboard_space.boards.view import Column, View, fair_of, part_of, remarks, total_of
@@ -57,7 +58,7 @@ from fairspace.submissions.values import Value
 
 router = APIRouter(include_in_schema=False)
 LABELS = {"profile_und": "Profile, understanding", "profile_gen": "Profile, generation"}
-TOPICS = {"iris": "pictures", "fact_or_fair": "judgements", "genres": "stories", "stereotypical_bias": "stereotypes"}
+TOPICS = {name: about["short"].lower() for name, about in TESTS.items()}
 """Benchmark -> its topic in a sentence on a model."""
 RANDOM = "baseline: random"
 """Name of the bundled baseline of drawn answers, which are even and useless."""

@@ -356,7 +356,7 @@ def kinds(space: Running) -> dict[str, str]:
         "board": "/board/iris",
         "board with colours": "/board/genres/all",
         "board with all columns": "/board/stereotypical_bias/all",
-        "board without rows": f"{BOARD}&q=nothing",
+        "board without rows": f"{BOARD}?q=nothing",
         "printed row": "/model/iris/p-01",
         "own row": model,
         "row with errors": f"/model/stereotypical_bias/{entry_of(space, 'sure')}",

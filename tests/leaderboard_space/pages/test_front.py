@@ -70,7 +70,7 @@ def test_ten_seconds_answer_five_questions_and_say_nothing_false(tmp_path: Path)
         "what always the stereotype gets": rf"stereotype \(language model\): {fair['baseline: stereotyped']:.4f} ",
         "what random answers get": rf"useless \(language model\): {fair['baseline: random']:.4f} ",
         "how many models are run by us": r"One model run by us so far",
-        "is a printed difference sure": rf"last {last}, [^.]+\.\d+ \([^)]+\)\. Whether the two differ, nobody can say",
+        "is a printed difference sure": rf"last {last}, [^.]+\.\d+ \([^)]+\)\. Whether the two differ, nobody knows",
     }
     assert {question: len(re.findall(answer, text)) for question, answer in answers_.items()} == dict.fromkeys(
         answers_, 1

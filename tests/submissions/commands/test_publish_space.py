@@ -27,6 +27,7 @@ def settings(hub: Hub) -> tuple[dict[str, str], dict[str, str]]:
     return kept["variables"], kept["secrets"]
 
 
+@pytest.mark.filterwarnings("ignore:Use 'content=<...>' to upload:DeprecationWarning")  # by the Hub's client
 def test_a_space_is_published_with_all_that_it_needs_and_keeps_what_it_has(
     hub: Hub, run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
