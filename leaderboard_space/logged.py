@@ -130,7 +130,8 @@ class Logged(Mapping[str, Made], Generic[Made]):
 
     def _all(self) -> Mapping[str, Made]:
         every: Mapping[str, Made] = _made(self._content, self._path, self._make)
-        return every if self._rest is None else self._rest()
+        rest = None if self._rest is None else self._rest()
+        return rest or {name: part for name, part in every.items() if part is not None}  # a file may be unreadable
 
 
 @lru_cache(2 * _LOADED)

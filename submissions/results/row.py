@@ -175,7 +175,7 @@ class Row:
 
     @property
     def claim(self) -> str:
-        """The runner of the model or submitter of its answers, and whether we ran it again; '' if nothing is to be said."""
+        """The runner of the model or submitter of its answers, and whether we ran it again; '' if nothing is known."""
         who, account = self.own if self.own != self.provenance else "", self.submitter or "an unknown account"
         if self.owner:
             who = f"submitted for {self.owner}, its owner"

@@ -52,4 +52,5 @@ def test_a_row_whose_result_cannot_be_read_says_so_and_stays(tmp_path: Path) -> 
         ):
             answer = site.client.get(path, headers={"accept": "application/json"})
             assert answer.status_code == 404, (path, answer.text)
-            assert (answer.json()["code"], answer.json()["what"]) == ("EVIDENCE_UNREADABLE", UNSHOWN)
+            assert "EVIDENCE_UNREADABLE" in answer.text
+            assert UNSHOWN in answer.text
