@@ -117,11 +117,12 @@ def test_a_visitor_finds_rows_the_address_keeps_them_and_a_number_is_traced(
     page.get_by_role("button", name="Compare the chosen").click()
     expect(page.get_by_text("Nobody knows whether these differences are real")).to_be_visible()
     page.go_back()
-    walk.open(page.locator("#rows .model a").first)
+    walk.open(page.locator("#rows tbody tr:visible .model a").first)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("[data-figure] svg").count() == page.locator("[data-figure]").count() > 0
     page.locator("[data-figure]").first.scroll_into_view_if_needed()
     expect(page.locator("[data-figure][data-drawn]").first).to_be_visible()
+    page.locator("summary", has_text=re.compile(r"All [\d,]+ values")).click()
     walk.open(page.locator("table.values tbody a").first)
     expect(page.get_by_role("heading", name="What it was computed from")).to_be_visible()
 
