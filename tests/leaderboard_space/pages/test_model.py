@@ -19,7 +19,7 @@ def test_a_scored_row_shows_all_that_stands_behind_its_place(site: Opened) -> No
     row = next(row for row in site.space.state.board(BENCHMARK, "up_to_twenty") if row.entry == entry)
     assert row.result is not None
     for name in (*row.scores, *row.values):
-        assert f'<a href="{entry}/evidence/{name}">' in text
+        assert f'<a href="/model/{BENCHMARK}/{entry}/evidence/{name}">' in text
     assert row.result.signature["submission"] in text
     assert "7.5 billion" in text
     assert "autoregressive" in text
