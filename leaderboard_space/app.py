@@ -45,7 +45,7 @@ FOLDER = "site"
 """Folder of public pages in the working folder."""
 MOST_CONNECTIONS, KEEP_ALIVE = 500, 15
 """Connections at a time, below the usual limit of 1,024 files, and seconds for which an idle one is kept."""
-LATER = 10.0
+LATER = 1.0
 """Seconds after the start when Gradio is loaded, if nobody needs it before."""
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1", "[::1]")
 LOGGER = logging.getLogger("fairspace")
