@@ -45,8 +45,6 @@ FOLDER = "site"
 """Folder of public pages in the working folder."""
 MOST_CONNECTIONS, KEEP_ALIVE = 500, 15
 """Connections at a time, below the usual limit of 1,024 files, and seconds for which an idle one is kept."""
-LATER = 1.0
-"""Seconds after the start when Gradio is loaded, if nobody needs it before."""
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1", "[::1]")
 LOGGER = logging.getLogger("fairspace")
 
@@ -141,11 +139,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self._loading = asyncio.create_task(self._load_gradio())
-
-    async def _load_gradio(self) -> None:
-        await asyncio.sleep(LATER)  # the first pages come first
-        await self.app.state.gate.load()
+        self._loading = asyncio.create_task(self.app.state.gate.load())
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self._loading is not None:
