@@ -235,9 +235,9 @@ class State:
 
     def unplaced(self, logged: Entry, standard: str) -> Row:
         """The row of a log entry, with its reasons for no rank, and without one: no board is made for it."""
-        return without_ranks([self.row_of(logged, standard)], self._folded.attempts, self._shown_now(logged.benchmark))[
-            0
-        ]
+        shown = self._shown_now(logged.benchmark)
+        [row] = without_ranks([self.row_of(logged, standard)], self._folded.attempts, shown)
+        return row
 
     def row_of(self, logged: Entry, standard: str) -> Row:
         """The row of a log entry under a standard, without a rank; withdrawn rows, too."""

@@ -35,10 +35,10 @@ BUDGET = {
     "metrics": (5_825, 58, 383),
     "ares": (7_443, 40, 510),
     "submissions": (46_746, 238, 3_916),
-    "leaderboard_space": (11_892, 72, 1_092),
+    "leaderboard_space": (11_887, 72, 1_092),
     "cards": (654, 7, 50),
     "fairspace": (1_118, 6, 134),
-    "tests": (68_740, 546, 6_905),
+    "tests": (68_748, 546, 6_908),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

@@ -22,7 +22,7 @@ from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.values import Value, number_of
 
-Place = Literal["board", "model", "models", "front"]
+Place = Literal["board", "model", "models"]
 
 
 @dataclass(frozen=True)

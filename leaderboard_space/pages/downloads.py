@@ -36,7 +36,7 @@ VALUE = ("", ":state", ":low", ":high", ":coverage", ":error", ":interval_low", 
 router = APIRouter(include_in_schema=False)
 
 
-def as_csv(rows: Sequence[Row], standard: str, state: State) -> bytes:
+def as_csv(rows: Sequence[Row], benchmark: str, standard: str, state: State) -> bytes:
     """The rows, with their errors, as CSV; lists are joined by "; "."""
     labels = dict.fromkeys(f"label:{name}" for row in rows for name in row.labels)
     chances = dict.fromkeys(f"chance:{name}" for row in rows for name in _chances(row, standard))
@@ -44,9 +44,8 @@ def as_csv(rows: Sequence[Row], standard: str, state: State) -> bytes:
     names = (*ABOUT, *labels, *chances, *scores)
 
     def line(row: Row) -> str:
-        return state.piece(
-            ("csv", standard, row.entry), (marks_of(row), names), lambda: _line(row, standard, state, names)
-        )
+        key, marks = ("csv", benchmark, standard, row.entry), (marks_of(row), names)
+        return state.piece(key, marks, lambda: _line(row, standard, state, names))
 
     return ("\ufeff" + _written(names) + "".join(map(line, rows))).encode()
 
@@ -94,7 +93,7 @@ def download(request: Request, benchmark: str, standard: str, table: str = "") -
     state, name = space_of(request).state, chosen_view(benchmark).benchmark
     standard = chosen_standard(name, standard)
     _, rows = board_table(state, name, standard, table)
-    return Response(as_csv(rows.rows, standard, state), media_type="text/csv; charset=utf-8")
+    return Response(as_csv(rows.rows, name, standard, state), media_type="text/csv; charset=utf-8")
 
 
 @router.get("/model/{benchmark}/{entry}/scores.csv")
@@ -104,4 +103,4 @@ def row_as_csv(request: Request, benchmark: str, entry: str, standard: str = "")
     state, name = space_of(request).state, chosen_view(benchmark).benchmark
     standard = chosen_standard(name, standard)
     rows = [state.find_row(name, standard, entry)]
-    return Response(as_csv(rows, standard, state), media_type="text/csv; charset=utf-8")
+    return Response(as_csv(rows, name, standard, state), media_type="text/csv; charset=utf-8")

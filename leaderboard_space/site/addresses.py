@@ -124,28 +124,28 @@ def _after(word: str, words: list[str]) -> str:
 def moved(path: str, query: str) -> str:
     """The present address of a former spelling, '' for a present one. Earlier versions chose by parameters."""
     pairs = parse_qsl(query, keep_blank_values=True)
-    given = {name: value.strip() for name, value in pairs}
+    parameters = {name: value.strip() for name, value in pairs}
     words = path.strip("/").split("/")
-    if path == "/" and "benchmark" in given:
-        benchmark, standard, table = (given.get(name, "") for name in ("benchmark", "standard", "table"))
-        board = BoardQuery(benchmark, standard, table, given.get("columns", "none") != "none", _page(given))
+    if path == "/" and "benchmark" in parameters:
+        benchmark, standard, table = (parameters.get(name, "") for name in ("benchmark", "standard", "table"))
+        board = BoardQuery(benchmark, standard, table, parameters.get("columns", "none") != "none", _page(parameters))
         rest = [pair for pair in pairs if pair[0] not in ("benchmark", "standard", "table", "columns", "page", "from")]
         return _with(board.address(), rest)
-    if words[0] == "model" and "standard" in given and "under" not in words and len(words) > 2:
-        place = "/".join(words[:3]) + (f"/under/{given['standard']}" if given["standard"] else "")
+    if words[0] == "model" and "standard" in parameters and "under" not in words and len(words) > 2:
+        place = "/".join(words[:3]) + (f"/under/{parameters['standard']}" if parameters["standard"] else "")
         return _quoted("/".join(("", place, *words[3:])))
-    if path.startswith("/api/v1/boards/") and given.keys() & {"standard", "page"}:
-        under = f"/under/{given['standard']}" if given.get("standard") else ""
-        return _quoted(f"{path}{under}" + (f"/page/{_page(given)}" if "page" in given else ""))
-    if words[0] == "download" and len(words) > 2 and "," not in given.get("models", ","):
-        return _quoted(f"/model/{words[1]}/{given['models']}/under/{words[2].removesuffix('.csv')}/scores.csv")
-    if words[0] == "download" and given.get("table"):
-        return _quoted(f"{path.removesuffix('.csv')}/{given['table']}.csv")
+    if path.startswith("/api/v1/boards/") and parameters.keys() & {"standard", "page"}:
+        under = f"/under/{parameters['standard']}" if parameters.get("standard") else ""
+        return _quoted(f"{path}{under}" + (f"/page/{_page(parameters)}" if "page" in parameters else ""))
+    if words[0] == "download" and len(words) > 2 and "," not in parameters.get("models", ","):
+        return _quoted(f"/model/{words[1]}/{parameters['models']}/under/{words[2].removesuffix('.csv')}/scores.csv")
+    if words[0] == "download" and parameters.get("table"):
+        return _quoted(f"{path.removesuffix('.csv')}/{parameters['table']}.csv")
     return ""
 
 
-def _page(given: Mapping[str, str]) -> int | str:
-    text = given.get("page", "")
+def _page(parameters: Mapping[str, str]) -> int | str:
+    text = parameters.get("page", "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 7 and int(text) else text or 1
 
 

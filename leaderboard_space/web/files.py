@@ -53,9 +53,10 @@ class Files:
             path = path.rstrip("/")
         if path.startswith("/api/"):
             path = path.removesuffix(".json")
-        if self.follows:
+        is_withdrawn = self._is_withdrawn(path)
+        if self.follows or is_withdrawn:  # the builder may not know of that event yet
             await self.maker.follow()
-        content = None if self._is_withdrawn(path) else self._read(path)
+        content = None if is_withdrawn else self._read(path)
         if content is None:
             answer = await self.maker.answer(quote(path))
             if not answer.kept:

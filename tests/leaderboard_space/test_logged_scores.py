@@ -31,8 +31,8 @@ from tests.leaderboard_space.factory import earlier_draft, result
 from tests.submissions.benchmarks.iris.results import iris_result
 
 Made = Callable[[Result], tuple[Draft, dict[str, bytes]]]
-RELEASED = [(name, own.name) for name in NAMES for own in find_benchmark(name).standards.values() if not own.draft]
-DRAFTS = [(name, own.name) for name in NAMES for own in find_benchmark(name).standards.values() if own.draft]
+RELEASED = [(name, of.name) for name in NAMES for of in find_benchmark(name).standards.values() if not of.draft]
+DRAFTS = [(name, of.name) for name in NAMES for of in find_benchmark(name).standards.values() if of.draft]
 
 
 @cache

@@ -19,7 +19,9 @@ def test_no_text_of_a_list_begins_a_formula(tmp_path: Path) -> None:
         remarks=("plain", " +1"),
         tier=3,
     )
-    (cells,) = csv.DictReader(io.StringIO(as_csv([row], "inaugural", state).decode("utf-8-sig"), newline=""))
+    (cells,) = csv.DictReader(
+        io.StringIO(as_csv([row], "stereotypical_bias", "inaugural", state).decode("utf-8-sig"), newline="")
+    )
     assert cells["unranked"] == "'=cmd(); '@SUM(A1)"
     assert cells["remarks"] == "plain;  '+1"
     assert cells["tier"] == "3"

@@ -13,6 +13,8 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
 
 from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.intake import User, result_draft
@@ -21,9 +23,12 @@ from fairspace.leaderboard_space.site import builder as building
 from fairspace.leaderboard_space.site.addresses import file_of, path_of
 from fairspace.leaderboard_space.site.builder import END, Builder
 from fairspace.leaderboard_space.site.export import export
+from fairspace.leaderboard_space.web.files import Files
 from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import result
+
+pytestmark = pytest.mark.slow
 
 BENCHMARK, SITE = "stereotypical_bias", "https://board.example"
 TABLE = f"/board/{BENCHMARK}/up_to_twenty/all-questions/board.json"
@@ -77,7 +82,6 @@ def addresses(entry: str) -> list[str]:
     return [*pages, f"/api/v1/boards/{BENCHMARK}/rows/{entry}/result", f"/model/{BENCHMARK}/p-01", "/models/bagel"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("is_eager", [True, False])
 def test_what_is_in_the_folder_is_what_would_be_made_anew_after_whatever_events(
     space: Opened, tmp_path: Path, is_eager: bool
@@ -115,7 +119,6 @@ def test_what_is_in_the_folder_is_what_would_be_made_anew_after_whatever_events(
     asyncio.run(go_on())
 
 
-@pytest.mark.slow
 def test_a_row_that_is_withdrawn_is_gone_with_the_next_answer_200_times(space: Opened) -> None:
     entry = add(space, "Comes and goes", user="somebody")
     row = f"/model/{BENCHMARK}/{entry}"
@@ -134,6 +137,17 @@ def test_a_row_that_is_withdrawn_is_gone_with_the_next_answer_200_times(space: O
             for address in (TABLE, f"/download/{BENCHMARK}/up_to_twenty.csv", f"/api/v1/boards/{BENCHMARK}"):
                 assert "Comes and goes" not in space.client.get(address).text
         maintaining.restore(space.space.state, entry, ADA, "back")
+
+
+def test_a_row_that_somebody_else_withdrew_is_read_from_no_file(space: Opened, tmp_path: Path) -> None:
+    """The web process has read the event, and the builder has not."""
+    entry, app = add(space, "Gone elsewhere", user="somebody"), FastAPI()
+    builder = Builder(space.space, tmp_path / "kept", SITE, is_eager=True)
+    app.add_middleware(Files, space=space.space, maker=builder)
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        assert client.get(f"/model/{BENCHMARK}/{entry}/scores.csv").status_code == 200
+        maintaining.withdraw(space.space.state, entry, ADA, "asked")
+        assert client.get(f"/model/{BENCHMARK}/{entry}/scores.csv").status_code == 404
 
 
 def test_an_answer_has_a_tag_and_is_packed_for_those_who_read_that(space: Opened) -> None:
@@ -224,7 +238,6 @@ def test_a_folder_of_before_is_kept_unless_the_software_or_the_site_is_another(
     assert "/errata" not in pages("https://other.example")
 
 
-@pytest.mark.slow
 def test_an_export_is_read_from_a_plain_file_server(space: Opened, tmp_path: Path) -> None:
     folder = tmp_path / "export"
     count = asyncio.run(export(space.space, folder, SITE))
