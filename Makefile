@@ -14,7 +14,7 @@ export GRADIO_ANALYTICS_ENABLED := False
 export HF_HUB_DISABLE_TELEMETRY := 1
 
 ROOMS := ares builders cards leaderboard_space metrics submissions
-LIBRARY := tests/metrics $(addprefix tests/library/test_,$(addsuffix .py,answers measuring outcome pages questions)) tests/submissions/checking
+LIBRARY := tests/metrics $(addprefix tests/library/test_,$(addsuffix .py,answers measuring outcome questions)) tests/submissions/checking
 
 # Install this folder with $(EXTRAS): with uv where it is there or can be installed, else with pip. uv reads none of pip's
 # settings, so the folder of wheels that pip is told of is passed on. constraints.txt asks for the CPU build of torch;
