@@ -89,7 +89,7 @@ class Words(BaseModel):
         return self.protocols.get(f"{kind} *", "").replace("*", word) if word else ""
 
     def standard(self, standard: Any) -> str:
-        """What a standard ranks by, in a sentence: that of `standards`, else the first of its `why`."""
+        """A sentence on the rank under a standard: that of `standards`, else the first of its `why`."""
         return self.standards.get(standard.name) or str(standard.why).partition(". ")[0]
 
     def stimuli_of(self, protocol: str) -> str:
