@@ -27,6 +27,7 @@ from fairspace.submissions.benchmarks.genres.unranked import (
 from fairspace.submissions.benchmarks.genres.variants import repeated_evaluations
 from fairspace.submissions.uncertainty.resampling import resample
 from fairspace.submissions.values import Value, measured
+from tests.samples import once
 
 IDS = tuple(plan.ids().to_pylist())
 MALE, FEMALE, NEITHER, UNREAD = (1.0, 0.0), (0.0, 1.0), (0.0, 0.0), (math.nan, math.nan)
