@@ -13,11 +13,11 @@ from typing import Any
 from urllib.parse import quote
 
 from fairspace.builders.writing import write_text
+from fairspace.metrics.resampling import LEVEL
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.results.board import entry
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard
-from fairspace.submissions.uncertainty.uncertainty import LEVEL
 from fairspace.submissions.values import Value
 
 # Every Eval Ever 0.3 (arXiv:2606.14516): the record of a result; fairness is a property of many answers, so it has no
@@ -64,7 +64,7 @@ def aggregate(result: Result) -> dict[str, Any]:
         ideal = bench.ideal(value.name, result.standard)
         lower = value.name in scores and not bench.higher_is_better if ideal is None else ideal.worse != "below"
         metric: dict[str, Any] = {"metric_id": f"{result.benchmark}.{value.name}", "metric_name": value.name}
-        metric |= {"evaluation_description": bench.about().describe(value.name), "lower_is_better": lower}
+        metric |= {"evaluation_description": bench.describe(value.name), "lower_is_better": lower}
         if value.name in limits:
             low, high = (f"{n}inity".title() if abs(n) == float("inf") else n for n in limits[value.name])
             metric |= {"score_type": "continuous", "min_score": low, "max_score": high}

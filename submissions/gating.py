@@ -21,6 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import ndtr
 
+from fairspace.metrics.resampling import Z
 from fairspace.submissions.benchmarks.benchmark import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
@@ -32,7 +33,6 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard, rescore
 from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.results.tiers import FEWEST_DRAWS, LEVEL
-from fairspace.submissions.uncertainty.bootstrap import Z
 from fairspace.submissions.uncertainty.scores import WITHOUT
 from fairspace.submissions.values import Value, number_of
 
@@ -166,7 +166,7 @@ def gate(
         {name: _about_value(tested, score) if name not in raw else score for name, score in drawn.items()}
         for drawn in drawn_scores(tested.benchmark, [tested, base or tested], tested.standard, raw)
     )
-    title = find_benchmark(tested.benchmark).about().describe
+    title = find_benchmark(tested.benchmark).describe
     same = base is None or same_questions(base, tested)
     chances: list[tuple[float, ...] | None] = []
     for name, ideal in zip(names, ideals, strict=True):

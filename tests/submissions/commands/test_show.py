@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.answers.rows import COUNTED, Summary
 from fairspace.submissions.benchmarks.benchmark import SIGNED
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
@@ -16,7 +17,7 @@ from fairspace.submissions.format.manifest import Stage
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.scoring import rescore
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty, Variant
+from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import measured, not_run, undefined
 from tests.submissions.benchmarks.iris.results import iris_result
 from tests.submissions.results.test_tiers import result, waves
@@ -150,7 +151,7 @@ def test_every_score_and_every_raw_value_behind_one_is_said_in_words(name: str) 
     rules = bench.scoring.table(bench.standards[bench.default], AS_RELEASED).rules
     measured_names = {value for task in bench.tasks for value in task.values if "." not in value}  # not as printed
     values = measured_names.union(*(rule.weights for rule in rules.values()))
-    describe = bench.about().describe
+    describe = bench.describe
     assert not [value for value in (*rules, *values) if not describe(value)]
     assert describe("no_such_value") == ""
 

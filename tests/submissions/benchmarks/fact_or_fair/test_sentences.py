@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import fairspace as fs
+from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.fact_or_fair.score import leaning, sentences
 from fairspace.submissions.benchmarks.registry import benchmark
@@ -20,7 +21,6 @@ from fairspace.submissions.report.contents import make_report, to_latex, to_mark
 from fairspace.submissions.report.headline import headline, printed_like, sentences_of
 from fairspace.submissions.report.page import to_html
 from fairspace.submissions.results.three_numbers import NO_BIAS_SHOWN
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.api.spaces import opened
 from tests.submissions.benchmarks.fact_or_fair.test_core import core_of
@@ -104,7 +104,7 @@ def test_the_headline_is_fairness_and_the_average_stays_what_ranks_go_by() -> No
     assert "higher is better" in ways["llm_fairness"]
     assert "better" not in ways[SHARE]
     verdicts = {row[0]: row[-1] for row in compared.rows}
-    assert verdicts[benchmark("fact_or_fair").about().describe(SHARE)] == "significant"
+    assert verdicts[benchmark("fact_or_fair").describe(SHARE)] == "significant"
 
 
 def test_a_bias_that_differs_by_level_leaves_even_shares_and_shows_in_the_evenness() -> None:
