@@ -62,8 +62,8 @@ from fairspace.builders.registry import NAMES
 from fairspace.submissions.commands.main import main
 
 table = {"predictions": ["nurse", "pilot"], "references": ["nurse", "nurse"], "groups": ["female", "male"]}
-assert fs.measure(table, "accuracy_disparity", confidence=None).overall["value"].item() == 1
-assert evaluate.load(sys.argv[1]).compute(**table)["accuracy_disparity"] == 1
+assert fs.measure(table, "accuracy_disparity", confidence=None, minimum=1).overall["value"].item() == 1
+assert evaluate.load(sys.argv[1]).compute(**table, minimum=1)["accuracy_disparity"] == 1
 sys.argv[1:] = ["items", "fact_or_fair", "--revision", "v2-core", "--out", "items.csv"]
 main()
 """
