@@ -64,7 +64,7 @@ from fairspace.submissions.commands.main import main
 table = {"predictions": ["nurse", "pilot"], "references": ["nurse", "nurse"], "groups": ["female", "male"]}
 assert fs.measure(table, "accuracy_disparity", confidence=None, minimum=1).overall["value"].item() == 1
 assert evaluate.load(sys.argv[1]).compute(**table, minimum=1)["accuracy_disparity"] == 1
-sys.argv[1:] = ["items", "fact_or_fair", "--revision", "v2-core", "--out", "items.csv"]
+sys.argv[1:] = ["items", "fact_or_fair", "--revision", "v2-core", "--out", "items"]
 main()
 """
 
@@ -85,4 +85,4 @@ def test_a_checkout_without_links_works(tmp_path: Path) -> None:
     command = [sys.executable, "-c", USED, str(tmp_path / "metrics" / "accuracy_disparity")]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    assert (tmp_path / "items.csv").is_file()
+    assert any((tmp_path / "items").iterdir())
