@@ -1,7 +1,7 @@
 """The consistency proof: items, answers and readings of a scored submission match one to one.
 
-The scorer counts again from its own tables, apart from the earlier checks: no repeated key, no unknown item, one
-reading per answer, no judgement of a missing answer. A row can be verified only while the proof holds.
+The check (`rows`) lets in no repeated key and no unknown item. Counted here are one reading per answer, and no
+judgement of a missing answer. A row can be verified only while the proof holds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.task import Task
@@ -24,13 +23,11 @@ from fairspace.submissions.reading.canonical import hash_column, matched
 if TYPE_CHECKING:
     from fairspace.submissions.answers.rows import ReadRows
 
-_ANSWER = {"responses": "response", "judgements": "judgement", "annotations": "status"}
+_ANSWER = {"responses": "response", "judgements": "judgement"}
 _IMAGE = ("id", "sample")
-_FEW = 2**24
-"""Keys below which counts by place fit into memory."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TaskConsistency:
     """Counts of samples, answers and readings of one task.
 
@@ -38,19 +35,20 @@ class TaskConsistency:
         expected: Samples of the benchmark whose stimuli the data have.
         answers: Samples with an answer, or with an annotated image.
         readings: Answers with a reading; images with a status.
-        unknown: Rows of items or samples outside the task.
         unread: Answers without a reading, and readings without an answer.
         orphans: Judgements of missing narratives.
         keys, content: sha256 of the answers' keys, and of the answers or labels in that order.
         read: sha256 of the readings, or of images' labels, in that order.
+        duplicates, unknown: Repeated rows, and rows of items or samples outside the task: none in a submission that was
+            checked.
     """
 
     expected: int
     answers: int
     readings: int
-    duplicates: int
+    duplicates: int = 0
     missing: int
-    unknown: int
+    unknown: int = 0
     unread: int
     orphans: int
     keys: str
@@ -113,44 +111,22 @@ def _prove(
     submission: Submission, task: Task, rows: pa.Table, expected: int, readings: list[ReadRows]
 ) -> TaskConsistency:
     images = task.table == "annotations"
-    revision = submission.meta.dataset_revision
-    ids = task.ids(revision)
-    samples = task.samples_of(revision)
-    column = rows["id"].combine_chunks()
-    in_order = column.equals(ids)
-    item = np.arange(len(ids)) if in_order else np.asarray(pc.fill_null(pc.index_in(column, ids), -1), np.int64)
-    sample = np.asarray(rows["sample"], np.int64)
-    known = (item >= 0) & (sample >= 0) & (sample < samples)
-    key = item * samples + sample
-    face = np.asarray(rows["face"], np.int64) if images else np.zeros(1, np.int64)
-    row_key = key * (1 + face.max(initial=0)) + face
-    answered = known & np.asarray(pc.is_valid(rows[_ANSWER[task.table]]))
-    answers = _distinct(key[answered])
+    answered = pc.equal(rows["face"], 0) if images else pc.is_valid(rows[_ANSWER[task.table]])
+    answers = pc.sum(answered).as_py()
     labels = [name for name in rows.column_names if name not in ("task", *_IMAGE)]
     content = _digest(rows.select(labels if images else [_ANSWER[task.table]]))
-    unread = sum(_unread(rows, part) for part in readings)
+    read = [int((part.readings.place >= 0).sum()) for part in readings]
     return TaskConsistency(
         expected=expected,
         answers=answers,
-        readings=answers if images else min((_read(part) for part in readings), default=0),
-        duplicates=int(known.sum()) - _distinct(row_key[known]),
+        readings=answers if images else min(read, default=0),
         missing=max(0, expected - answers),
-        unknown=int((~known).sum()),
-        unread=unread,
+        unread=sum(_unread(rows, part) for part in readings),
         orphans=_orphans(submission, task, rows),
-        keys=_digest(rows.filter(pa.array(answered)).select(_IMAGE)),
+        keys=_digest((rows if images else rows.filter(answered)).select(_IMAGE)),
         content=content,
         read=content if images else _digest(*map(_outcomes, readings)),
     )
-
-
-def _distinct(keys: NDArray[np.int64]) -> int:
-    """Different keys, counted by place where that needs little memory."""
-    return int(np.count_nonzero(np.bincount(keys))) if keys.max(initial=0) < _FEW else len(np.unique(keys))
-
-
-def _read(part: ReadRows) -> int:
-    return int((part.readings.place >= 0).sum())
 
 
 def _unread(rows: pa.Table, part: ReadRows) -> int:
