@@ -21,9 +21,8 @@ from fairspace.leaderboard_space.storage import Storage, StorageError, result_pa
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.checking.names import HUB
 from fairspace.submissions.errors import plain
-from fairspace.submissions.format.collector import Collector, RefusedError
-from fairspace.submissions.reading.containers import check_zip, open_container
-from fairspace.submissions.reading.limits import LIMITS
+from fairspace.submissions.format.faults import Collector, RefusedError
+from fairspace.submissions.reading.containers import LIMITS, check_zip, open_container
 from fairspace.submissions.reading.tables import META, read_object
 from fairspace.submissions.results.board import entry
 from fairspace.submissions.results.result import Result

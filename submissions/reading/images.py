@@ -16,10 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from fairspace.submissions.format.collector import Collector, RefusedError, show
+from fairspace.submissions.format.faults import Collector, RefusedError, show
 from fairspace.submissions.format.schema import IMAGES
-from fairspace.submissions.reading.containers import READ_ERRORS, Member
-from fairspace.submissions.reading.limits import Limits
+from fairspace.submissions.reading.containers import READ_ERRORS, Limits, Member
 from fairspace.submissions.reading.parquet import ERRORS, check_pages, read_parquet
 from fairspace.submissions.reading.tables import FILE_BITS, Budget, Rows, unreadable
 

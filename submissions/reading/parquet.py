@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fairspace.submissions.errors import did_you_mean
-from fairspace.submissions.format.collector import Collector, RefusedError, show
+from fairspace.submissions.format.faults import Collector, RefusedError, show
 from fairspace.submissions.format.schema import REQUIRED
-from fairspace.submissions.reading.limits import Limits
+from fairspace.submissions.reading.containers import Limits
 
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, _SET, _MAP, STRUCT = range(1, 13)
 Fields = dict[tuple[int, int], Any]

@@ -20,10 +20,9 @@ import numpy as np
 import pyarrow as pa
 
 from fairspace.submissions.errors import did_you_mean
-from fairspace.submissions.format.collector import Collector, RefusedError, show
+from fairspace.submissions.format.faults import Collector, RefusedError, show
 from fairspace.submissions.format.schema import REQUIRED, SCHEMAS
-from fairspace.submissions.reading.containers import ARCHIVES, READ_ERRORS, Member
-from fairspace.submissions.reading.limits import Limits
+from fairspace.submissions.reading.containers import ARCHIVES, READ_ERRORS, Limits, Member
 from fairspace.submissions.reading.parquet import HeaderBudget, read_parquet
 
 _SQUARE = bytes.maketrans(b"{}", b"[]")

@@ -28,7 +28,7 @@ from fairspace.builders.iris.groups import AGES, GENDERS
 from fairspace.builders.iris_classifier_25.dataset import age_group
 from fairspace.builders.sources import table
 from fairspace.builders.sources.faces import BUCKETS, FACT_OR_FAIR_RACES, repaired
-from fairspace.submissions.format.collector import RefusedError
+from fairspace.submissions.format.faults import RefusedError
 from fairspace.submissions.reading.tables import parse
 
 FAIRFACE_COLUMNS = ("face_name_align", "race", "gender", "age")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
-from fairspace.submissions.format.collector import show
+from fairspace.submissions.format.faults import show
 from fairspace.submissions.reading.containers import READ_ERRORS
 from fairspace.submissions.running.errors import RunError
 

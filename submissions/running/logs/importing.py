@@ -23,11 +23,11 @@ from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.task import add_hashes
 from fairspace.submissions.checking.submission import check_table
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.collector import Collector, RefusedError, show
+from fairspace.submissions.format.faults import Collector, RefusedError, show
 from fairspace.submissions.format.manifest import ENTRIES, STAGES, Count, Git, Line, Manifest, Scalar, Stage, Text
 from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.format.writing import check_new, write_submission
-from fairspace.submissions.reading.limits import LIMITS
+from fairspace.submissions.reading.containers import LIMITS
 from fairspace.submissions.reading.tables import Rows, check_text
 from fairspace.submissions.running.asking.asking import ANSWERS, PROMPTS, SCHEMAS
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, RUN, SAMPLE_DATA, UNREADABLE_AGAIN, Chosen
