@@ -30,6 +30,7 @@ import httpx
 
 from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.errors import BuildError
+from fairspace.builders.models.describing import KEY, may_know_key, open_endpoint
 from fairspace.builders.models.diffusion import DiffusersGenerator, Settings
 from fairspace.builders.models.opening import Fields, Scheme, Types, read, settings_of
 from fairspace.submissions.errors import need_packages
@@ -48,11 +49,9 @@ from fairspace.submissions.running.images.made import (
 from fairspace.submissions.running.images.providers import FILTERED, ProviderImages
 from fairspace.submissions.running.local.found import find_function, unknown
 
-KEY = "OPENAI_API_KEY"
 _ENDPOINT_FORM = "endpoint:URL#MODEL, such as endpoint:https://api.openai.com/v1#gpt-image-1"
 _OURS = {"model", "prompt", "n", "size", "quality", "seed", "stream"}
 """Fields of a body that `extra` cannot replace."""
-_HERE = ("localhost", "127.0.0.1", "::1")
 _WAIT = 0.5
 """Seconds before the second attempt after an answer without an image; they double, up to eight."""
 
@@ -200,7 +199,7 @@ class EndpointImages:
             return refused(said)
         if status in (401, 403):
             mend = f"set {KEY}, or the variable that `key=` names, to a key that may use this model"
-            if not self._may_know_key:
+            if not may_know_key(self.url):
                 mend = "name the endpoint's https address: keys are not sent over http"
             raise RunError("MODEL_UNKNOWN", self.url, f"status {status}", "a key that the endpoint takes", mend)
         if status == 404:
@@ -208,17 +207,9 @@ class EndpointImages:
             raise RunError("MODEL_UNKNOWN", self.url, said[:300], f"a model {self.name!r} that makes images", mend)
         return failed(said)
 
-    @property
-    def _may_know_key(self) -> bool:
-        return self._origin.scheme == "https" or self._origin.hostname in _HERE
-
     @cached_property
     def _client(self) -> Any:
-        import openai
-
-        # Servers of one's own want no key, but the client wants one.
-        key = (self._key if self._may_know_key else "") or "none"
-        return openai.OpenAI(base_url=self.url, api_key=key, timeout=self._timeout, max_retries=self._attempts - 1)
+        return open_endpoint(self.url, self._key, self._timeout, self._attempts - 1)
 
 
 def _codes(error: Any) -> list[str]:
