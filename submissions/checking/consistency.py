@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
+from fairspace.submissions.answers.rows import Count, ReadRows
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import hash_column, matched
 
-if TYPE_CHECKING:
-    from fairspace.submissions.answers.rows import ReadRows
-
 _ANSWER = {"responses": "response", "judgements": "judgement"}
 _IMAGE = ("id", "sample")
+_Digest = Annotated[str, Field(strict=True, min_length=64, max_length=64)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,17 +43,19 @@ class TaskConsistency:
             checked.
     """
 
-    expected: int
-    answers: int
-    readings: int
-    duplicates: int = 0
-    missing: int
-    unknown: int = 0
-    unread: int
-    orphans: int
-    keys: str
-    content: str
-    read: str
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    expected: Count
+    answers: Count
+    readings: Count
+    duplicates: Count = 0
+    missing: Count
+    unknown: Count = 0
+    unread: Count
+    orphans: Count
+    keys: _Digest
+    content: _Digest
+    read: _Digest
 
     @property
     def holds(self) -> bool:
@@ -68,15 +70,13 @@ class TaskConsistency:
     @classmethod
     def from_json(cls, data: Any) -> TaskConsistency:
         """The counts in JSON data of `to_json`; ValueError for other data. `holds` is derived, never believed."""
-        kinds = {field.name: {"int": int, "str": str}[str(field.type)] for field in fields(cls)}
-        given = {name: part for name, part in data.items() if name != "holds"} if type(data) is dict else {}
-        if {name: type(part) for name, part in given.items()} != kinds:
-            raise ValueError("consistency of a task: expected its counts and digests")
-        if not all(0 <= part < 2**31 if type(part) is int else len(part) == 64 for part in given.values()):
-            raise ValueError("consistency of a task: counts that are no counts, or digests that are none")
-        return cls(**given)
+        try:
+            return _CONSISTENCY.validate_python({name: part for name, part in data.items() if name != "holds"})
+        except (ValidationError, AttributeError) as error:
+            raise ValueError("consistency of a task: expected its counts and digests") from error
 
 
+_CONSISTENCY = TypeAdapter(TaskConsistency)
 Proof = Mapping[str, TaskConsistency]
 """Task -> its consistency, for tasks with rows."""
 

@@ -38,7 +38,7 @@ LATEX = r"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{}\e
 def scored(model: str, level: float, number: int) -> Result:
     made = rescore(result(model, level, waves(0.01, number)), "up_to_twenty")
     outcomes = {**dict.fromkeys(COUNTED, 0), "choice": 190, "refused": 6, "not_handed_in": 4}
-    return replace(made, readings={"vision_gender": Summary(outcomes, {})}, items={"gender_occupation": (ITEM,)})
+    return replace(made, readings={"vision_gender": Summary(outcomes, {}, ())}, items={"gender_occupation": (ITEM,)})
 
 
 @pytest.fixture(scope="module")
