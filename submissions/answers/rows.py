@@ -109,6 +109,8 @@ def _line(text: str) -> str:
     return left + words + (" " if text[-1:].isspace() and words else "")
 
 
+ANSWERS = {"responses": "response", "judgements": "judgement"}
+"""Table -> column of its answers."""
 READ = pa.schema(
     [
         pa.field("task", pa.string(), nullable=False),
@@ -164,9 +166,9 @@ def read_rows(submission: Submission, bench: Benchmark) -> Iterator[ReadRows]:
     """The readings of every task with text answers, in the benchmark's order."""
     for task, readings in bench.answers.rows(submission).items():
         name = task.partition("/")[0]
-        judged = bench.task(name).table == "judgements"
-        rows = submission.judgements(name) if judged else submission.rows("responses", name)
-        answers = rows["judgement" if judged else "response"]
+        table = bench.task(name).table
+        rows = submission.scored_rows(table, name)
+        answers = rows[ANSWERS[table]]
         yield ReadRows(task, pa.table({"id": rows["id"], "sample": rows["sample"], "answer": answers}), readings)
 
 

@@ -16,13 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from fairspace.submissions.answers.rows import Count, ReadRows
+from fairspace.submissions.answers.rows import ANSWERS, Count, ReadRows
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import hash_column, matched
 
-_ANSWER = {"responses": "response", "judgements": "judgement"}
 _IMAGE = ("id", "sample")
 _Digest = Annotated[str, Field(strict=True, min_length=64, max_length=64)]
 
@@ -88,9 +87,7 @@ def prove(submission: Submission, bench: Benchmark, readings: Iterable[ReadRows]
         read.setdefault(task_rows.task.partition("/")[0], []).append(task_rows)
     proof = {}
     for task in bench.tasks:
-        rows = (
-            submission.judgements(task.name) if task.table == "judgements" else submission.rows(task.table, task.name)
-        )
+        rows = submission.scored_rows(task.table, task.name)
         if rows.num_rows:
             asked = task.samples_asked(submission.meta.dataset_revision)
             proof[task.name] = _prove(submission, task, rows, asked, read.get(task.name, []))
@@ -107,14 +104,19 @@ def rests_on_judge(proof: Proof, bench: Benchmark) -> list[str]:
     return [task.name for task in bench.tasks if task.judges and not task.optional and task.name in proof]
 
 
+def answered(rows: pa.Table, table: str) -> pa.ChunkedArray:
+    """(n,) whether each row of a checked table has an answer; of an image its first face has it."""
+    return pc.equal(rows["face"], 0) if table == "annotations" else pc.is_valid(rows[ANSWERS[table]])
+
+
 def _prove(
     submission: Submission, task: Task, rows: pa.Table, expected: int, readings: list[ReadRows]
 ) -> TaskConsistency:
     images = task.table == "annotations"
-    answered = pc.equal(rows["face"], 0) if images else pc.is_valid(rows[_ANSWER[task.table]])
-    answers = pc.sum(answered).as_py()
+    there = answered(rows, task.table)
+    answers = pc.sum(there).as_py()
     labels = [name for name in rows.column_names if name not in ("task", *_IMAGE)]
-    content = _digest(rows.select(labels if images else [_ANSWER[task.table]]))
+    content = _digest(rows.select(labels if images else [ANSWERS[task.table]]))
     read = [int((part.readings.place >= 0).sum()) for part in readings]
     return TaskConsistency(
         expected=expected,
@@ -123,7 +125,7 @@ def _prove(
         missing=max(0, expected - answers),
         unread=sum(_unread(rows, part) for part in readings),
         orphans=_orphans(submission, task, rows),
-        keys=_digest((rows if images else rows.filter(answered)).select(_IMAGE)),
+        keys=_digest((rows if images else rows.filter(there)).select(_IMAGE)),
         content=content,
         read=content if images else _digest(*map(_outcomes, readings)),
     )

@@ -20,6 +20,7 @@ from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, ScoringTable
 from fairspace.submissions.benchmarks.task import Task
+from fairspace.submissions.checking.consistency import answered
 from fairspace.submissions.checking.names import check_names, names_taken
 from fairspace.submissions.checking.rows import TASKS_OF, RowCheck
 from fairspace.submissions.errors import did_you_mean
@@ -203,7 +204,6 @@ def _note_of_manifest(detail: ErrorDetails, noted: set[str], faults: Collector) 
 
 _NAMED = 5
 """Files that were passed over, named in notes; the others are counted."""
-_ANSWER = {"responses": "response", "judgements": "judgement"}
 
 
 @dataclass(frozen=True)
@@ -278,14 +278,11 @@ def _default(bench: Benchmark) -> Any:
 
 
 def _handed_in(submission: Submission, task: Task) -> int:
-    rows = submission.rows(task.table, task.name)
-    if task.table == "judgements":
-        rows = submission.judgements(task.name)
-    if task.table in _ANSWER:
-        return rows.num_rows - rows[_ANSWER[task.table]].null_count
-    if submission.images is not None:
-        return int(pc.sum(pc.equal(submission.images["task"], task.name)).as_py() or 0)
-    return int(rows.group_by(["id", "sample"]).aggregate([]).num_rows) if rows.num_rows else 0
+    if task.table == "annotations" and submission.images is not None:
+        there = pc.equal(submission.images["task"], task.name)
+    else:
+        there = answered(submission.scored_rows(task.table, task.name), task.table)
+    return int(pc.sum(there).as_py() or 0)
 
 
 def _resting(task: Task, table: ScoringTable) -> tuple[str, ...]:

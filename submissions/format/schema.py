@@ -253,6 +253,10 @@ class Submission:
         rows = self.rows("judgements", task)
         return rows.filter(pc.is_null(rows["judge"]) if judge is None else pc.equal(rows["judge"], judge))
 
+    def scored_rows(self, table: str, task: str) -> pa.Table:
+        """The rows of one task that are scored: all, but of judgements those by the scored judge."""
+        return self.judgements(task) if table == "judgements" else self.rows(table, task)
+
     def dump_meta(self) -> dict[str, Any]:
         """`submission.json` as JSON data."""
         return self.meta.model_dump(exclude_none=True)
