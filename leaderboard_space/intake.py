@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fairspace.leaderboard_space.boards.findings import TESTS
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft, Event, clock
@@ -299,7 +298,7 @@ def shown_values(benchmark: str) -> frozenset[str]:
     UsageError: unknown benchmark.
     """
     bench, view = find_benchmark(benchmark), VIEWS[benchmark]
-    names = {*TESTS.get(benchmark, {}).get("values", ()), *(name for figure in view.figures for name in figure.reads)}
+    names = {*bench.words.findings, *(name for figure in view.figures for name in figure.reads)}
     for part in view.slices.values():
         names |= {column.score for column in (part.total, *part.columns, *(part.fair or ()))}
     ideals = [bench.ideal(name, standard) for name in names for standard in bench.standards]
