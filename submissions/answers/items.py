@@ -22,6 +22,7 @@ from fairspace.submissions.answers.rows import ReadRows, as_text, excerpt
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.errors import plain
+from fairspace.submissions.format.faults import validated
 from fairspace.submissions.format.schema import LABELS, Submission, Tool
 from fairspace.submissions.uncertainty.design import Floats, Integers
 
@@ -78,7 +79,7 @@ _ITEMS: TypeAdapter[Items] = TypeAdapter(
 
 def items_from_json(data: Any) -> Items:
     """The items of a result's JSON data. ValueError for other data."""
-    return _ITEMS.validate_python(data)
+    return validated(_ITEMS, data, "example items")
 
 
 def items_of(bench: Benchmark, submission: Submission, records: Any, rows: Sequence[ReadRows]) -> Items:

@@ -22,6 +22,7 @@ from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Outco
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import plain
+from fairspace.submissions.format.faults import validated
 from fairspace.submissions.format.schema import LABELS, Submission
 
 Counted = Literal["choice", "refused", "several", "unusable", "not_handed_in"]
@@ -76,7 +77,7 @@ class Summary:
     @classmethod
     def from_json(cls, data: Any) -> Summary:
         """The summary in JSON data of `to_json`. ValueError for other data."""
-        return _SUMMARY.validate_python(data)
+        return validated(_SUMMARY, data, "the readings of a task")
 
 
 _SUMMARY = TypeAdapter(Summary)

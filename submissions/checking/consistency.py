@@ -14,11 +14,12 @@ from typing import Annotated, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from fairspace.submissions.answers.rows import ANSWERS, Count, ReadRows
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.task import Task
+from fairspace.submissions.format.faults import validated
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import hash_column, matched
 
@@ -69,10 +70,8 @@ class TaskConsistency:
     @classmethod
     def from_json(cls, data: Any) -> TaskConsistency:
         """The counts in JSON data of `to_json`; ValueError for other data. `holds` is derived, never believed."""
-        try:
-            return _CONSISTENCY.validate_python({name: part for name, part in data.items() if name != "holds"})
-        except (ValidationError, AttributeError) as error:
-            raise ValueError("consistency of a task: expected its counts and digests") from error
+        counts = {name: part for name, part in data.items() if name != "holds"} if isinstance(data, dict) else data
+        return validated(_CONSISTENCY, counts, "consistency of a task, counts and digests")
 
 
 _CONSISTENCY = TypeAdapter(TaskConsistency)

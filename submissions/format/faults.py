@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 
 class Code(NamedTuple):
@@ -165,6 +167,9 @@ class SubmissionError(Exception):
         self.faults = faults
 
 
+Record = TypeVar("Record")
+
+
 class RefusedError(ValueError):
     """Refusal of a file or a row, with the code of the reason."""
 
@@ -238,3 +243,18 @@ def show(text: object, length: int = 80) -> str:
     """Any value, quoted and shortened; control characters, bidi marks and half surrogates are escaped."""
     shown = repr(text[: length + 1] if isinstance(text, str) else text)
     return shown if len(shown) <= length + 2 else shown[:length] + "...'"
+
+
+def first(error: ValidationError) -> str:
+    """The first part of a record that does not fit, and its place."""
+    detail = error.errors(include_url=False)[0]
+    place = ".".join(map(str, detail["loc"][:4]))
+    return f"{show(place, 60)} {show(detail['input'], 60)}: {detail['msg']}"
+
+
+def validated(kind: TypeAdapter[Record], data: Any, what: str) -> Record:
+    """JSON data as a record. ValueError names the first part that does not fit; `what` says what the data are."""
+    try:
+        return kind.validate_python(data)
+    except ValidationError as error:
+        raise ValueError(f"{what}: {first(error)}") from error

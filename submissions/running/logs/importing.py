@@ -27,7 +27,7 @@ from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.task import add_hashes
 from fairspace.submissions.checking.submission import check_table
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.faults import Collector, RefusedError, show
+from fairspace.submissions.format.faults import Collector, RefusedError, first, show
 from fairspace.submissions.format.manifest import ENTRIES, STAGES, Count, Git, Line, Manifest, Scalar, Stage, Text
 from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.format.writing import check_new, write_submission
@@ -279,13 +279,6 @@ def _utc(file: Path, text: str) -> str:
         return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError) as error:
         raise invalid(file, f"the time {show(text, 40)}", "a time as Inspect writes it") from error
-
-
-def first(error: ValidationError) -> str:
-    """The first fault, and its place."""
-    detail = error.errors(include_url=False)[0]
-    place = ".".join(map(str, detail["loc"][:4]))
-    return f"{show(place, 60)} {show(detail['input'], 60)}: {detail['msg']}"
 
 
 _MEND_ANSWERS = "leave it out, or log the task again"
