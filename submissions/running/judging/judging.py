@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -214,11 +213,3 @@ def write_judgements(folder: Path, work: Path, meta: SubmissionMeta, table: pa.T
     for name in (FILE, META, TABLE):
         (aside / name).replace(folder / name)
     aside.rmdir()
-
-
-def link(file: Path, to: Path) -> None:
-    """Hard-link a file; copy it where the disk has no links."""
-    try:
-        to.hardlink_to(file)
-    except OSError:  # another file system, or one without links
-        shutil.copyfile(file, to)
