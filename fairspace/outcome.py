@@ -8,19 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairspace.builders.writing import write_text
-from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, web
-from fairspace.submissions.report.headline import (
-    Table,
-    first_values,
-    opening,
-    results_latex,
-    value_row,
-    value_table,
-)
+from fairspace.submissions.errors import UsageError, did_you_mean, need_packages
+from fairspace.submissions.report.headline import first_values, results_latex, value_row
 from fairspace.submissions.results import result as results
 from fairspace.submissions.results import scoring
-from fairspace.submissions.results.three_numbers import CHANCE_SIGNS
+from fairspace.submissions.show.result import result_html, result_text
 from fairspace.submissions.uncertainty.resampling import check_resamples
 from fairspace.submissions.values import Value
 
@@ -145,27 +137,10 @@ class Result(results.Result):
         return self.scores[name] if name in self.scores and name not in self.values else self.values[name]
 
     def __repr__(self) -> str:
-        table = self._table()
-        return "\n".join([table.heading, *opening(self), "", table.to_text(), *self._remarks()])
+        return result_text(self)
 
     def _repr_html_(self) -> str:
-        top = "".join(f"<p>{web(text)}</p>" for text in opening(self))
-        remarks = "".join(f"<li>{web(text)}</li>" for text in self._remarks())
-        return f"{top}{self._table().to_html()}<ul>{remarks}</ul>"
-
-    def _table(self) -> Table:
-        model = self.meta.get("model")
-        named = "" if model in (None, "not stated") else f"{model} on "
-        bench = find_benchmark(self.benchmark)
-        shown = {name: value for name, value in first_values(self).items() if value.state == "value"}
-        return value_table("", f"{named}{bench.title}, standard {self.standard}", [self], [shown])
-
-    def _remarks(self) -> list[str]:
-        without = [name for name, value in first_values(self).items() if value.state != "value"]
-        numbers = sum(value.state == "value" for value in self.values.values())
-        rest = f"; to_frame() lists {numbers} component metrics, and plot(NAME) draws them" if numbers else ""
-        remarks = [f"Without a number: {', '.join(without)}{rest}."] if without else []
-        return [*remarks, *(f"{name}: {label}" for name, label in self.scored.labels.items()), CHANCE_SIGNS]
+        return result_html(self)
 
 
 def score(

@@ -31,7 +31,6 @@ from fairspace.submissions.plotting import number
 from fairspace.submissions.report.headline import (
     VALUE_COLUMNS,
     InShort,
-    Table,
     in_short_sentences,
     meaningful,
     sentences_of,
@@ -53,6 +52,7 @@ from fairspace.submissions.results.three_numbers import (
     numbers_in_row,
     why_no_chance,
 )
+from fairspace.submissions.show.table import Table
 from fairspace.submissions.uncertainty.uncertainty import KINDS, Kind, Variant
 from fairspace.submissions.values import Value
 
@@ -340,7 +340,7 @@ def _latex(request: Request, benchmark: str, entry: str, standard: str) -> Respo
     lines = [(line.name, *value_cells(line.three, "")[:3]) for line in value_lines(row.scores.values(), row, benchmark)]
     means = behind(row, row.scores.values())
     heading = f"{plain(row.model)} on {view.title}, standard {named_standard(benchmark, standard)}."
-    table = Table(f"{benchmark}-{entry}", heading, ["score", *VALUE_COLUMNS[:3]], lines, f"{means.capitalize()}.")
+    table = Table(["score", *VALUE_COLUMNS[:3]], lines, heading, f"{means.capitalize()}.", f"{benchmark}-{entry}")
     return Response(table.to_latex(), headers={"X-Content-Type-Options": "nosniff"}, media_type="text/plain")
 
 

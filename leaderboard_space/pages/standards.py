@@ -7,7 +7,6 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.figures import Table
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.pages.figures import board_of
 from fairspace.leaderboard_space.pages.rendering import page
@@ -17,6 +16,7 @@ from fairspace.submissions.benchmarks.iris.validation import FEWEST, cohort_of, 
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.show.table import Table
 from fairspace.submissions.standards.documents import changed_references, digest, document, fields, moves
 
 router = APIRouter(include_in_schema=False)

@@ -44,9 +44,10 @@ def show(
     from fairspace.leaderboard_space.settings import Settings
     from fairspace.leaderboard_space.state import State
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-    from fairspace.submissions.commands.show.values import row_json, show_board
+    from fairspace.submissions.results.board import row_json
     from fairspace.submissions.results.row_errors import with_errors
     from fairspace.submissions.results.scoring import find_standard
+    from fairspace.submissions.show.board import board_text
 
     names = [benchmark] if benchmark else [n for n in NAMES if not standard or standard in find_benchmark(n).standards]
     if not names:
@@ -65,7 +66,7 @@ def show(
         )
     else:
         for name, rows in boards.items():
-            show_board(name, standards[name], rows)
+            typer.echo(board_text(name, standards[name], rows))
 
 
 def _doubt_of_signatures(state: State) -> str:

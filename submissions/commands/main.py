@@ -15,7 +15,7 @@ from io import TextIOWrapper
 import typer
 
 from fairspace.builders.errors import CodedError
-from fairspace.submissions.commands.app import STOPPED, app
+from fairspace.submissions.commands.app import STOPPED, app, print_faults
 from fairspace.submissions.errors import UsageError, of_system, plain
 from fairspace.submissions.format.faults import SubmissionError
 
@@ -42,9 +42,7 @@ def main() -> None:
         typer.secho(f"fairspace: {plain(str(error))}", fg="red", err=True)
         sys.exit(2)
     except SubmissionError as error:
-        from fairspace.submissions.commands.show.tables import faults
-
-        faults(error.faults)
+        print_faults(error.faults)
         sys.exit(1)
     except CodedError as error:
         typer.secho(f"fairspace: {plain(str(error))}", fg="red", err=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairspace.submissions.benchmarks.names import NAMES
-from fairspace.submissions.commands.app import RUN, app
+from fairspace.submissions.commands.app import RUN, app, print_notes
 from fairspace.submissions.commands.shared.run_options import (
     AboutOption,
     AgainOption,
@@ -42,6 +42,7 @@ from fairspace.submissions.commands.shared.run_options import (
 from fairspace.submissions.errors import UsageError, need_packages, plain
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.show.table import wrapped
 
 if TYPE_CHECKING:
     from fairspace.submissions.running.asking.inspect_task import Chosen
@@ -81,14 +82,13 @@ def evaluate(
     `run`, `judge`, `check`, `score` and `report` do the same in steps, and `run` has further options, also for images.
     """
     need_run()
-    from fairspace.submissions.commands.show.results import show_result
-    from fairspace.submissions.commands.show.tables import notes, show_wrapped
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.asking.models import found_revision, sees
     from fairspace.submissions.running.evaluating import evaluate as evaluated
     from fairspace.submissions.running.evaluating import open_all, told_plan
     from fairspace.submissions.running.folders import public_name
     from fairspace.submissions.running.planning import plan
+    from fairspace.submissions.show.result import result_text
 
     began = time.monotonic()
     asked = model_settings(model, setting)
@@ -97,10 +97,10 @@ def evaluate(
         found_revision(named)  # a model that is not there is said before anything else
     stated = about_model(about)
     if data and not as_authors and not sees(asked):
-        show_wrapped(f"{public_name(asked.name)} takes no pictures: what is asked with a picture is left out.")
+        typer.echo(wrapped(f"{public_name(asked.name)} takes no pictures: what is asked with a picture is left out."))
         data = ""
     opened = open_all(benchmark or (), core=core, limit=limit, data=data, as_authors=as_authors, seed=seed)
-    show_wrapped(told_plan(opened, asked, judging))
+    typer.echo(wrapped(told_plan(opened, asked, judging)))
     if dry_run:
         most = asked.max_tokens or asked.max_completion_tokens
         lines = [line for each in opened for line in plan(each, asked.name, max_tokens=most)]
@@ -111,9 +111,8 @@ def evaluate(
         with watched() as tell:
             done = evaluated(each.chosen, asked, out or Path(f"{name}-eval"), judge=judging, tell=tell, about=stated)
         tell_stages(done.stages)
-        typer.echo()
-        show_result(done.result)
-        notes(done.notes)
+        typer.echo(f"\n{result_text(done.result)}")
+        print_notes(done.notes)
         typer.echo(f"Report: {done.report}")
     minutes, seconds = divmod(round(time.monotonic() - began), 60)
     typer.echo(f"That took {minutes} min {seconds} s in all.")
@@ -266,7 +265,6 @@ def _show_plan(chosen: Chosen, model: ModelSettings, images: str, labeller: str,
 
 def _show_lines(lines: Sequence[Line]) -> None:
     """Print requests, tokens, cost and the smallest difference of each line of a plan."""
-    from fairspace.submissions.commands.show.tables import show_wrapped
     from fairspace.submissions.running.folders import public_name
     from fairspace.submissions.running.planning import smallest_difference
 
@@ -281,7 +279,7 @@ def _show_lines(lines: Sequence[Line]) -> None:
         if smallest is not None:
             text += f"; difference {smallest:.2g}" if smallest < 1 else "; too few stimuli to show a difference"
         typer.echo(plain(text))
-    show_wrapped(SMALLEST)
+    typer.echo(wrapped(SMALLEST))
 
 
 @app.command(epilog="Example: fairspace probe models/Janus-Pro-1B --recipe janus --out probed", rich_help_panel=RUN)

@@ -9,12 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairspace.submissions.benchmarks.names import NAMES
-from fairspace.submissions.commands.app import SCORE, All, Details, Json, SubmissionPath, app, check_places, print_json
+from fairspace.submissions.commands.app import (
+    SCORE,
+    All,
+    Details,
+    Json,
+    SubmissionPath,
+    app,
+    check_places,
+    print_faults,
+    print_json,
+    print_notes,
+)
 from fairspace.submissions.commands.ares import faces_setting, need_labeller
 from fairspace.submissions.commands.shared.checked import check_with_progress, checked_submission, is_result
 from fairspace.submissions.commands.shared.run_options import LABELLERS, FacesOption, MeasurementOption, refuse_together
-from fairspace.submissions.commands.show.tables import faults, notes
 from fairspace.submissions.errors import UsageError
+from fairspace.submissions.show.table import Table, wrapped
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.schema import Submission
@@ -25,6 +36,11 @@ RevisionOfTable = Annotated[str, typer.Option("--dataset-revision", help="Of a t
 _READINGS = (".jsonl", ".parquet")
 FORMATS = (".html", ".tex", ".csv", ".md")
 """Suffixes of the files that `readings` and `report` write."""
+MORE = (
+    "--details explains the values and what a rank lacks; --all has everything.",
+    "--all has the component metrics and all other facts.",
+)
+"""Where the rest is, of the first lines and of the details."""
 APART = {"--paper": ("--eee", "--evidence"), "--eee": ("--evidence",)}
 APART |= {"--evidence-template": ("RESULT", "--out", "--paper", "--eee", "--evidence")}
 """Option of `report` -> those that it does not go together with."""
@@ -42,12 +58,12 @@ def check(
         print_json({"ok": report.ok, "faults": listed, "notes": list(report.notes), "tasks": tasks})
     else:
         if report.submission is None:
-            faults(report.faults)
+            print_faults(report.faults)
         else:
-            from fairspace.submissions.commands.show.results import show_checked
+            from fairspace.submissions.show.submission import checked_text
 
-            show_checked(submission, report.submission, report.coverage)
-        notes(report.notes)
+            typer.echo(checked_text(submission, report.submission, report.coverage))
+        print_notes(report.notes)
     raise typer.Exit(0 if report.ok else 1)
 
 
@@ -153,9 +169,11 @@ def score(
     if as_json and not require:
         print_json(result.to_json())
     elif not as_json:
-        from fairspace.submissions.commands.show.results import show_result
+        from fairspace.submissions.show.result import result_text
 
-        show_result(result, details=details, everything=everything)
+        typer.echo(result_text(result, details=details, everything=everything))
+        if not everything:
+            typer.echo(MORE[details])
     if require:
         _pass_gate(result, None, require, 0.0, most, as_json)
 
@@ -174,7 +192,6 @@ def _rescored(path: Path, standard: str) -> Result:
 def _what_if(path: Path, standard: str, texts: Sequence[str], tau: float | None, as_json: bool) -> None:
     """Print the scores of a result as released and with other weights, or another threshold."""
     from fairspace.submissions.benchmarks.scoring_table import Adjustment
-    from fairspace.submissions.commands.show.tables import table
     from fairspace.submissions.results.scoring import rescore
 
     weights: dict[str, float] = {}
@@ -202,8 +219,10 @@ def _what_if(path: Path, standard: str, texts: Sequence[str], tau: float | None,
     rows = [(name, *("–" if n is None else f"{n:.4g}" for n in numbers)) for name, *numbers in pairs]
     names = dict.fromkeys([*released.scored.labels, *scored.labels])
     rows += [(name, *(each.labels.get(name, "–") for each in (released.scored, scored))) for name in names]
-    table(f"What if, not {released.standard}", ("score", "released", "what if"), rows)
-    notes(["Compare scores of one what-if with each other alone: other weights change their scale.", *scored.unranked])
+    typer.echo(Table(("score", "released", "what if"), rows, f"What if, not {released.standard}"))
+    print_notes(
+        ["Compare scores of one what-if with each other alone: other weights change their scale.", *scored.unranked]
+    )
 
 
 def _labelled(path: Path, checked: Submission, ares: str | None, measurement: Path | None, faces: str) -> Submission:
@@ -280,18 +299,17 @@ def compare(
     if as_json:
         print_json({name: value.to_json() for name, value in values.items()})
     else:
-        from fairspace.submissions.commands.show.tables import show_wrapped
-        from fairspace.submissions.commands.show.values import show_values
+        from fairspace.submissions.report.headline import bare_table
         from fairspace.submissions.results.scoring import marks_of
 
         agreed = {name: value.evidence["agreed"] for name, value in values.items() if "agreed" in value.evidence}
         words = {
             name: f"{n:,} of {values[name].expected:,} questions have one group of all" for name, n in agreed.items()
         }
-        show_values("Comparison", values.values(), meanings=words)
+        typer.echo(bare_table("Comparison", values, words))
         for path, given in zip(compared, submissions, strict=True):
             for mark in marks_of(given.dump_meta(), given.manifest.run() if given.manifest else ()):
-                show_wrapped(f"{path} is a part of the benchmark: {mark}.")
+                typer.echo(wrapped(f"{path} is a part of the benchmark: {mark}."))
 
 
 def _pass_gate(
@@ -354,7 +372,7 @@ def readings(
     checked = checked_submission(submission)
     from fairspace.submissions.answers.rows import read_rows, summarise, write_read_rows
     from fairspace.submissions.benchmarks.registry import benchmark
-    from fairspace.submissions.commands.show.results import show_summaries
+    from fairspace.submissions.show.submission import readings_text
 
     bench = benchmark(checked.meta.benchmark)
     every = list(read_rows(checked, bench))
@@ -367,7 +385,7 @@ def readings(
     if as_json:
         print_json({"tasks": {task: summary.to_json() for task, summary in summaries.items()}})
     else:
-        show_summaries(submission.name, summaries)
+        typer.echo(readings_text(submission.name, summaries))
 
 
 @app.command(epilog="Example: fairspace corpus captions.jsonl --column caption", rich_help_panel=SCORE)
@@ -382,15 +400,13 @@ def corpus(
         raise UsageError(f"--out {out.name}: expected a name that ends in .csv or .json.")
     from fairspace.builders.writing import write_text
     from fairspace.submissions.benchmarks.stereotypical_bias.corpus import count_corpus
-    from fairspace.submissions.commands.show.tables import show_wrapped
 
     frame = count_corpus(texts, column)
     if out is not None:
         write_text(out, frame.to_csv() if out.suffix == ".csv" else frame.to_json(orient="index", indent=1))
     typer.echo(frame.to_string(float_format="{:.4f}".format, na_rep="N/A"))
-    show_wrapped(
-        "low to high: 95 % interval of the score, exact if words are independent; table_a9: the paper's counts."
-    )
+    note = "low to high: 95 % interval of the score, exact if words are independent; table_a9: the paper's counts."
+    typer.echo(wrapped(note))
 
 
 @app.command(

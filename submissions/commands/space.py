@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.commands.app import MAINTAIN, SPACE, Json, SubmissionPath, app, print_json
+from fairspace.submissions.commands.app import MAINTAIN, SPACE, Json, SubmissionPath, app, print_faults, print_json
 from fairspace.submissions.commands.shared.checked import checked_submission
-from fairspace.submissions.commands.show import tables as show
 from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.format.faults import Fault
+from fairspace.submissions.show.table import wrapped
 
 if TYPE_CHECKING:
     from fairspace.submissions.commands.shared.space_client import SpaceClient
@@ -132,17 +132,17 @@ def _tell(client: SpaceClient, state: dict[str, Any], as_json: bool) -> None:
 
 def _show_row(client: SpaceClient, state: dict[str, Any]) -> None:
     """Print a scored submission as `fairspace score` does, and the reasons of the board for no rank."""
-    from fairspace.submissions.commands.show.results import show_result
     from fairspace.submissions.results.scoring import load_result
+    from fairspace.submissions.show.result import result_text
 
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "result.json"
         file.write_text(json.dumps(client.result(state["benchmark"], state["entry"])), encoding="utf-8")
         result = load_result(file)
-    show_result(result)
+    typer.echo(result_text(result))
     for reason in state["unranked"]:
         if reason not in result.scored.unranked:
-            show.show_wrapped(f"No rank on the board: {reason.rstrip('.')}.", hanging=2)
+            typer.echo(wrapped(f"No rank on the board: {reason.rstrip('.')}.", hanging=2))
 
 
 def _print(client: SpaceClient, state: dict[str, Any]) -> None:
@@ -161,7 +161,7 @@ def _print(client: SpaceClient, state: dict[str, Any]) -> None:
             typer.echo(f"For a model card: [{state['benchmark']} on fairspace]({row})")
     elif outcome == "refused":
         typer.echo(f"Submission {name} was refused.")
-        show.faults([Fault(**fault) for fault in state["faults"]])
+        print_faults([Fault(**fault) for fault in state["faults"]])
     else:
         reason = plain(str(state["reason"]))
         typer.echo(f"Submission {name} failed through a fault of the Space and costs no quota: {reason}.")

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from fairspace.submissions.commands.app import SCORE, Json, app, print_json
-from fairspace.submissions.commands.show import tables as show
+from fairspace.submissions.commands.app import SCORE, Json, app, print_json, print_notes
 from fairspace.submissions.errors import UsageError, plain
+from fairspace.submissions.show.table import Table, wrapped
 
 
 @app.command(epilog="Example: fairspace standard iris/inaugural iris/bounded", rich_help_panel=SCORE)
@@ -54,7 +54,7 @@ def _list(as_json: bool) -> None:
         )
         for entry in standards
     ]
-    show.table("Standards", ("standard", "state", "date", "cohort", "tau", "hash"), lines)
+    typer.echo(Table(("standard", "state", "date", "cohort", "tau", "hash"), lines))
 
 
 def _show(standard: str, as_json: bool) -> None:
@@ -138,16 +138,16 @@ def verify(
         recomputed = [vars(row) | {"verdict": row.verdict} for row in rows]
         print_json(({"tables": recomputed, "verdicts": counts} if rows else {}) | {"validation": checks})
     else:
+        headings = ("column", "table", "numbers", "equal", "off by", "bound", "verdict", "note")
         for title in dict.fromkeys(row.benchmark for row in rows):
             lines = [row.cells() for row in rows if row.benchmark == title]
-            show.table(title, ("column", "table", "numbers", "equal", "off by", "bound", "verdict"), lines)
+            typer.echo(f"{Table(headings, lines, title)}\n")
         if rows:
             tally = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
-            show.show_wrapped(f"{len(rows)} rows: {tally}. cards/errata.md explains each E-.")
-        show.notes([f"IRIS validated over {len(checks['models'])} models: {', '.join(checks['models'])}"])
-        for title, headings, cells, rest in tables(checks):
-            show.table(title, headings, cells)
-            show.notes([rest] if rest else [])
-        show.notes(checks["notes"])
+            typer.echo(wrapped(f"{len(rows)} rows: {tally}. cards/errata.md explains each E-."))
+        print_notes([f"IRIS validated over {len(checks['models'])} models: {', '.join(checks['models'])}"])
+        for title, heads, cells, rest in tables(checks):
+            typer.echo(f"\n{Table(heads, cells, title, rest)}")
+        print_notes(checks["notes"])
     if DIFFERS in counts:
         raise typer.Exit(1)

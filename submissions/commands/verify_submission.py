@@ -24,8 +24,8 @@ from fairspace.submissions.commands.shared.run_options import (
     need_run,
     words,
 )
-from fairspace.submissions.commands.show.tables import OUT, cell, table
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import UsageError, plain
+from fairspace.submissions.show.table import Table
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.schema import Submission
@@ -172,13 +172,13 @@ def show_verification(outcome: Outcome) -> None:
 
     _agreements(outcome.comparison)
     if (judged := outcome.judgements) is not None:
-        OUT.print(cell(f"Judgements of {judged.declared}, asked again of {judged.asked}:"))
+        typer.echo(plain(f"Judgements of {judged.declared}, asked again of {judged.asked}:"))
         _agreements(judged.comparison)
-    OUT.print(_LEGEND.format(MOST_FOREIGN))
-    OUT.print(cell(_VERDICTS[outcome.verdict]), style="bold")
+    typer.echo(_LEGEND.format(MOST_FOREIGN))
+    typer.echo(_VERDICTS[outcome.verdict])
     for reason in outcome.reasons:
-        OUT.print(cell(f"- {reason}"))
-    OUT.print(cell(f"The part was drawn by the seed {outcome.seed}."))
+        typer.echo(plain(f"- {reason}"))
+    typer.echo(f"The part was drawn by the seed {outcome.seed}.")
 
 
 def _agreements(comparison: Comparison) -> None:
@@ -189,4 +189,4 @@ def _agreements(comparison: Comparison) -> None:
         foreign = f"{one.foreign_low:.0%}–{one.foreign_high:.0%}"
         shares = (share, kappa, f"{one.repeated:.0%}", f"{one.chance:.0%}", foreign)
         rows.append((name.rpartition("/")[2][:16], f"{one.requests:,}", *shares))
-    table("", ("task", "asked", "agreement, 95 %", "kappa", "again", "chance", "foreign"), rows)
+    typer.echo(Table(("task", "asked", "agreement, 95 %", "kappa", "again", "chance", "foreign"), rows))

@@ -16,7 +16,6 @@ from fairspace.submissions.format.schema import LabelError
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.headline import (
     Headline,
-    Table,
     direction,
     first_values,
     headline,
@@ -30,6 +29,7 @@ from fairspace.submissions.report.headline import (
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import limits_of
 from fairspace.submissions.results.three_numbers import CHANCE_SIGNS, drawn
+from fairspace.submissions.show.table import Table
 from fairspace.submissions.values import Value
 from fairspace.submissions.version import VERSION
 
@@ -186,7 +186,7 @@ def _readings(results: Sequence[Result], names: Sequence[str]) -> Table:
         for task, summary in result.readings.items()
     ]
     headers = ("model", "task", *(outcome.replace("_", " ") for outcome in outcomes))
-    return Table("readings", "How the answers were read", headers, rows)
+    return Table(headers, rows, "How the answers were read", name="readings")
 
 
 def _without_number(results: Sequence[Result], names: Sequence[str]) -> Table:
@@ -197,7 +197,7 @@ def _without_number(results: Sequence[Result], names: Sequence[str]) -> Table:
             if value.state != "value":
                 reasons.setdefault((value.state.replace("_", " "), plain(value.reason)), []).append(value.name)
         rows += [(name, ", ".join(values), state, reason) for (state, reason), values in reasons.items()]
-    return Table("missing", "Without a number", ("model", "values", "state", "reason"), rows)
+    return Table(("model", "values", "state", "reason"), rows, "Without a number", name="missing")
 
 
 def to_markdown(report: Report) -> str:

@@ -17,6 +17,7 @@ from fairspace.submissions.benchmarks.published import COMPUTED, PAPER_PRINTS
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import LEFT_OUT, is_left_out
 from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.tiers import why_no_tier
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
@@ -90,9 +91,9 @@ def three_numbers(
         return ThreeNumbers(None, None, None, ranks, lacking(value, published), NOTHING, NOTHING, "", "", ranks_text)
     about = value.uncertainty
     interval = None if about is None else (about.low, about.high)
-    interval_text = why_no_interval(value, published)
+    shown = why_no_interval(value, published)
     if about is not None:
-        interval_text = _between(show(about.low) if about.knows_low else "not known", show(about.high))
+        shown = interval_text(interval, show, knows_low=about.knows_low)
     biased = is_biased(value, ideal, values)
     return ThreeNumbers(
         value.value,
@@ -100,7 +101,7 @@ def three_numbers(
         biased,
         ranks,
         show(value.value) + near_threshold(value, None if ideal is None else ideal.threshold),
-        interval_text,
+        shown,
         chance_text(value, ideal, show),
         {True: BIASED, False: NO_BIAS_SHOWN, None: ""}[biased],
         could_be(value, show),
@@ -171,7 +172,11 @@ def chance_limit(value: Value, ideal: Ideal | None, show: Show, biased: bool | N
     return end + {True: "*", False: "", None: "?"}[biased]
 
 
-def _between(low: str, high: str) -> str:
+def interval_text(ends: tuple[float, float] | None, show: Show = digits, *, knows_low: bool = True) -> str:
+    """'0.10 to 0.14', or 'rounds to 0.12'; a dash without an interval. `knows_low`: whether its lower end is known."""
+    if ends is None:
+        return NOTHING
+    low, high = show(ends[0]) if knows_low else "not known", show(ends[1])
     return f"{low} to {high}" if low != high else f"rounds to {low}"
 
 
@@ -313,7 +318,7 @@ def folded_facts(
         if row.chances:
             texts["chances"] = ", ".join(f"{plain(name)} {probability(share)}" for name, share in row.chances.items())
     if instruments is not None:
-        texts["sensitivity analysis"] = f"{show(instruments[0])} to {show(instruments[1])}"
+        texts["sensitivity analysis"] = interval_text(instruments, show)
     return {name: texts[name] for name in SENTENCES if name in texts}
 
 

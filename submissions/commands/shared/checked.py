@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairspace.submissions.commands.show.tables import notes
+from fairspace.submissions.commands.app import print_notes
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.faults import SubmissionError
 
@@ -49,7 +49,7 @@ def checked_submission(
     if report.submission is None:
         raise SubmissionError(list(report.faults))
     if tell:
-        notes(report.notes)
+        print_notes(report.notes)
     for note in () if tell else report.passed_over:
         sys.stderr.write(f"Note: {note}\n")
     return report.submission
