@@ -17,9 +17,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairspace.asking import Answers, run, run_async
+    from fairspace.answers import Answers, score
+    from fairspace.asking import run, run_async
     from fairspace.measuring import Measured, measure
-    from fairspace.outcome import Result, load_result, rescore, score
+    from fairspace.outcome import Result, load_result, rescore
     from fairspace.questions import items
     from fairspace.submissions.benchmarks.names import NAMES as BENCHMARKS
     from fairspace.submissions.benchmarks.registry import benchmark
@@ -55,7 +56,7 @@ __all__ = [
     "score",
 ]
 _HOMES = {
-    "Answers": ("asking", "Answers"),
+    "Answers": ("answers", "Answers"),
     "BENCHMARKS": ("submissions.benchmarks.names", "NAMES"),
     "Comparison": ("submissions.comparing", "Comparison"),
     "Gate": ("submissions.gating", "Gate"),
@@ -75,7 +76,7 @@ _HOMES = {
     "rescore": ("outcome", "rescore"),
     "run": ("asking", "run"),
     "run_async": ("asking", "run_async"),
-    "score": ("outcome", "score"),
+    "score": ("answers", "score"),
 }
 """Name -> module and name there."""
 

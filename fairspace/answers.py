@@ -1,11 +1,11 @@
-"""Input of `fairspace.score` as a checked submission: a frame, a dataset, rows, a file or a folder."""
+"""`fairspace.score`, and its input as a checked submission: a frame, a dataset, rows, a file or a folder."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,10 +15,11 @@ from pydantic import ValidationError
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.submission import CheckReport, check_submission, check_table, report_on
-from fairspace.submissions.errors import UsageError, address, did_you_mean
+from fairspace.submissions.errors import UsageError, address, did_you_mean, need_labeller
 from fairspace.submissions.format.collector import Collector, show
 from fairspace.submissions.format.faults import SubmissionError
 from fairspace.submissions.format.schema import SCHEMAS, Submission, SubmissionMeta
+from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.progress import reported
 from fairspace.submissions.reading.front import (
     SUFFIXES,
@@ -34,6 +35,11 @@ from fairspace.submissions.reading.front import (
 from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.tables import FILE_BITS, Rows
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairspace.outcome import Result
+
 NOT_STATED = "not stated"
 _LIKELY = ("answer", "answers", "output", "completion", "prediction", "generation", "text")
 """Other common names of a response column."""
@@ -43,18 +49,136 @@ _FIRST = {"sample": 0, "face": 0}
 """Defaults of left-out columns."""
 
 
-def submission_of(answers: Any, benchmark: str = "", **about: str) -> Submission:
-    """The answers as a checked submission; arguments and errors are those of `fairspace.score`."""
-    if isinstance(answers, Submission):
-        return answers
-    report = check_answers(answers, benchmark, **about)
-    if report.submission is None:
-        raise SubmissionError(list(report.faults))
-    if benchmark not in ("", report.submission.meta.benchmark):
-        raise UsageError(f"{answers} is a submission to {report.submission.meta.benchmark}, not to {benchmark}.")
-    for note in report.passed_over:
-        sys.stderr.write(f"Note: {note}\n")
-    return report.submission
+class Answers:
+    """A model's checked answers: `fs.score` takes them, `to_frame` shows them, `save` writes a submission."""
+
+    def __init__(self, submission: Submission, notes: tuple[str, ...] = ()):
+        self.submission, self.notes = submission, notes
+
+    def to_frame(self) -> pd.DataFrame:
+        """`task`, `id`, `sample`, `response` of every request; None where the model refused or failed."""
+        import pandas as pd
+
+        tables = self.submission.tables
+        frames = [tables[name].to_pandas() for name in ("responses", "judgements") if name in tables]
+        return pd.concat(frames, ignore_index=True).dropna(axis="columns", how="all")
+
+    def save(self, path: str | Path) -> Path:
+        """Write a submission's folder or .zip and return its path. UsageError if the path exists."""
+        held = self.submission
+        return write_submission(Path(path), held.meta, held.tables, manifest=held.manifest)
+
+    def __repr__(self) -> str:
+        meta = self.submission.meta
+        counts = [f"{table.num_rows:,} {name}" for name, table in self.submission.tables.items()]
+        return "\n".join(
+            [f"{meta.model} on {meta.benchmark} {meta.dataset_revision}: {', '.join(counts)}", *self.notes]
+        )
+
+
+def score(
+    answers: Any,
+    benchmark: str = "",
+    *,
+    standard: str = "",
+    revision: str = "",
+    model: str = "",
+    judge: str = "",
+    labels: str = "",
+    split: str = "",
+    ares: str = "",
+    resamples: int | None = None,
+    reading: str = "",
+    region: str | Path = "",
+    measurement: Path | None = None,
+    faces: str = "",
+    second: Path | None = None,
+) -> Result:
+    """Check answers and score them, here and in private: nothing is sent, and the model may stay unnamed.
+
+    Args:
+        answers: one of
+            - a data frame of pandas or polars, a set or stream of `datasets`, an Arrow table or a list of dicts with
+              `id` and `response`, and with `task` if ids are ambiguous; further columns are ignored. None, NaN or
+              pd.NA: the model gave no answer.
+              Annotated images have `status` and labels instead, judges' answers `judgement`;
+            - a dict of table -> the same, such as {"responses": frame, "judgements": frame};
+            - a .csv, .tsv, .json, .jsonl, .ndjson or .parquet file of these columns, its .gz, or a folder of parts;
+            - a submission's folder or zip, or the result of `fs.run`.
+        benchmark: one of `fs.BENCHMARKS`; a submission names it itself.
+        standard: rules that turn values into scores; the benchmark's default for ''.
+        revision: dataset revision of the answered items; the default for ''.
+        model: a name for tables and figures; nothing is looked up.
+        judge: name of the judge of judgements; some standards of GENRES depend on it.
+        labels: labeller of the images, for annotations.
+        split: the split of a `DatasetDict` with several.
+        ares: labels the images of a submission's folder: ARES, or another labeller, as `fairspace score --labeller`.
+        resamples: bootstrap replicates for the intervals, 0 for none; FAIRSPACE_RESAMPLES or 1 000 for None.
+        reading: `authors` reads the answers as the paper does, not by our rules; such a result has no rank.
+        measurement: of another labeller than ARES, `measurement.json` of `fairspace ares evaluate`.
+        faces: finds the faces that ARES labels, as `fairspace score --faces`; the whole image is one face for ''.
+        second: readings that `fairspace judge` wrote, shown as a variant.
+        region: IRIS: a CSV file of your region's labour figures, in place of those of the US and the EU (FORMAT.md).
+
+    Returns:
+        The result. Its scores and values are numbers in the units that GLOSSARY.md states, *undefined* (the definition
+        gives no number for these answers) or *not run*; nothing that is missing counts as 0.
+
+    Errors: SubmissionError with every fault, its place (rows from 0, as `answers.iloc` counts) and its remedy;
+    UsageError for an unknown benchmark or standard, or missing columns; BuildError REVISION_UNKNOWN, REGION_INVALID.
+    """
+    if resamples is not None:
+        from fairspace.submissions.uncertainty.resampling import check_resamples
+
+        check_resamples(resamples, "resamples")
+    about = {"revision": revision, "model": model, "judge": judge, "labels": labels, "split": split}
+    submission = _labelled(answers, submission_of(answers, benchmark, **about), ares, measurement, faces)
+    from fairspace.outcome import Result
+    from fairspace.submissions.answers.second import load_second
+    from fairspace.submissions.results.scoring import score_submission
+
+    more = None if second is None else load_second(second, submission)
+    file = Path(region) if region else None
+    return Result.of(score_submission(submission, standard, resamples, reading, more, region=file))
+
+
+def _labelled(answers: Any, submission: Submission, ares: str, measurement: Path | None, faces: str) -> Submission:
+    """The submission with its images labelled, if it has any. UsageError where images and labeller do not fit."""
+    if submission.images is None:
+        if ares:
+            raise UsageError("There are no images to label; leave out ares (--labeller).")
+        return submission
+    if not ares:
+        raise UsageError(f"{answers} holds images; name what labels them: ares=MODEL, or --labeller MODEL.")
+    need_labeller(ares)
+    from fairspace.submissions.running.labelling import label_images
+    from fairspace.submissions.running.zero_shot import face_detector, open_labeller
+
+    labeller, model = open_labeller(ares)
+    path, of = Path(answers), (labeller, measurement, face_detector(faces))
+    with reported(f"Labelling {path.name}") as progress:
+        labelled = label_images(path, submission, model, *of, progress=progress)
+    if use := labelled.dump_meta()["labels"]["settings"].get("use"):
+        sys.stderr.write(f"{use}\n")
+    return labelled
+
+
+def submission_of(
+    answers: Any, benchmark: str = "", *, allow_images: bool = True, allow_baseline: bool = True, **about: str
+) -> Submission:
+    """The answers as a checked submission; arguments and errors are those of `fairspace.score` and `check_answers`."""
+    if isinstance(answers, Submission | Answers):
+        submission = answers.submission if isinstance(answers, Answers) else answers
+    else:
+        report = check_answers(answers, benchmark, allow_images=allow_images, allow_baseline=allow_baseline, **about)
+        if report.submission is None:
+            raise SubmissionError(list(report.faults))
+        submission = report.submission
+        for note in report.passed_over:
+            sys.stderr.write(f"Note: {note}\n")
+    if benchmark not in ("", submission.meta.benchmark):
+        raise UsageError(f"The answers are to {submission.meta.benchmark}, not to {benchmark}.")
+    return submission
 
 
 def check_answers(
@@ -66,8 +190,13 @@ def check_answers(
     judge: str = "",
     labels: str = "",
     split: str = "",
+    allow_images: bool = True,
+    allow_baseline: bool = True,
 ) -> CheckReport:
-    """The check of answers, or of a submission's folder or zip. UsageError, as `fairspace.score`."""
+    """The check of answers, or of a submission's folder or zip. UsageError, as `fairspace.score`.
+
+    `allow_images`, `allow_baseline`: whether images that nobody labelled, and answers of a baseline, are no fault.
+    """
     place = "answers"
     if isinstance(answers, str | Path):
         if named := address(answers):
@@ -75,7 +204,8 @@ def check_answers(
         answers = Path(answers).expanduser()
         if not is_table(answers):
             with reported(f"Checking {answers.name}") as progress:
-                return check_submission(answers, allow_images=True, progress=progress)
+                allowed = {"allow_images": allow_images, "allow_baseline": allow_baseline}
+                return check_submission(answers, progress=progress, **allowed)
         place = answers.name
         if not (answers.is_dir() or suffix_of(place)):
             kinds = f"a folder, a .zip, or a table ({', '.join(SUFFIXES)}, each also as .gz)"

@@ -65,16 +65,13 @@ def items(benchmark: str, task: str = "", *, revision: str = "", after: Any = No
 
 
 def _following(bench: Benchmark, after: Any, revision: str) -> tuple[dict[str, pa.Table], str]:
-    from fairspace.asking import Answers
-
     follow = bench.asking.judge or bench.asking.steer
     if follow is None:
         having = [name for name in NAMES if find_benchmark(name).asking.judge or find_benchmark(name).asking.steer]
         raise UsageError(
             f"No prompts of {bench.name} follow from answers; leave out after. {', '.join(having)} have them."
         )
-    handed = after.submission if isinstance(after, Answers) else after
-    submission = submission_of(handed, bench.name, revision=revision)
+    submission = submission_of(after, bench.name, revision=revision)
     tables = follow(submission)
     if not tables:
         raise UsageError("No prompts follow from these answers: no story could be read, or no image is labelled.")

@@ -17,7 +17,7 @@ from fairspace.leaderboard_space.boards.words import EVIDENCE, provenance_of
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.web.identity import space_of
 from fairspace.submissions.errors import plain
-from fairspace.submissions.results.board import about_row, exact
+from fairspace.submissions.results.board import about_row, exact, facts_json
 from fairspace.submissions.results.row import Row, marks_of
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import state_of
@@ -58,7 +58,8 @@ def _chances(row: Row, standard: str) -> Iterable[str]:
 def _line(row: Row, standard: str, state: State, names: Sequence[str]) -> str:
     [row] = with_errors([row], standard)
     entry, record = state.entry(row.entry), about_row(row)
-    record |= {**record["facts"], "figures": EVIDENCE[provenance_of(row)]}
+    record |= {**facts_json(row.facts), "figures": EVIDENCE[provenance_of(row)]}
+    record["rank_best"], record["rank_worst"] = row.rank_range or (None, None)
     if entry is not None:
         record |= {"by": plain(entry.organisation or entry.user), "since": entry.time}
     record |= {f"label:{name}": plain(label) for name, label in row.labels.items()}

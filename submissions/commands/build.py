@@ -17,8 +17,7 @@ import typer
 from fairspace.builders.errors import BuildError
 from fairspace.builders.names import NAMES
 from fairspace.submissions.commands.app import MAKE, app
-from fairspace.submissions.commands.shared.checked import checked_submission
-from fairspace.submissions.commands.shared.run_options import pairs
+from fairspace.submissions.commands.run_options import pairs
 from fairspace.submissions.errors import UsageError, did_you_mean, plain
 
 if TYPE_CHECKING:
@@ -196,9 +195,10 @@ def _of_cohort(datasets: Mapping[str, Dataset], models: Sequence[Path]) -> Datas
 
         having = ", ".join(each for each in NAMES if dataset(each).of_cohort is not None)
         raise UsageError(f"--cohort is for {having}; build that one.")
+    from fairspace.answers import submission_of
     from fairspace.submissions.benchmarks.iris.cohort import cohort_combinations
 
-    return follow(datasets[name], cohort_combinations([checked_submission(path) for path in models]))
+    return follow(datasets[name], cohort_combinations([submission_of(path, allow_images=False) for path in models]))
 
 
 def _opened(named: Mapping[str, str], sample: bool, device: str) -> Tools:

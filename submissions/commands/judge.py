@@ -10,8 +10,7 @@ import typer
 
 from fairspace.submissions.benchmarks.names import NAMES
 from fairspace.submissions.commands.app import RUN, SCORE, app
-from fairspace.submissions.commands.shared.checked import checked_submission
-from fairspace.submissions.commands.shared.run_options import (
+from fairspace.submissions.commands.run_options import (
     AboutOption,
     AgainOption,
     AsAuthorsOption,
@@ -56,6 +55,7 @@ def judge(
     Of a benchmark without a judge, one model reads what the rules leave unread, and a random 2 % of the other answers.
     """
     need_run()
+    from fairspace.answers import submission_of
     from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.judging.judging import as_the_authors
@@ -67,10 +67,10 @@ def judge(
         for name in model
     ]
     if as_authors:
-        bench = benchmark(checked_submission(submission).meta.benchmark)
+        bench = benchmark(submission_of(submission, allow_images=False).meta.benchmark)
         models = [each for model in models for each in as_the_authors(bench, model)]
     one = len(models) == 1 and len(revision or ()) < 2 and submission.is_dir()
-    checked = checked_submission(submission) if one else None
+    checked = submission_of(submission, allow_images=False) if one else None
     if checked is not None and benchmark(checked.meta.benchmark).asking.judge is None:
         of = "".join(revision or ())
         with watched() as tell:
@@ -129,12 +129,13 @@ def import_outputs(
         if submission is None or len(files) != 1 or about:
             raise UsageError(f"import {layout} takes one FILE and the --submission with its images, and no --about.")
         need_packages("ares", "torch", "transformers")
+        from fairspace.answers import submission_of
         from fairspace.submissions.format.writing import write_submission
         from fairspace.submissions.running.labelling import label_images
         from fairspace.submissions.running.zero_shot import open_labeller
 
         detections, _ = open_labeller(f"{layout}:{files[0]}")
-        checked = checked_submission(submission, allow_images=True)
+        checked = submission_of(submission)
         labelled = label_images(submission, checked, labeller=detections, measurement=measurement)
         typer.echo(labelled.dump_meta()["labels"]["settings"]["use"])
         write_submission(out, labelled.meta, labelled.tables, manifest=labelled.manifest)
@@ -183,12 +184,13 @@ def items(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from fairspace.answers import submission_of
     from fairspace.builders.writing import beside
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 
     bench = find_benchmark(benchmark)
     tables = bench.items(revision, data=data)
-    submission = None if after is None else checked_submission(after)
+    submission = None if after is None else submission_of(after, allow_images=False)
     if submission is not None:
         if submission.meta.benchmark != benchmark:
             what = f"{after} is a submission to {submission.meta.benchmark}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import getpass
 import os
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,11 +25,11 @@ from fairspace.submissions.commands.app import (
     print_json,
 )
 from fairspace.submissions.commands.app import app as commands
-from fairspace.submissions.commands.shared.checked import existing_store, open_store
 from fairspace.submissions.errors import UsageError, plain
 
 if TYPE_CHECKING:
     from fairspace.leaderboard_space.state import State
+    from fairspace.leaderboard_space.storage import Storage
 
 app = command_group("leaderboard", SPACE, "Show the board here, or serve it to browsers.")
 
@@ -67,6 +69,37 @@ def show(
     else:
         for name, rows in boards.items():
             typer.echo(board_text(name, standards[name], rows))
+
+
+def open_store(store: str) -> Storage:
+    """The store that an option names. StorageError if it cannot be opened."""
+    from fairspace.leaderboard_space.settings import Settings
+    from fairspace.leaderboard_space.storage.local import open_storage
+
+    settings = Settings.from_environment()
+    return open_storage(store, settings.work, settings.commits_an_hour)
+
+
+def existing_store(store: str) -> Storage:
+    """The store that an option names, to read from. UsageError if it is a folder that does not exist."""
+    if "://" not in store and not Path(store).is_dir():
+        raise UsageError(f"There is no store {store}: no such folder. Name one that a board was kept in.")
+    return open_store(store)
+
+
+@contextmanager
+def opened_state(store: str, secret: str = "") -> Iterator[State]:
+    """The state of a store that exists; signatures are checked by the key that follows from `secret`."""
+    from fairspace.leaderboard_space.events import signing_key
+    from fairspace.leaderboard_space.state import State
+
+    storage = existing_store(store)
+    try:
+        state = State(storage, signing_key(secret))
+        state.refresh()
+        yield state
+    finally:
+        storage.close()
 
 
 def _doubt_of_signatures(state: State) -> str:

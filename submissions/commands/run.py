@@ -13,7 +13,7 @@ import typer
 
 from fairspace.submissions.benchmarks.names import NAMES
 from fairspace.submissions.commands.app import RUN, app, print_notes
-from fairspace.submissions.commands.shared.run_options import (
+from fairspace.submissions.commands.run_options import (
     AboutOption,
     AgainOption,
     AresOption,
@@ -39,7 +39,7 @@ from fairspace.submissions.commands.shared.run_options import (
     tell_stages,
     words,
 )
-from fairspace.submissions.errors import UsageError, need_packages, plain
+from fairspace.submissions.errors import UsageError, need_labeller, need_packages, plain
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.show.table import wrapped
@@ -169,11 +169,11 @@ def run(
     """Run a benchmark against a model and write the submission; a stopped run continues with the same command."""
     need_run()
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-    from fairspace.submissions.commands.ares import faces_setting, need_labeller
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.asking.inspect_task import Chosen
     from fairspace.submissions.running.run import run as run_benchmark
     from fairspace.submissions.running.settings import RunSettings
+    from fairspace.submissions.running.zero_shot import face_detector
 
     if stratified and limit is None:
         raise UsageError("--stratified says how --limit chooses; name both, or leave it out.")
@@ -207,7 +207,7 @@ def run(
         replace(answering, bounds=spending_bounds(model, token_limit, cost_limit, provider_prices)) if model else None,
         images,
         ares,
-        faces_setting(faces),
+        face_detector(faces),
         pairs("--quality", quality or []),
         about_model(about),
         again,

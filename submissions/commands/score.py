@@ -21,14 +21,11 @@ from fairspace.submissions.commands.app import (
     print_json,
     print_notes,
 )
-from fairspace.submissions.commands.ares import faces_setting, need_labeller
-from fairspace.submissions.commands.shared.checked import check_with_progress, checked_submission, is_result
-from fairspace.submissions.commands.shared.run_options import LABELLERS, FacesOption, MeasurementOption, refuse_together
+from fairspace.submissions.commands.run_options import AresOption, FacesOption, MeasurementOption, refuse_together
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.show.table import Table, wrapped
 
 if TYPE_CHECKING:
-    from fairspace.submissions.format.schema import Submission
     from fairspace.submissions.results.result import Result
 
 OfTable = Annotated[str, typer.Option("--benchmark", help=f"Of a table (.csv, .jsonl, ...): {', '.join(NAMES)}.")]
@@ -51,7 +48,9 @@ def check(
     submission: SubmissionPath, benchmark: OfTable = "", dataset_revision: RevisionOfTable = "", as_json: Json = False
 ) -> None:
     """Validate a submission offline, as the leaderboard does, and say how to mend each fault."""
-    report = check_with_progress(submission, benchmark=benchmark, revision=dataset_revision)
+    from fairspace.answers import check_answers
+
+    report = check_answers(submission, benchmark, revision=dataset_revision)
     if as_json:
         listed = [fault.to_json() for fault in report.faults]
         tasks = {covered.task: covered.to_json() for covered in report.coverage}
@@ -90,7 +89,7 @@ def score(
     reading: Annotated[
         str, typer.Option(help="`authors`: read the answers as the paper does; gives no rank.", metavar="WHO")
     ] = "",
-    ares: Annotated[str | None, typer.Option("--labeller", "--ares", help=f"Labels the images: {LABELLERS}")] = None,
+    ares: AresOption = "",
     measurement: MeasurementOption = None,
     faces: FacesOption = "",
     second: Annotated[Path | None, typer.Option(help="Readings that `judge` wrote, shown as a variant.")] = None,
@@ -143,25 +142,18 @@ def score(
             raise UsageError(f"{what}; name the submission with {option}, or leave it out.")
         result = _rescored(submission, standard)
     else:
-        if resamples is not None:
-            from fairspace.submissions.uncertainty.resampling import check_resamples
+        from fairspace.answers import score as scored
 
-            check_resamples(resamples, "--resamples")
-        about = {"benchmark": benchmark, "revision": dataset_revision, "model": model}
-        checked = checked_submission(submission, allow_images=True, table=about)
-        from fairspace.submissions.answers.second import load_second
-        from fairspace.submissions.results.scoring import score_submission
-
-        more = None if second is None else load_second(second, checked)
-        labelled = _labelled(submission, checked, ares, measurement, faces)
-        result = score_submission(labelled, standard, resamples, reading, more, region)
+        about: dict[str, Any] = {"revision": dataset_revision, "model": model, "standard": standard, "reading": reading}
+        about |= {"ares": ares, "measurement": measurement, "faces": faces, "second": second, "region": region or ""}
+        result = scored(submission, benchmark, resamples=resamples, **about)
     if out is not None:
         from fairspace.builders.writing import write_text
 
         write_text(out, result.dumps())
     if store is not None:
         from fairspace.leaderboard_space.intake import add_result
-        from fairspace.submissions.commands.shared.checked import open_store
+        from fairspace.submissions.commands.leaderboard import open_store
 
         storage = open_store(store)
         add_result(storage, result)
@@ -176,6 +168,17 @@ def score(
             typer.echo(MORE[details])
     if require:
         _pass_gate(result, None, require, 0.0, most, as_json)
+
+
+def is_result(path: Path) -> bool:
+    """Whether a path is a result, a file with a JSON object, rather than a submission or a table."""
+    if not path.is_file():
+        return path.suffix == ".json" and not path.is_dir()
+    from fairspace.submissions.reading.front import suffix_of
+
+    with path.open("rb") as file:
+        is_object = file.read(64).lstrip()[:1] == b"{"
+    return is_object and suffix_of(path.name) in ("", ".json")
 
 
 def _rescored(path: Path, standard: str) -> Result:
@@ -225,35 +228,6 @@ def _what_if(path: Path, standard: str, texts: Sequence[str], tau: float | None,
     )
 
 
-def _labelled(path: Path, checked: Submission, ares: str | None, measurement: Path | None, faces: str) -> Submission:
-    """The submission with its images labelled, if it has any. UsageError where images and options do not fit."""
-    if checked.images is None:
-        if ares is not None:
-            raise UsageError(f"{path} holds no images; leave out --labeller.")
-        return checked
-    if ares is None:
-        raise UsageError(f"{path} holds images; name what labels them with --labeller MODEL, such as --ares MODEL.")
-    need_labeller(ares)
-    from fairspace.submissions.progress import reported
-    from fairspace.submissions.running.labelling import label_images
-    from fairspace.submissions.running.zero_shot import open_labeller
-
-    labeller, model = open_labeller(ares)
-    with reported(f"Labelling {path.name}") as report:
-        labelled = label_images(
-            path,
-            checked,
-            model,
-            labeller=labeller,
-            measurement=measurement,
-            detector=faces_setting(faces),
-            progress=report,
-        )
-    if use := labelled.dump_meta()["labels"]["settings"].get("use"):
-        typer.echo(use, err=True)
-    return labelled
-
-
 @app.command(epilog="Example: fairspace compare mine.json theirs.json", rich_help_panel=SCORE)
 def compare(
     compared: Annotated[
@@ -292,9 +266,10 @@ def compare(
         return
     if any(results):
         raise UsageError("Name results alone or submissions alone; `fairspace score` makes results with --out.")
+    from fairspace.answers import submission_of
     from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare as compare_runs
 
-    submissions = [checked_submission(path) for path in compared]
+    submissions = [submission_of(path, allow_images=False) for path in compared]
     values: Mapping[str, Any] = compare_runs(submissions)
     if as_json:
         print_json({name: value.to_json() for name, value in values.items()})
@@ -369,11 +344,12 @@ def readings(
     check_places(out)
     if out is not None and out.suffix not in _READINGS:
         raise UsageError(f"--out {out.name}: expected a name that ends in {' or '.join(_READINGS)}.")
-    checked = checked_submission(submission)
+    from fairspace.answers import submission_of
     from fairspace.submissions.answers.rows import read_rows, summarise, write_read_rows
     from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.show.submission import readings_text
 
+    checked = submission_of(submission, allow_images=False)
     bench = benchmark(checked.meta.benchmark)
     every = list(read_rows(checked, bench))
     if out is not None:

@@ -11,14 +11,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.commands.app import MAINTAIN, SPACE, Json, SubmissionPath, app, print_faults, print_json
-from fairspace.submissions.commands.shared.checked import checked_submission
+from fairspace.submissions.commands.app import (
+    MAINTAIN,
+    SPACE,
+    Json,
+    SubmissionPath,
+    app,
+    print_faults,
+    print_json,
+    print_notes,
+)
 from fairspace.submissions.errors import UsageError, plain
-from fairspace.submissions.format.faults import Fault
+from fairspace.submissions.format.faults import Fault, SubmissionError
 from fairspace.submissions.show.table import wrapped
 
 if TYPE_CHECKING:
-    from fairspace.submissions.commands.shared.space_client import SpaceClient
+    from fairspace.submissions.commands.space_client import SpaceClient
 
 SpaceOption = Annotated[
     str, typer.Option("--space", envvar="FAIRSPACE_SPACE", help="Its address, or owner/name on the Hub.")
@@ -42,7 +50,12 @@ def submit(
     """
     client = _client(space)
     if check:
-        checked_submission(submission, allow_baseline=False, tell=not as_json)
+        from fairspace.answers import check_answers
+
+        report = check_answers(submission, allow_images=False, allow_baseline=False)
+        if report.submission is None:
+            raise SubmissionError(list(report.faults))
+        print_notes(() if as_json else report.notes)
     with tempfile.TemporaryDirectory() as scratch:
         state = client.submit(_zip(submission, Path(scratch)), organisation)
     if wait and state["outcome"] == "waiting":
@@ -83,14 +96,14 @@ def moderate(
 
 
 def _client(space: str) -> SpaceClient:
-    from fairspace.submissions.commands.shared.space_client import TOKEN, SpaceClient, space_address
+    from fairspace.submissions.commands.space_client import TOKEN, SpaceClient, space_address
 
     return SpaceClient(space_address(space), os.environ.get(TOKEN, "").strip())
 
 
 def _zip(path: Path, scratch: Path) -> Path:
     """The submission as one file. UsageError if there is nothing at `path`."""
-    from fairspace.submissions.commands.shared.space_client import pack
+    from fairspace.submissions.commands.space_client import pack
 
     if path.is_dir():
         return pack(path, scratch / "submission.zip")

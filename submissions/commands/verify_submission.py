@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairspace.submissions.commands.app import MAINTAIN, Json, app, print_json
-from fairspace.submissions.commands.ares import faces_setting, need_labeller
-from fairspace.submissions.commands.shared.checked import checked_submission, opened_state
-from fairspace.submissions.commands.shared.run_options import (
+from fairspace.submissions.commands.leaderboard import opened_state
+from fairspace.submissions.commands.run_options import (
     AresOption,
     DataOption,
     FacesOption,
@@ -24,7 +23,7 @@ from fairspace.submissions.commands.shared.run_options import (
     need_run,
     words,
 )
-from fairspace.submissions.errors import UsageError, plain
+from fairspace.submissions.errors import UsageError, need_labeller, plain
 from fairspace.submissions.show.table import Table
 
 if TYPE_CHECKING:
@@ -88,6 +87,7 @@ def verify_submission(
     need_run()
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.rerunning.rerun import Means, judge_again, rerun
+    from fairspace.submissions.running.zero_shot import face_detector
 
     if not (model or images):
         raise UsageError("Name what is asked again: --model, --images, or both.")
@@ -104,7 +104,7 @@ def verify_submission(
             asked = model_settings(model, setting) if model else None
             if ares:
                 need_labeller(ares)
-            means = Means(asked, images, ares, faces_setting(faces), data)
+            means = Means(asked, images, ares, face_detector(faces), data)
             outcome = rerun(checked, means, folder, items=items, without=words(without), tell=tell)
             of_judge = model_settings(judge, judge_argument, "--judge-argument") if judge else None
             judged = judge_again(checked, of_judge, folder, items=items, tell=tell) if of_judge else None
@@ -121,8 +121,10 @@ def verify_submission(
 
 def _submission(named: str, store: str, scratch: Path) -> Submission:
     """The submission at a path, or the file that led to a row of a store. UsageError if there is none."""
+    from fairspace.answers import submission_of
+
     if not store:
-        return checked_submission(Path(named))
+        return submission_of(Path(named), allow_images=False)
     with opened_state(store) as state:
         handed_in = next((item for item in state.submissions() if item.entry == named), None)
         if handed_in is None:
@@ -130,14 +132,14 @@ def _submission(named: str, store: str, scratch: Path) -> Submission:
                 f"No file in {store} led to a row {named!r}; name the submission's folder or .zip instead."
             )
         with state.submitted_file(handed_in) as path:
-            return checked_submission(path)
+            return submission_of(path, allow_images=False)
 
 
 def _sign(where: str, entry: str, outcome: Outcome) -> None:
     """Append the `verified` event. UsageError if no row has the submission."""
     reason = _usual_reason(outcome)
     if where.startswith(("http://", "https://")) or (where.count("/") == 1 and not Path(where).exists()):
-        from fairspace.submissions.commands.shared.space_client import TOKEN, SpaceClient, space_address
+        from fairspace.submissions.commands.space_client import TOKEN, SpaceClient, space_address
 
         client = SpaceClient(space_address(where), os.environ.get(TOKEN, ""))
         event = client.act(entry, "verify", {"reason": reason, "evidence": outcome.to_json()})

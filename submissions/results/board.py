@@ -251,13 +251,12 @@ LEFT = 1e-12
 
 
 def about_row(row: Row) -> dict[str, Any]:
-    """The fields of a row without its scores as JSON data; `Row` and `Facts` say what they are. Texts are `plain`.
+    """The fields of a row without scores and facts as JSON data; `Row` says what they are. Texts are `plain`.
 
     `remarks` also has the marks of other stimuli and footnotes; `no_tier` says why there is no tier.
     """
     other = "" if row.result is None else find_benchmark(row.result.benchmark).stimuli_of(row.protocol)
     notes = [f"{note.score}: {note.text} ({note.erratum})" for note in row.footnotes]
-    best, worst = row.rank_range or (None, None)
     return {
         **{name: _plain(getattr(row, name)) for name in _TEXTS},
         "ranked": row.ranked if row.ranked is None or row.provenance != "published" else printed_number(row.ranked),
@@ -267,19 +266,21 @@ def about_row(row: Row) -> dict[str, Any]:
         ],
         "labels": dict(row.labels),
         "tier": row.tier,
-        "rank_range": None if row.rank_range is None else [best, worst],
-        "rank_best": best,
-        "rank_worst": worst,
+        "rank_range": None if row.rank_range is None else [*row.rank_range],
         "no_tier": why_no_tier(row),
         "chances": dict(row.chances),
-        "facts": {name: _plain([*fact] if name == "tasks" else fact) for name, fact in vars(row.facts).items()},
     }
 
 
 def row_json(row: Row) -> dict[str, Any]:
     """A row as JSON data, as the API and commands give it; pages and files show the same fields."""
     footnotes = [vars(footnote) for footnote in row.footnotes]
-    return {**about_row(row), "scores": values_json(row.scores), "footnotes": footnotes}
+    return {**about_row(row), "scores": values_json(row.scores), "footnotes": footnotes, "facts": facts_json(row.facts)}
+
+
+def facts_json(facts: Facts) -> dict[str, Any]:
+    """Facts of a model as JSON data; texts are `plain`."""
+    return {name: [*fact] if name == "tasks" else _plain(fact) for name, fact in vars(facts).items()}
 
 
 def values_json(values: Mapping[str, Value]) -> dict[str, Any]:

@@ -147,7 +147,7 @@ def test_a_board_fits_80_columns(sure_rows: list[Row]) -> None:
     assert max(len(line.rstrip()) for line in out.splitlines()) <= WIDTH
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert any(line.startswith("best 1 1 to 2 0.2000 0.1") for line in lines)
-    assert any("CogVLM 3 unknown 0.2294 computed" in line for line in lines)
+    assert any("CogVLM – unknown 0.2294 computed" in line for line in lines)
     assert "tier" not in out
     assert "total: mean of the six association scores; lower is better, 0 is ideal." in out
 
