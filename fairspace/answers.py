@@ -131,7 +131,7 @@ def score(
         from fairspace.submissions.uncertainty.resampling import check_resamples
 
         check_resamples(resamples, "resamples")
-    about = {"revision": revision, "model": model, "judge": judge, "labels": labels, "split": split}
+    about: dict[str, Any] = {"revision": revision, "model": model, "judge": judge, "labels": labels, "split": split}
     submission = _labelled(answers, submission_of(answers, benchmark, **about), ares, measurement, faces)
     from fairspace.outcome import Result
     from fairspace.submissions.answers.second import load_second
@@ -164,7 +164,7 @@ def _labelled(answers: Any, submission: Submission, ares: str, measurement: Path
 
 
 def submission_of(
-    answers: Any, benchmark: str = "", *, allow_images: bool = True, allow_baseline: bool = True, **about: str
+    answers: Any, benchmark: str = "", *, allow_images: bool = True, allow_baseline: bool = True, **about: Any
 ) -> Submission:
     """The answers as a checked submission; arguments and errors are those of `fairspace.score` and `check_answers`."""
     if isinstance(answers, Submission | Answers):
@@ -204,8 +204,9 @@ def check_answers(
         answers = Path(answers).expanduser()
         if not is_table(answers):
             with reported(f"Checking {answers.name}") as progress:
-                allowed = {"allow_images": allow_images, "allow_baseline": allow_baseline}
-                return check_submission(answers, progress=progress, **allowed)
+                return check_submission(
+                    answers, progress=progress, allow_images=allow_images, allow_baseline=allow_baseline
+                )
         place = answers.name
         if not (answers.is_dir() or suffix_of(place)):
             kinds = f"a folder, a .zip, or a table ({', '.join(SUFFIXES)}, each also as .gz)"

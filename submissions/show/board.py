@@ -25,7 +25,7 @@ def _lines(bench: Benchmark, standard: str, rows: Sequence[Row]) -> Iterator[str
         yield wrapped(lacking)
     for total in filter(None, dict.fromkeys(ranking_of(row, bench, standard) for row in rows)):
         way = direction(bench, bench.ideal(total, standard), is_score=True)
-        yield wrapped(f"{total}: {'; '.join(filter(None, (bench.about().describe(total), way)))}.")
+        yield wrapped(f"{total}: {'; '.join(filter(None, (bench.describe(total), way)))}.")
     for ranked_with in dict.fromkeys(row.ranked_with for row in rows):
         row_class, cohort, group = ranked_with
         shown = with_errors([row for row in rows if row.ranked_with == ranked_with], standard)

@@ -93,7 +93,7 @@ def _lines(result: Result, details: bool, everything: bool) -> Iterator[str]:
     if everything:
         parts["Component metrics"] = result.values
     for title, values in parts.items():
-        shown = value_table("", title, [result], [with_number(values)], bench.about().describe)
+        shown = value_table("", title, [result], [with_number(values)], bench.describe)
         yield from ("", str(shown)) if shown.rows else ()
         yield from without_number(values.values())
     yield wrapped(CHANCE_SIGNS)
