@@ -22,7 +22,7 @@ from fairspace.submissions.report.headline import opening
 from fairspace.submissions.results.board import row_json, values_json
 from fairspace.submissions.results.row import Row, marks_of
 from fairspace.submissions.results.row_errors import with_errors
-from fairspace.submissions.standards.documents import document
+from fairspace.submissions.standards import document
 
 Data = dict[str, Any]
 MOST_WAITING = 200

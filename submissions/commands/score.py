@@ -153,7 +153,7 @@ def score(
         write_text(out, result.dumps())
     if store is not None:
         from fairspace.leaderboard_space.intake import add_result
-        from fairspace.submissions.commands.leaderboard import open_store
+        from fairspace.submissions.commands.space import open_store
 
         storage = open_store(store)
         add_result(storage, result)
@@ -470,7 +470,7 @@ def report(
         contents = evidence_page(contents, read_statement(evidence))
     for file in files:
         if file.suffix == ".html":
-            from fairspace.submissions.report.page import to_html as write
+            from fairspace.submissions.report.contents import to_html as write
         else:
             write = {".tex": to_latex, ".csv": to_csv, ".md": to_markdown}[file.suffix]
         write_text(file, write(contents))

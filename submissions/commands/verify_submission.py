@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairspace.submissions.commands.app import MAINTAIN, Json, app, print_json
-from fairspace.submissions.commands.leaderboard import opened_state
 from fairspace.submissions.commands.run_options import (
     AresOption,
     DataOption,
@@ -23,6 +22,7 @@ from fairspace.submissions.commands.run_options import (
     need_run,
     words,
 )
+from fairspace.submissions.commands.space import opened_state
 from fairspace.submissions.errors import UsageError, need_labeller, plain
 from fairspace.submissions.show.table import Table
 

@@ -1,10 +1,15 @@
-"""A report (headlines, tables as texts, items, methods, citations), written as Markdown, CSV and LaTeX."""
+"""A report (headlines, tables, items, methods, citations), written as a page, Markdown, CSV and LaTeX."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 from fairspace.builders.registry import paper
 from fairspace.submissions.answers.items import Item
@@ -14,6 +19,7 @@ from fairspace.submissions.comparing import Comparison
 from fairspace.submissions.errors import UsageError, harmless, latex, markdown, plain
 from fairspace.submissions.format.schema import LabelError
 from fairspace.submissions.plotting import digits
+from fairspace.submissions.report.figure import SCALE, strips
 from fairspace.submissions.report.headline import (
     Headline,
     direction,
@@ -22,6 +28,7 @@ from fairspace.submissions.report.headline import (
     model_names,
     no_rank,
     opening,
+    printed_like,
     results_latex,
     value_row,
     value_table,
@@ -246,3 +253,30 @@ def to_latex(report: Report) -> str:
     parts.append("\n\n".join(latex(text) for text in report.methods))
     parts.append("".join(f"% {line}\n" for line in ["For the .bib file:", *report.citations.splitlines()]))
     return "\n".join(parts)
+
+
+FOLDED = frozenset({"values", "missing"})
+"""Folded tables, which may have a hundred rows."""
+
+
+def to_html(report: Report) -> str:
+    """The report as HTML."""
+    results, total = report.results, report.headlines[0].score
+    shown = [first_values(result) for result in results]
+    labels = report.names if len(results) > 1 or printed_like(results[0], total) else ()
+    figure = strips(results, shown, labels, printed_like(results[0], total)).document()
+    texts = {"caption": SCALE, "folded": FOLDED}
+    return _template().render(report=report, figure=Markup(figure), **texts)  # noqa: S704 its texts are escaped
+
+
+@lru_cache
+def _template() -> Template:
+    loader = FileSystemLoader(Path(__file__).parent)
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_plain
+    )
+    return environment.get_template("page.html.jinja")
+
+
+def _plain(value: object) -> object:
+    return plain(value) if type(value) is str else value

@@ -23,7 +23,7 @@ from fairspace.submissions.report.headline import first_values, in_short, named,
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import limits_of
 from fairspace.submissions.show.table import Table
-from fairspace.submissions.standards.documents import digest, document
+from fairspace.submissions.standards import digest, document
 
 NOT_STATED = "not stated"
 CARDS = Path(__file__).parents[2] / "cards"

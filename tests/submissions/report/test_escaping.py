@@ -16,8 +16,7 @@ from markdown_it import MarkdownIt
 
 import fairspace as fs
 from fairspace.submissions.errors import plain
-from fairspace.submissions.report.contents import Report, make_report, to_csv, to_latex, to_markdown
-from fairspace.submissions.report.page import to_html
+from fairspace.submissions.report.contents import Report, make_report, to_csv, to_html, to_latex, to_markdown
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import rescore
