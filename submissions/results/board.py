@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import math
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -20,15 +18,14 @@ from fairspace.builders.registry import table
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, protocol_group
 from fairspace.submissions.benchmarks.published import Published, published
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row import Facts, Row, RowClass, row_with
+from fairspace.submissions.results.row import Facts, Row, ranked, row_with
 from fairspace.submissions.results.scoring import find_standard, limits_of, rescore
 from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.results.tiers import tiered, why_no_tier
-from fairspace.submissions.values import Value, not_run, number_of
+from fairspace.submissions.values import Value, not_run
 
 UNSCORABLE = "this version of fairspace cannot score it"
 """Reason of an unranked row that another version wrote."""
@@ -54,14 +51,6 @@ def board(
     scored = {entry(result): result for result in results}
     rows = [*published_rows(benchmark, standard), *(scored_row(scored[name], standard) for name in sorted(scored))]
     return tiered(ranked(rows, benchmark, standard), benchmark, standard)
-
-
-def keep_out(row: Row, *reasons: str) -> Row:
-    """The row without a rank, for reasons independent of its scores; unchanged without reasons."""
-    if not reasons:
-        return row
-    unranked = tuple(dict.fromkeys((*reasons, *row.unranked)))
-    return row_with(row, ranked=None, rank=None, unranked=unranked, kept_out=(*row.kept_out, *reasons))
 
 
 def entry(result: Result) -> str:
@@ -156,49 +145,6 @@ def _row_of(result: Result, tasks: tuple[str, ...] | None = None) -> Row:
         facts=facts_of(result, tasks),
         chances=result.scored.chances,
     )
-
-
-def ranking_of(row: Row, bench: Benchmark, standard: str) -> str:
-    """The score that ranks a row; '' for a printed row without one."""
-    if row.result is not None and row.result.scored.ranking:
-        return row.result.scored.ranking
-    names = bench.scoring.table(bench.scoring.resolve(find_standard(bench, standard), row.labels), AS_RELEASED).ranking
-    return next((name for name in names if name in row.scores), names[0] if names else "")
-
-
-def ranked(rows: Iterable[Row], benchmark: str, standard: str = "") -> list[Row]:
-    """Rows by class with their ranks, best first within each cohort and group, then the unranked ones by value.
-
-    Equal numbers share a rank. Baselines take none, nor do submitted rows before they are verified or released.
-    """
-    bench = find_benchmark(benchmark)
-    sign, standard = -1.0 if bench.higher_is_better else 1.0, standard or bench.default
-
-    def value_of(row: Row) -> float | None:
-        if row.ranked is not None:
-            return row.ranked
-        return number_of(row.scores, ranking_of(row, bench, standard))
-
-    rows = list(rows)
-    groups = sorted({row.group for row in rows}, reverse=True)  # the newest revision first, printed rows last
-
-    def order(row: Row) -> tuple[float, bool, bool, str, int, float, str, str]:
-        value = value_of(row)
-        number = math.inf if value is None else sign * value
-        name, place = row.model.casefold(), groups.index(row.group)
-        return row.part, bool(row.copy_of), row.ranked is None, row.cohort, place, number, name, row.entry
-
-    rows = sorted(rows, key=order)
-    signed: dict[tuple[RowClass, str, str], list[float]] = {}
-    for row in rows:
-        if row.ranked is not None and row.takes_rank:
-            signed.setdefault(row.ranked_with, []).append(sign * row.ranked)
-    return [
-        row_with(row, rank=bisect_left(signed[row.ranked_with], sign * row.ranked) + 1)
-        if row.ranked is not None and row.takes_rank
-        else row
-        for row in rows
-    ]
 
 
 def facts_of(result: Result, tasks: tuple[str, ...] | None = None) -> Facts:
