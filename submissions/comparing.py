@@ -19,11 +19,11 @@ from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.errors import UsageError, harmless, web
-from fairspace.submissions.plotting import digits
+from fairspace.submissions.plotting import NOTHING, digits, interval_text
 from fairspace.submissions.report.headline import caption, first_values, model_names, named_lines, no_rank
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard, limits_of, rescore
-from fairspace.submissions.results.three_numbers import NOTHING, could_be
+from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.results.tiers import FEWEST_DRAWS
 from fairspace.submissions.show.table import Table, wrapped
 from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED, Z
@@ -291,7 +291,7 @@ class Line:
         if between is not None and self.p is not None:
             sign = "ratio " if between.ratio else "+" if between.value > 0 else ""
             p = "< 0.001" if self.p < 0.001 else f"{self.p:.3f}"
-            shown = (sign + digits(between.value), f"{digits(between.low)} to {digits(between.high)}", p)
+            shown = (sign + digits(between.value), interval_text((between.low, between.high)), p)
         return (self.title, digits(self.first), digits(self.other), *shown, self.verdict)
 
 

@@ -138,16 +138,6 @@ def not_known(named: Mapping[str, Value | None]) -> Iterator[str]:
         yield f"Not known: {', '.join(words_of)} ({reason})."
 
 
-def points(share: float) -> str:
-    """'93.8', a share in percent without the sign."""
-    return f"{100 * share:.1f}"
-
-
-def percent(share: float) -> str:
-    """'93.8 %'."""
-    return f"{points(share)} %"
-
-
 def measured(
     name: str,
     value: float,

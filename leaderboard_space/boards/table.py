@@ -15,12 +15,11 @@ from fairspace.leaderboard_space.state import State
 from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
-from fairspace.submissions.plotting import number
+from fairspace.submissions.plotting import NOTHING, number
 from fairspace.submissions.results.row import ORDER, Row, RowClass, marks_of
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import (
     BIASED,
-    NOTHING,
     ThreeNumbers,
     folded_facts,
     ideal_of,

@@ -26,7 +26,7 @@ from fairspace.submissions.answers.items import Item
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.names import hub_address
 from fairspace.submissions.errors import plain
-from fairspace.submissions.plotting import number
+from fairspace.submissions.plotting import NOTHING, Show, interval_text, number
 from fairspace.submissions.report.headline import (
     VALUE_COLUMNS,
     InShort,
@@ -43,8 +43,6 @@ from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import Ends, instrument_ranges, rescore, variant_scores
 from fairspace.submissions.results.three_numbers import (
     CHANCE_SIGNS,
-    NOTHING,
-    Show,
     ThreeNumbers,
     folded_facts,
     ideal_of,
@@ -484,7 +482,7 @@ def _part(
 
 def _own(value: Value) -> tuple[str, str]:
     about = value.uncertainty
-    return _text(value.value), "" if about is None else f"{_text(about.low)} to {_text(about.high)}"
+    return _text(value.value), "" if about is None else interval_text((about.low, about.high), _text)
 
 
 def _debiased(value: Value) -> str:
@@ -494,7 +492,7 @@ def _debiased(value: Value) -> str:
 
 def _cell(variant: Variant, name: str) -> tuple[str, str]:
     ends = variant.intervals.get(name)
-    return _text(variant.values.get(name)), "" if ends is None else f"{_text(ends[0])} to {_text(ends[1])}"
+    return _text(variant.values.get(name)), "" if ends is None else interval_text(ends, _text)
 
 
 def _text(value: float | None) -> str:

@@ -17,6 +17,7 @@ from fairspace.submissions.commands.run_options import (
     pairs,
 )
 from fairspace.submissions.errors import UsageError, need_labeller, need_packages
+from fairspace.submissions.plotting import share_text
 
 app = command_group(
     "ares", MAKE, "Train, measure and run ARES, which labels the perceived presentation of persons in generated images."
@@ -123,11 +124,8 @@ def _measure(model: str, faces: Path, labels: Path, out: Path, date: str, report
         if share.ends is None:
             typer.echo(f"{name}: no image has a label")
             continue
-        value, low, high = share.ends
-        typer.echo(
-            f"{name}: {value:.1%} right ({low:.1%} to {high:.1%}) of {share.images} images; "
-            f"{sum(each.overall.abstained)} without an answer"
-        )
+        without = f"{sum(each.overall.abstained)} without an answer"
+        typer.echo(f"{name}: right {share_text(*share.ends)} of {share.images} images; {without}")
         if each.disparity.value is not None:
             gap = f"{each.disparity.value:.1%}: {each.disparity.most} most often right, {each.disparity.least} least"
             typer.echo(f"  gap between labels {gap}")
@@ -143,8 +141,7 @@ def _say_gate(gate: Any) -> None:
 
     for shown, _, share, _ in rows(gate):
         if share.ends is not None:
-            value, low, high = share.ends
-            typer.echo(f"  {shown}: {value:.1%} ({low:.1%} to {high:.1%}) of {share.images} images labelled")
+            typer.echo(f"  {shown}: {share_text(*share.ends)} of {share.images} images labelled")
 
 
 @app.command(epilog="Example: fairspace ares annotate images --model built/ares --out annotations")

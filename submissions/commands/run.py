@@ -41,7 +41,7 @@ from fairspace.submissions.commands.run_options import (
     words,
 )
 from fairspace.submissions.errors import UsageError, need_labeller, need_packages, plain
-from fairspace.submissions.plotting import digits
+from fairspace.submissions.plotting import digits, interval_text
 from fairspace.submissions.running.errors import MODEL_NAMES, RunError
 from fairspace.submissions.show.table import wrapped
 
@@ -339,7 +339,7 @@ def _check_out(out: Path) -> None:
 def _tell(name: str, probe_values: dict[str, Any]) -> None:
     if probe_values["state"] == "value":
         ends = probe_values["interval"]
-        shown = f" ({digits(ends[0])} to {digits(ends[1])})" if ends else ""
+        shown = f" ({interval_text(ends)})" if ends else ""
         typer.echo(f"{name}: {digits(probe_values[name])}{shown}")
     else:
         rest = probe_values.get("partial_mean")

@@ -24,6 +24,7 @@ from fairspace.submissions.commands.run_options import (
 )
 from fairspace.submissions.commands.space import opened_state
 from fairspace.submissions.errors import UsageError, need_labeller, plain
+from fairspace.submissions.plotting import share_text
 from fairspace.submissions.show.table import Table
 
 if TYPE_CHECKING:
@@ -162,10 +163,8 @@ def _sign(where: str, entry: str, outcome: Outcome) -> None:
 
 def _usual_reason(outcome: Outcome) -> str:
     whole = outcome.comparison.whole
-    return (
-        f"{whole.requests:,} random requests were asked again of {outcome.model}: {whole.agreement:.1%} agree "
-        f"({whole.low:.1%} to {whole.high:.1%})"
-    )
+    agree = share_text(whole.agreement, whole.low, whole.high)
+    return f"{whole.requests:,} random requests were asked again of {outcome.model}, and agree: {agree}"
 
 
 def show_verification(outcome: Outcome) -> None:
@@ -186,7 +185,7 @@ def show_verification(outcome: Outcome) -> None:
 def _agreements(comparison: Comparison) -> None:
     rows = []
     for name, one in {**comparison.tasks, "all": comparison.whole}.items():
-        share = f"{one.agreement:.1%} ({one.low:.1%}–{one.high:.1%})"
+        share = share_text(one.agreement, one.low, one.high)
         kappa = f"{one.kappa[0]:.2f}" if one.kappa is not None else "–"
         foreign = f"{one.foreign_low:.0%}–{one.foreign_high:.0%}"
         shares = (share, kappa, f"{one.repeated:.0%}", f"{one.chance:.0%}", foreign)

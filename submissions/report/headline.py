@@ -12,13 +12,12 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.errors import plain
 from fairspace.submissions.format.manifest import PART
-from fairspace.submissions.plotting import digits
+from fairspace.submissions.plotting import Show, digits
 from fairspace.submissions.results.board import published_rows, scored_row
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row, ranking_of
 from fairspace.submissions.results.scoring import UNREAD, find_standard, limits_of
 from fairspace.submissions.results.three_numbers import (
-    Show,
     ThreeNumbers,
     could_be,
     lacking,

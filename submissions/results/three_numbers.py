@@ -9,7 +9,7 @@ Other facts are collapsed (`folded_facts`). A value without a number never shows
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from fairspace.submissions.benchmarks.benchmark import NEAR, Ideal
@@ -17,7 +17,7 @@ from fairspace.submissions.benchmarks.published import COMPUTED, PAPER_PRINTS
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import LEFT_OUT, is_left_out
 from fairspace.submissions.errors import plain
-from fairspace.submissions.plotting import digits
+from fairspace.submissions.plotting import NOTHING, Show, interval_text
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.tiers import why_no_tier
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
@@ -25,11 +25,8 @@ from fairspace.submissions.values import Value
 
 NO_BIAS_SHOWN = "no bias shown with this many answers"
 BIASED = "bias beyond chance"
-NOTHING = "–"
 NOT_AVAILABLE = "not available"
 """Beginning of the reason why printed figures give no number under a standard."""
-Show = Callable[[float], str]
-"""Format of a number, with the unit and digits of its place."""
 
 
 @dataclass(frozen=True)
@@ -170,14 +167,6 @@ def chance_limit(value: Value, ideal: Ideal | None, show: Show, biased: bool | N
     side = {"either": "±", "below": "≥", "above": "≤"}[ideal.worse]
     end = f"≈{show(about.fair)}" if about.fair_high is None else f"{side}{show(about.fair_high)}"
     return end + {True: "*", False: "", None: "?"}[biased]
-
-
-def interval_text(ends: tuple[float, float] | None, show: Show = digits, *, knows_low: bool = True) -> str:
-    """'0.10 to 0.14', or 'rounds to 0.12'; a dash without an interval. `knows_low`: whether its lower end is known."""
-    if ends is None:
-        return NOTHING
-    low, high = show(ends[0]) if knows_low else "not known", show(ends[1])
-    return f"{low} to {high}" if low != high else f"rounds to {low}"
 
 
 def ideal_of(row: Row, name: str) -> Ideal | None:
