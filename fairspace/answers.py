@@ -117,8 +117,8 @@ def score(
         ares: labels the images of a submission's folder: ARES, or another labeller, as `fairspace score --labeller`.
         resamples: bootstrap replicates for the intervals, 0 for none; FAIRSPACE_RESAMPLES or 1 000 for None.
         reading: `authors` reads the answers as the paper does, not by our rules; such a result has no rank.
-        measurement: of another labeller than ARES, `measurement.json` of `fairspace ares evaluate`.
-        faces: finds the faces that ARES labels, as `fairspace score --faces`; the whole image is one face for ''.
+        measurement: errors of another labeller than ARES, `measurement.json` of `fairspace ares evaluate`.
+        faces: finder of the faces that ARES labels, as `fairspace score --faces`; the whole image is one face for ''.
         second: readings that `fairspace judge` wrote, shown as a variant.
         region: IRIS: a CSV file of your region's labour figures, in place of those of the US and the EU (FORMAT.md).
 
