@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from fairspace.builders.writing import write_text
 from fairspace.submissions.errors import did_you_mean
-from fairspace.submissions.report.headline import first_values, results_latex, value_row
 from fairspace.submissions.results import result as results
 from fairspace.submissions.results import scoring
+from fairspace.submissions.show.headline import first_values, results_latex, value_row
 from fairspace.submissions.show.result import result_html, result_text
 from fairspace.submissions.values import Value
 
@@ -115,7 +115,7 @@ class Result(results.Result):
         Undefined values are marked; values that were not run are left out. Values with an ideal and limits share one
         scale, from 0 (ideal) to 1 (the worst possible); others have their own. KeyError suggests the right name.
         """
-        from fairspace.submissions.report.figure import strips
+        from fairspace.submissions.show.figure import strips
 
         return strips([self], [{name: self._known(name) for name in names} or first_values(self)])
 

@@ -20,11 +20,11 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.errors import UsageError, harmless, web
 from fairspace.submissions.plotting import NOTHING, digits, interval_text
-from fairspace.submissions.report.headline import caption, first_values, model_names, named_lines, no_rank
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard, limits_of, rescore
 from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.results.tiers import FEWEST_DRAWS
+from fairspace.submissions.show.headline import caption, first_values, model_names, named_lines, no_rank
 from fairspace.submissions.show.table import Table, wrapped
 from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED, Z
 from fairspace.submissions.uncertainty.design import Floats
@@ -403,7 +403,7 @@ class Comparison:
 
     def plot(self) -> Svg:
         """Each difference with its interval as an SVG figure; 0 is no difference."""
-        from fairspace.submissions.report.figure import difference_strips
+        from fairspace.submissions.show.figure import difference_strips
 
         known = [
             (self._named(line), between.value, (between.low, between.high), between.ratio, line.verdict)

@@ -18,10 +18,10 @@ from fairspace.leaderboard_space.maintaining import shown_evidence
 from fairspace.leaderboard_space.space import Space
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import plain
-from fairspace.submissions.report.headline import opening
 from fairspace.submissions.results.board import row_json, values_json
 from fairspace.submissions.results.row import Row, marks_of
 from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.show.headline import opening
 from fairspace.submissions.standards import document
 
 Data = dict[str, Any]

@@ -16,9 +16,9 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
-from fairspace.submissions.report.figure import ends_from_ideal
 from fairspace.submissions.results.row import CLASSES, ORDER, Facts, Row, RowClass
 from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.show.figure import ends_from_ideal
 from fairspace.submissions.show.table import Table
 
 STEREOTYPED = "baseline: stereotyped"

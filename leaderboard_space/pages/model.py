@@ -27,14 +27,6 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.checking.names import hub_address
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import NOTHING, Show, interval_text, number
-from fairspace.submissions.report.headline import (
-    VALUE_COLUMNS,
-    InShort,
-    in_short_sentences,
-    meaningful,
-    sentences_of,
-    value_cells,
-)
 from fairspace.submissions.results.board import UNSCORABLE
 from fairspace.submissions.results.known_answers import SKETCH
 from fairspace.submissions.results.result import Result
@@ -48,6 +40,14 @@ from fairspace.submissions.results.three_numbers import (
     ideal_of,
     numbers_in_row,
     why_no_chance,
+)
+from fairspace.submissions.show.headline import (
+    VALUE_COLUMNS,
+    InShort,
+    in_short_sentences,
+    meaningful,
+    sentences_of,
+    value_cells,
 )
 from fairspace.submissions.show.table import Table
 from fairspace.submissions.uncertainty.uncertainty import KINDS, Kind, Variant

@@ -274,8 +274,8 @@ def compare(
     if as_json:
         print_json({name: value.to_json() for name, value in values.items()})
     else:
-        from fairspace.submissions.report.headline import bare_table
         from fairspace.submissions.results.scoring import marks_of
+        from fairspace.submissions.show.headline import bare_table
 
         agreed = {name: value.evidence["agreed"] for name, value in values.items() if "agreed" in value.evidence}
         words = {

@@ -19,8 +19,11 @@ from fairspace.submissions.comparing import Comparison
 from fairspace.submissions.errors import UsageError, harmless, latex, markdown, plain
 from fairspace.submissions.format.schema import LabelError
 from fairspace.submissions.plotting import digits
-from fairspace.submissions.report.figure import SCALE, strips
-from fairspace.submissions.report.headline import (
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import limits_of
+from fairspace.submissions.results.three_numbers import CHANCE_SIGNS, drawn
+from fairspace.submissions.show.figure import SCALE, strips
+from fairspace.submissions.show.headline import (
     Headline,
     direction,
     first_values,
@@ -33,9 +36,6 @@ from fairspace.submissions.report.headline import (
     value_row,
     value_table,
 )
-from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import limits_of
-from fairspace.submissions.results.three_numbers import CHANCE_SIGNS, drawn
 from fairspace.submissions.show.table import Table
 from fairspace.submissions.values import Value
 from fairspace.submissions.version import VERSION

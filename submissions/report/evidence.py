@@ -19,9 +19,9 @@ from fairspace.submissions.format.schema import LABELS, VOCABULARY
 from fairspace.submissions.gating import Check, hold_against
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.contents import Report
-from fairspace.submissions.report.headline import first_values, in_short, named, numbers_of, value_table
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import limits_of
+from fairspace.submissions.show.headline import first_values, in_short, named, numbers_of, value_table
 from fairspace.submissions.show.table import Table
 from fairspace.submissions.standards import digest, document
 

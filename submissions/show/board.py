@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.plotting import NOTHING, digits
-from fairspace.submissions.report.headline import direction
 from fairspace.submissions.results.row import CLASSES, Row, none_verified, ranking_of
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import CHANCE_SIGNS, numbers_in_row
+from fairspace.submissions.show.headline import direction
 from fairspace.submissions.show.table import Table, wrapped
 
 

@@ -10,11 +10,11 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.consistency import Proof, broken
 from fairspace.submissions.errors import plain, web
 from fairspace.submissions.plotting import digits, interval_text
-from fairspace.submissions.report.headline import Headline, first_values, headline, opening, value_table
 from fairspace.submissions.results.known_answers import SKETCH
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import instrument_ranges, variant_scores
 from fairspace.submissions.results.three_numbers import CHANCE_SIGNS, DEBIASED, SENTENCES, folded_facts
+from fairspace.submissions.show.headline import Headline, first_values, headline, opening, value_table
 from fairspace.submissions.show.submission import outcomes
 from fairspace.submissions.show.table import WIDTH, Table, shortened, wrapped
 from fairspace.submissions.uncertainty.uncertainty import Kind, Variant, ranges

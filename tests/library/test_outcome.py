@@ -9,8 +9,8 @@ import pytest
 
 import fairspace as fs
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
-from fairspace.submissions.report.figure import _place
-from fairspace.submissions.report.headline import first_values
+from fairspace.submissions.show.figure import _place
+from fairspace.submissions.show.headline import first_values
 from fairspace.submissions.values import not_run, undefined
 from tests.submissions.results.test_tiers import result, waves
 

@@ -12,12 +12,12 @@ from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.commands.score import MORE
 from fairspace.submissions.format.manifest import Stage
 from fairspace.submissions.plotting import digits
-from fairspace.submissions.report.headline import VALUE_COLUMNS, value_cells
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.results.three_numbers import three_numbers
 from fairspace.submissions.show.board import board_text
+from fairspace.submissions.show.headline import VALUE_COLUMNS, value_cells
 from fairspace.submissions.show.result import other_instruments, result_text, tier_2_share, without_number
 from fairspace.submissions.show.submission import course_line, stage
 from fairspace.submissions.show.table import WIDTH, Table

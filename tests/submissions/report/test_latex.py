@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
-from fairspace.submissions.report.headline import results_latex
 from fairspace.submissions.results.scoring import rescore
+from fairspace.submissions.show.headline import results_latex
 from fairspace.submissions.show.table import Table
 from fairspace.submissions.values import not_run, undefined
 from tests.submissions.results.test_tiers import result, waves

@@ -16,8 +16,8 @@ from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.fact_or_fair.score import leaning, sentences
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.report.contents import make_report, to_html, to_latex, to_markdown
-from fairspace.submissions.report.headline import headline, printed_like, sentences_of
 from fairspace.submissions.results.three_numbers import NO_BIAS_SHOWN
+from fairspace.submissions.show.headline import headline, printed_like, sentences_of
 from fairspace.submissions.show.result import result_text
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import measured

@@ -14,10 +14,10 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, dot_plots
 from fairspace.submissions.drawing.svg import Svg, span
 from fairspace.submissions.plotting import BLUE, GREY, INK, ORANGE, digits, interval_text
-from fairspace.submissions.report.headline import numbers_of, score_limits
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.three_numbers import BIASED, NO_BIAS_SHOWN
+from fairspace.submissions.show.headline import numbers_of, score_limits
 from fairspace.submissions.values import Value
 
 _WIDTH = 720.0
