@@ -9,29 +9,26 @@ from fairspace.submissions.benchmarks.genres.parse.lexicons import REMEDIES
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.consistency import Proof, broken
 from fairspace.submissions.errors import plain, web
-from fairspace.submissions.plotting import digits, interval_text
+from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.known_answers import SKETCH
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import instrument_ranges, variant_scores
 from fairspace.submissions.results.three_numbers import CHANCE_SIGNS, DEBIASED, SENTENCES, folded_facts
 from fairspace.submissions.show.headline import Headline, first_values, headline, opening, value_table
+from fairspace.submissions.show.instruments import instrument
 from fairspace.submissions.show.submission import outcomes
 from fairspace.submissions.show.table import WIDTH, Table, shortened, wrapped
-from fairspace.submissions.uncertainty.uncertainty import Kind, Variant, ranges
+from fairspace.submissions.uncertainty.uncertainty import Kind
 from fairspace.submissions.values import Value
 
 INSTRUMENTS: Mapping[Kind, str] = {
-    "occupation_threshold": "threshold of tier 2",
-    "judge": "another judge",
-    "name_swap": "one parse alone",
-    "repeated_evaluations": "repeated evaluations",
-    "reading_errors": "errors of reading",
-    "second_reader": "a second reader",
-    "authors_reading": "the authors' reading",
-}
-HEADERS = ("name", "measured", "smallest", "largest", "by")
-Row = tuple[str, ...]
-_INSTRUMENTS: Mapping[Kind, str] = {
+    "occupation_threshold": "Threshold of tier 2",
+    "judge": "Another judge",
+    "name_swap": "One parse alone",
+    "repeated_evaluations": "Repeated evaluations",
+    "reading_errors": "Errors of reading",
+    "second_reader": "A second reader",
+    "authors_reading": "The authors' reading",
     "labels_corrected": "Corrected for the labeller's errors",
     "labels_transported": "Corrected for a labeller that is worse here than where it was tested",
     "human_labels": "Corrected by people's labels",
@@ -170,25 +167,26 @@ def _consistency(proof: Proof, everything: bool) -> Iterator[str]:
 
 
 def _instruments(result: Result) -> Iterator[str]:
-    for kind, title in _INSTRUMENTS.items():
-        yield from (str(_corrected(title, each, result.values)) for each in result.variants if each.kind == kind)
-    rows, about = other_instruments(result)
-    if rows:
-        yield str(Table(HEADERS, rows, "Sensitivity analysis"))
-    yield from map(wrapped, about)
+    """Tables of the scores and values that each other instrument moves, with notes on it."""
+    for part in instrument(result, variant_scores(result, result.standard)):
+        title, lower = INSTRUMENTS[part.kind], [DEBIASED] if part.plain else []
+        if part.scores:
+            rows = [(each.name, each.measured, each.low, each.high) for each in part.scores]
+            yield str(Table(("score", "measured", "smallest", "largest"), rows, f"{title}: scores"))
+        lines = part.lines if part.kind != "reading_errors" else ()  # which move nearly every value
+        if lines:
+            rows_of = [
+                (line.name, _cell(line.measured), *([line.debiased or "–"] if lower else []), *map(_cell, line.cells))
+                for line in lines
+            ]
+            yield str(Table(("value", "measured", *lower, *part.names), rows_of, f"{title}: component metrics"))
+        notes = part.notes or [", ".join(part.names)]
+        same = f"{part.same} scores stay as they are. Ranked are the raw values."
+        yield wrapped(f"{title}: {'; '.join(note.rstrip('.') for note in notes)}. {same}")
 
 
-def _corrected(title: str, variant: Variant, raw: Mapping[str, Value]) -> Table:
-    """A corrected value has no bias of few samples, so it compares with the lower estimate of the raw value."""
-    rows = []
-    for name, value in variant.values.items():
-        if name in raw:  # else a result of another version
-            about, ends = raw[name].uncertainty, variant.intervals.get(name)
-            debiased = digits(None if about is None else about.debiased)
-            spans = interval_text(raw[name].interval), interval_text(ends)
-            rows.append((name, digits(raw[name].value), spans[0], debiased, digits(value), spans[1]))
-    note = f"By {variant.name}. Ranked are the raw values. {variant.note}"
-    return Table(("name", "raw", "raw 95 %", DEBIASED, "corrected", "corrected 95 %"), rows, title, note)
+def _cell(pair: tuple[str, str]) -> str:
+    return f"{pair[0]} ({pair[1]})" if pair[1] else pair[0]
 
 
 def tier_2_share(result: Result) -> str:
@@ -198,32 +196,3 @@ def tier_2_share(result: Result) -> str:
             share = f"{value.evidence['tier_2_share']:.1%}".replace("%", " %")
             return f"{share} of the answers to the occupation question were decided by tier 2 (embedding)."
     return ""
-
-
-def other_instruments(result: Result) -> tuple[list[Row], list[str]]:
-    """Rows of `HEADERS` for all raw values and scores that another instrument moves; lines about each instrument."""
-    scores = variant_scores(result, result.standard)
-    rows: list[Row] = []
-    notes: list[str] = []
-    for kind, by in INSTRUMENTS.items():
-        variants = [variant for variant in result.variants if variant.kind == kind]
-        if not variants:
-            continue
-        for name, ends in ranges(variants, kind).items():
-            raw = result.values[name].value if name in result.values else None
-            moved = raw is not None and not ends[0] == ends[1] == raw
-            if moved and kind != "reading_errors":  # which move nearly every value
-                rows.append((name, digits(raw), *map(digits, ends), by))
-        shifted = {name: ends for name, ends in scores[kind].items() if ends[0] < ends[1]}
-        for name, ends in shifted.items():
-            rows.append((f"score {name}", digits(result.scored.scores[name].value), *map(digits, ends), by))
-        told = dict.fromkeys(variant.note for variant in variants if variant.note)
-        if len(told) > 1:
-            text = "; ".join(f"{variant.name}: {variant.note}" for variant in variants)
-        else:
-            text = ". ".join([", ".join(variant.name for variant in variants), *told])
-        notes.append(
-            f"{by.capitalize()}: {text.rstrip('.')}. The range of a score holds the measured one; "
-            f"{len(scores[kind]) - len(shifted)} scores stay as they are."
-        )
-    return rows, notes

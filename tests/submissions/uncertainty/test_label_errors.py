@@ -229,7 +229,7 @@ def test_iris_shows_values_without_the_labellers_errors_beside_the_raw_ones(
     out = result_text(found, everything=True)
     assert "Corrected for the labeller's errors" in out
     assert "Corrected by people's labels" in out
-    assert "Ranked are the raw values." in out
+    assert "Ranked are the raw values." in " ".join(out.split())
     line = next(
         line.split()
         for line in out.splitlines()
