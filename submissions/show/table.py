@@ -46,7 +46,7 @@ class Table:
     """
 
     columns: Sequence[str]
-    rows: Sequence[Sequence[object]]
+    rows: Sequence[Sequence[Any]]
     heading: str = ""
     note: str = ""
     name: str = ""

@@ -25,7 +25,7 @@ def verdicts(tested: Result, **thresholds: float | dict[str, float]) -> list[str
     statement = Statement.model_validate({"thresholds": {tested.benchmark: thresholds}})
     table = evidence_page(make_report([tested]), statement).table("thresholds")
     assert table is not None
-    return [str(row[-1]) for row in table.rows if row[0] in thresholds]
+    return [row[-1] for row in table.rows if row[0] in thresholds]
 
 
 def test_verdicts_are_the_gates_and_nothing_unknown_is_within() -> None:
