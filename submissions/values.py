@@ -8,7 +8,7 @@ a 0. A refusal or an unusable answer is not missing but known (design, invariant
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
@@ -125,6 +125,15 @@ def number_of(values: Mapping[str, Value], name: str) -> float | None:
     """The number of a named value; None without a number or value."""
     value = values.get(name)
     return None if value is None else value.value
+
+
+def by_reason(values: Iterable[Value], show: Callable[[Value], str]) -> dict[tuple[str, str], list[str]]:
+    """State and reason -> the values that have no number for this reason, as `show` names them."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for value in values:
+        if value.state != "value":
+            reasons.setdefault((value.state.replace("_", " "), value.reason), []).append(show(value))
+    return reasons
 
 
 def not_known(named: Mapping[str, Value | None]) -> Iterator[str]:

@@ -15,15 +15,11 @@ from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.three_numbers import lacking
+from fairspace.submissions.show.table import shortened as shortened
 from fairspace.submissions.values import Value
 
 _MARKDOWN = MarkdownIt("commonmark").enable("table")
 _ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
-
-
-def shortened(text: str, most: int) -> str:
-    """The text, cut to `most` characters."""
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def linked(text: str) -> Markup:
@@ -55,16 +51,6 @@ def shown(value: Value, digits: int = 4) -> str:
         share = float(printed.strip("<% ")) / 100 if below else value.value
         return ("<" if below else "") + number(share, printed_digits(printed))
     return number(value.value, digits if abs(value.value) < 1000 else 1)
-
-
-def coverage(value: Value) -> str:
-    """'1 433 of 1 440 (99.5 %)', '–' if nothing is expected; never 100 % unless complete."""
-    if value.coverage is None:
-        return "–"
-    percent = 100 * value.coverage
-    rounded = f"{percent:.1f}" if value.valid == value.expected else f"{min(percent, 99.9):.1f}"
-    thin = "\N{NARROW NO-BREAK SPACE}"
-    return f"{value.valid:,} of {value.expected:,}".replace(",", thin) + f" ({rounded} %)"
 
 
 EVIDENCE = {

@@ -37,7 +37,7 @@ from fairspace.submissions.show.headline import (
     value_table,
 )
 from fairspace.submissions.show.table import Table
-from fairspace.submissions.values import Value
+from fairspace.submissions.values import Value, by_reason
 from fairspace.submissions.version import VERSION
 
 
@@ -199,11 +199,8 @@ def _readings(results: Sequence[Result], names: Sequence[str]) -> Table:
 def _without_number(results: Sequence[Result], names: Sequence[str]) -> Table:
     rows = []
     for result, name in zip(results, names, strict=True):
-        reasons: dict[tuple[str, str], list[str]] = {}
-        for value in {**result.values, **result.scored.shown}.values():
-            if value.state != "value":
-                reasons.setdefault((value.state.replace("_", " "), plain(value.reason)), []).append(value.name)
-        rows += [(name, ", ".join(values), state, reason) for (state, reason), values in reasons.items()]
+        reasons = by_reason({**result.values, **result.scored.shown}.values(), lambda value: value.name)
+        rows += [(name, ", ".join(values), state, plain(reason)) for (state, reason), values in reasons.items()]
     return Table(("model", "values", "state", "reason"), rows, "Without a number", name="missing")
 
 

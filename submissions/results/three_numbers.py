@@ -300,7 +300,7 @@ def folded_facts(
         if about is not None and about.debiased is not None:
             texts[DEBIASED] = show(about.debiased)
         texts["missing"] = could_be(value, show) or "nothing that could change the value"
-    texts["coverage"] = NOTHING if value is None else _coverage(value)
+    texts["coverage"] = NOTHING if value is None else coverage(value)
     texts["state"] = _state(value, published)
     if row is not None:
         texts["tier"] = f"none: {why_no_tier(row)}" if row.tier is None else str(row.tier)
@@ -326,8 +326,8 @@ def drawn(about: Uncertainty) -> str:
     return plain(f"{draws}{lost}; {_METHODS[about.method]}" + (f"; {about.note}" if about.note else ""))
 
 
-def _coverage(value: Value) -> str:
-    """'1,433 of 1,440 (99.5 %)'; never 100 % unless complete."""
+def coverage(value: Value) -> str:
+    """'1,433 of 1,440 (99.5 %)', a dash if nothing is expected; never 100 % unless complete."""
     if value.coverage is None:
         return NOTHING
     percent = 100 * value.coverage if value.valid == value.expected else min(100 * value.coverage, 99.9)

@@ -19,7 +19,7 @@ from fairspace.submissions.show.instruments import instrument
 from fairspace.submissions.show.submission import outcomes
 from fairspace.submissions.show.table import WIDTH, Table, shortened, wrapped
 from fairspace.submissions.uncertainty.uncertainty import Kind
-from fairspace.submissions.values import Value
+from fairspace.submissions.values import Value, by_reason
 
 INSTRUMENTS: Mapping[Kind, str] = {
     "occupation_threshold": "Threshold of tier 2",
@@ -111,13 +111,12 @@ def _lines(result: Result, details: bool, everything: bool) -> Iterator[str]:
 
 def without_number(values: Iterable[Value]) -> Iterator[str]:
     """Lines about values without a number, by reason: state and reason; names with valid/expected; the remedy."""
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for value in values:
-        if value.state != "value":
-            counts = f" {value.valid}/{value.expected}" if value.expected else ""
-            reasons.setdefault((value.state, value.reason), []).append(value.name + counts)
-    for (state, reason), names in reasons.items():
-        yield wrapped(f"{state.replace('_', ' ').capitalize()}: {reason}")
+
+    def counted(value: Value) -> str:
+        return value.name + (f" {value.valid}/{value.expected}" if value.expected else "")
+
+    for (state, reason), names in by_reason(values, counted).items():
+        yield wrapped(f"{state.capitalize()}: {reason}")
         yield wrapped(", ".join(names), "  ")
         if reason in REMEDIES:
             yield wrapped(f"to have it: {REMEDIES[reason]}", "  ")

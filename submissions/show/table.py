@@ -35,7 +35,7 @@ def wrapped(text: str, indent: str = "", hanging: int = 0) -> str:
 def shortened(text: str, length: int) -> str:
     """A text in one line of at most `length` characters, without control sequences."""
     text = " ".join(plain(text).split())
-    return text if len(text) <= length else text[: length - 1] + "…"
+    return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
 
 
 @dataclass(frozen=True)
