@@ -1,4 +1,4 @@
-"""What other judges, thresholds, readers and corrected labels make of a result, as texts of pages and terminals."""
+"""Ranges that other judges, thresholds, readers and corrected labels give, as texts of pages and terminals."""
 
 from __future__ import annotations
 
