@@ -17,11 +17,11 @@ from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.submission import CheckReport, check_submission, check_table, report_on
 from fairspace.submissions.errors import UsageError, address, did_you_mean, need_labeller
-from fairspace.submissions.format.collector import Collector, show
-from fairspace.submissions.format.faults import SubmissionError
+from fairspace.submissions.format.faults import Collector, SubmissionError, show
 from fairspace.submissions.format.schema import SCHEMAS, Submission, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.progress import reported
+from fairspace.submissions.reading.containers import LIMITS
 from fairspace.submissions.reading.front import (
     SUFFIXES,
     Columns,
@@ -33,7 +33,6 @@ from fairspace.submissions.reading.front import (
     suffix_of,
     typed,
 )
-from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.tables import FILE_BITS, Rows
 
 if TYPE_CHECKING:

@@ -79,7 +79,7 @@ def test_other_instruments_stand_beside_the_measured_values_and_scores() -> None
 
 def test_a_result_shows_how_its_answers_were_read() -> None:
     outcomes = {**dict.fromkeys(COUNTED, 0), "choice": 12_345, "not_handed_in": 7}
-    result = replace(iris_result("m", "lab"), readings={"tournament": Summary(outcomes, {})})
+    result = replace(iris_result("m", "lab"), readings={"tournament": Summary(outcomes, {}, ())})
     assert "tournament 12,345 0 0 0 7" in " ".join(result_text(result, details=True).split())
 
 
