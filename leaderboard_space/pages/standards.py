@@ -17,7 +17,7 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.show.table import Table
-from fairspace.submissions.standards import changed_references, digest, document, fields, moves
+from fairspace.submissions.standards import changed_references, digest, document, field_text, fields, moves
 
 router = APIRouter(include_in_schema=False)
 MOST = 200
@@ -130,16 +130,8 @@ def parameters(standard: Any, other: Any = None) -> list[Parameter]:
 def _settings(standard: Any) -> dict[str, str]:
     values = document("", standard)
     count = {"metrics": f"{len(values['metrics'])} in {len(standard.sectors)} sectors"} if "metrics" in values else {}
-    rest = {name: _text(value) for name, value in fields({k: v for k, v in values.items() if k not in _TOLD})}
+    rest = {name: field_text(value) for name, value in fields({k: v for k, v in values.items() if k not in _TOLD})}
     return count | rest
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.10g}".replace("-", "\N{MINUS SIGN}")
-    return str(value)
 
 
 def cohort(benchmark: str, standard: Any) -> tuple[str, Table | None]:
