@@ -1,4 +1,4 @@
-"""The front page, at `/`: models over four tests."""
+"""The front page, at `/`: models over all tests."""
 
 from __future__ import annotations
 
