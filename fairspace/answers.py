@@ -16,10 +16,10 @@ from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.submission import CheckReport, check_submission, check_table, report_on
 from fairspace.submissions.errors import UsageError, address, did_you_mean
-from fairspace.submissions.format.collector import Collector, show
-from fairspace.submissions.format.faults import SubmissionError
+from fairspace.submissions.format.faults import Collector, SubmissionError, show
 from fairspace.submissions.format.schema import SCHEMAS, Submission, SubmissionMeta
 from fairspace.submissions.progress import reported
+from fairspace.submissions.reading.containers import LIMITS
 from fairspace.submissions.reading.front import (
     SUFFIXES,
     Columns,
@@ -31,7 +31,6 @@ from fairspace.submissions.reading.front import (
     suffix_of,
     typed,
 )
-from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.tables import FILE_BITS, Rows
 
 NOT_STATED = "not stated"

@@ -24,7 +24,7 @@ from fairspace.submissions.report.headline import opening
 from fairspace.submissions.results.row import Row, marks_of
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import could_be
-from fairspace.submissions.standards.documents import document
+from fairspace.submissions.standards import document
 from fairspace.submissions.values import Value
 
 Data = dict[str, Any]

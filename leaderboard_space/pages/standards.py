@@ -17,7 +17,7 @@ from fairspace.submissions.benchmarks.iris.validation import FEWEST, cohort_of, 
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.standards.documents import changed_references, digest, document, fields, moves
+from fairspace.submissions.standards import changed_references, digest, document, fields, moves
 
 router = APIRouter(include_in_schema=False)
 MOST = 200

@@ -26,7 +26,7 @@ from fairspace.leaderboard_space.web.identity import site_of, space_of
 from fairspace.leaderboard_space.web.tokens import DAYS
 from fairspace.submissions.answers.misreading import measured_errors
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.reading.limits import Limits
+from fairspace.submissions.reading.containers import Limits
 from fairspace.submissions.results.row import CLASSES
 
 ROOT = Path(__file__).parents[2]

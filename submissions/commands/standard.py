@@ -37,7 +37,7 @@ def standard(
 
 
 def _list(as_json: bool) -> None:
-    from fairspace.submissions.standards.documents import listed
+    from fairspace.submissions.standards import listed
 
     standards = listed()
     if as_json:
@@ -58,7 +58,7 @@ def _list(as_json: bool) -> None:
 
 
 def _show(standard: str, as_json: bool) -> None:
-    from fairspace.submissions.standards.documents import changed_references, digest, document, fields, named
+    from fairspace.submissions.standards import changed_references, digest, document, fields, named
 
     bench, chosen_standard = named(standard)
     fixed = document(bench.name, chosen_standard)
@@ -92,7 +92,7 @@ def _part(key: str, value: Any) -> str:
 
 
 def _compare(first: str, second: str, as_json: bool) -> None:
-    from fairspace.submissions.standards.documents import differences, document, named
+    from fairspace.submissions.standards import differences, document, named
 
     (bench, first_standard), (other_bench, other) = named(first), named(second)
     if bench.name != other_bench.name:

@@ -22,7 +22,7 @@ from fairspace.submissions.report.contents import Report
 from fairspace.submissions.report.headline import Table, first_values, in_short, named, numbers_of, value_table
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import limits_of
-from fairspace.submissions.standards.documents import digest, document
+from fairspace.submissions.standards import digest, document
 
 NOT_STATED = "not stated"
 CARDS = Path(__file__).parents[2] / "cards"

@@ -21,7 +21,7 @@ from fairspace.submissions.answers.reading import OUTCOMES
 from fairspace.submissions.benchmarks.benchmark import PAPER, SCHEMA
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean
-from fairspace.submissions.format.collector import show
+from fairspace.submissions.format.faults import show
 from fairspace.submissions.format.manifest import FILE, PART, Line, Manifest, Stage, limit_mark, write_manifest
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission

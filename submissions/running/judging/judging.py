@@ -24,7 +24,7 @@ from fairspace.submissions.benchmarks.genres.parse.judge import MAX_CHARACTERS
 from fairspace.submissions.benchmarks.genres.unranked import evaluation_name, judge_of
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.collector import show
+from fairspace.submissions.format.faults import show
 from fairspace.submissions.format.manifest import Stage
 from fairspace.submissions.format.schema import JUDGEMENTS, OTHER_JUDGES, Tool
 from fairspace.submissions.running.asking.answering import answer

@@ -87,7 +87,7 @@ def test_other_instruments_stand_beside_the_measured_values_and_scores(capsys: p
 
 def test_a_result_shows_how_its_answers_were_read(capsys: pytest.CaptureFixture[str]) -> None:
     outcomes = {**dict.fromkeys(COUNTED, 0), "choice": 12_345, "not_handed_in": 7}
-    result = replace(iris_result("m", "lab"), readings={"tournament": Summary(outcomes, {})})
+    result = replace(iris_result("m", "lab"), readings={"tournament": Summary(outcomes, {}, ())})
     show_result(result, details=True)
     assert "tournament 12,345 0 0 0 7" in " ".join(capsys.readouterr().out.split())
 
