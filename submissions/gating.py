@@ -21,6 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import ndtr
 
+from fairspace.metrics.resampling import Z
 from fairspace.submissions.benchmarks.benchmark import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
@@ -32,7 +33,6 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard, rescore
 from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.results.tiers import FEWEST_DRAWS, LEVEL
-from fairspace.submissions.uncertainty.bootstrap import Z
 from fairspace.submissions.uncertainty.scores import WITHOUT
 from fairspace.submissions.values import Value, number_of
 

@@ -13,10 +13,10 @@ from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Ta
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fairspace.metrics.columns import Integers
     from fairspace.submissions.answers.reading import Reading, Readings
     from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Scoring, Values
     from fairspace.submissions.format.schema import Submission
-    from fairspace.submissions.uncertainty.design import Integers
     from fairspace.submissions.values import Value
 
 NO_CHOICE, REFUSED, MISSING = -1, -2, -3

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.answers.rows import COUNTED, Summary
 from fairspace.submissions.benchmarks.benchmark import SIGNED
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
@@ -16,7 +17,7 @@ from fairspace.submissions.format.manifest import Stage
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.scoring import rescore
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty, Variant
+from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import measured, not_run, undefined
 from tests.submissions.benchmarks.iris.results import iris_result
 from tests.submissions.results.test_tiers import result, waves
