@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter, ValidationError
 
 
 class Code(NamedTuple):
@@ -254,6 +255,8 @@ def first(error: ValidationError) -> str:
 
 def validated(kind: TypeAdapter[Record], data: Any, what: str) -> Record:
     """JSON data as a record. ValueError names the first part that does not fit; `what` says what the data are."""
+    from pydantic import ValidationError  # late, for a quick start of the command
+
     try:
         return kind.validate_python(data)
     except ValidationError as error:

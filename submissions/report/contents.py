@@ -9,6 +9,7 @@ from typing import Any
 from fairspace.builders.registry import paper
 from fairspace.submissions.answers.items import Item
 from fairspace.submissions.answers.reading import OUTCOMES
+from fairspace.submissions.answers.rows import COUNTED
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.comparing import Comparison
 from fairspace.submissions.errors import UsageError, harmless, latex, markdown, plain
@@ -179,13 +180,12 @@ def _values(name: str, heading: str, results: Sequence[Result], shown: Sequence[
 
 
 def _readings(results: Sequence[Result], names: Sequence[str]) -> Table:
-    outcomes = ("choice", "refused", "several", "unusable", "not_handed_in")
     rows = [
-        (name, task, *(f"{summary.outcomes.get(outcome, 0):,}" for outcome in outcomes))
+        (name, task, *(f"{summary.outcomes.get(outcome, 0):,}" for outcome in COUNTED))
         for result, name in zip(results, names, strict=True)
         for task, summary in result.readings.items()
     ]
-    headers = ("model", "task", *(outcome.replace("_", " ") for outcome in outcomes))
+    headers = ("model", "task", *(outcome.replace("_", " ") for outcome in COUNTED))
     return Table("readings", "How the answers were read", headers, rows)
 
 

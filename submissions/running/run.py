@@ -32,8 +32,7 @@ from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
 from fairspace.submissions.running.asking.journal import JOURNAL
 from fairspace.submissions.running.asking.models import found_revision
 from fairspace.submissions.running.errors import RunError
-from fairspace.submissions.running.folders import held, public_name, work_folder
-from fairspace.submissions.running.judging.writing import link
+from fairspace.submissions.running.folders import held, link, public_name, work_folder
 from fairspace.submissions.running.settings import Made, RunSettings, Tell, submission_meta
 
 _NEW, _FORMER = "submission.new", "submission.former"
