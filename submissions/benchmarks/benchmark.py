@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from fairspace.ares.annotating.labellers import DETECTORS, PACKAGES, ZERO_SHOT
 from fairspace.builders.errors import check_revision
 from fairspace.metrics.columns import Floats
 from fairspace.metrics.resampling import Sample
+from fairspace.submissions.benchmarks.defaults import TableScore, choices, readings
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustable, Adjustment, ScoringTable
 from fairspace.submissions.benchmarks.task import Lazy, Part, Shown, Task
 from fairspace.submissions.benchmarks.words import TEXT_ONLY, Words, words_of
@@ -86,6 +88,23 @@ class Documented:
     references: Mapping[str, str] = field(default_factory=dict)
     dataset_revisions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     together: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Standard(Documented):
+    """A standard without parameters of its own.
+
+    Args:
+        name, draft: name, and the reason why it is not released, or ''.
+        minimum_coverage: share of valid samples below which a ranked value is undefined.
+        at_most: floors of competence: raw value -> number in the worst case above which a model is not ranked, such as
+            the share of an answer that is always the same.
+    """
+
+    name: str = "inaugural"
+    draft: str = ""
+    minimum_coverage: float = 0.9
+    at_most: Mapping[str, float] = field(default_factory=dict)
 
 
 def protocol_group(standard: Any, protocol: str) -> str:
@@ -391,6 +410,11 @@ class Reporting:
     paper: Callable[[Values, Scored, str], Any] = lambda values, scored, standard: None
 
 
+def _undeclared(*args: Any) -> Any:
+    """The place of a function that `Benchmark` fills with its default."""
+    raise TypeError("a benchmark fills its defaults")
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """A benchmark. Functions that few callers need are given as import paths (`Lazy`).
@@ -414,16 +438,17 @@ class Benchmark:
     """
 
     name: str
-    revisions: tuple[str, ...]
     tasks: tuple[Task, ...]
     measure: Callable[[Any], dict[str, Value]]
-    standards: Mapping[str, Any]
-    score: Score
+    scoring: Scoring
     higher_is_better: bool
-    baseline: Callable[[str, int, str], dict[str, pa.Table]]
+    revisions: tuple[str, ...] = ("v1",)
+    standards: Mapping[str, Any] = field(default_factory=lambda: {"inaugural": Standard()})
+    score: Score = _undeclared
+    baseline: Callable[[str, int, str], dict[str, pa.Table]] = _undeclared
     about: Callable[[], About] = About
     base_revision: Callable[[str], str] = lambda revision: revision
-    read: Callable[[Submission], Any] = lambda submission: submission
+    read: Callable[[Submission], Any] = _undeclared
     designs: Callable[[Any], Sequence[Sample]] = lambda records: ()
     variants: Callable[[Any, Values], Sequence[Variant]] = lambda records, values: ()
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
@@ -431,11 +456,23 @@ class Benchmark:
     ideal: Callable[[str, str], Ideal | None] = lambda name, standard: None
     with_region: Callable[[Any, Path], tuple[Any, str]] | None = None
     published: Callable[[str], Sequence[Any]] = lambda standard: ()
-    scoring: Scoring = Scoring()
     answers: Answers = Answers()
     protocols: Protocols = Protocols()
     asking: Asking = Asking()
     reporting: Reporting = Reporting()
+
+    def __post_init__(self) -> None:
+        """Scores by the scoring table, and readings, records and trivial models by the tasks' choices."""
+        defaults: dict[str, Callable[..., Any]] = {
+            "score": TableScore(self.scoring, self.higher_is_better),
+            "read": partial(choices, self),
+            "baseline": partial(Lazy("fairspace.submissions.benchmarks.baselines:by_choices"), self),
+        }
+        for name, default in defaults.items():
+            if getattr(self, name) is _undeclared:
+                object.__setattr__(self, name, default)
+        if any(task.read is not None for task in self.tasks):
+            object.__setattr__(self, "answers", replace(self.answers, rows=partial(readings, self)))
 
     @property
     def words(self) -> Words:
@@ -454,6 +491,13 @@ class Benchmark:
     def metric_of(self, name: str) -> str:
         """The metric in `metrics/` that computes a score or a raw value; '' for none."""
         return self.words.value(name)[1] or self.about().describe(name)[1]
+
+    def scored(self, standard: Any) -> Listing:
+        """The scored values of a standard, as a table."""
+        if (listed := self.about().scored) is not None:
+            return listed(standard)
+        rules = self.scoring.table(standard, AS_RELEASED).rules
+        return Listing("The scores", ["Score", "What it is"], [[name, self.describe(name)] for name in rules])
 
     @property
     def default(self) -> str:

@@ -1,0 +1,103 @@
+"""Defaults of a benchmark that declares tasks with choices, quantities and a scoring table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment, covered
+from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairspace.metrics.columns import Integers
+    from fairspace.submissions.answers.reading import Reading, Readings
+    from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Scoring, Values
+    from fairspace.submissions.format.schema import Submission
+    from fairspace.submissions.values import Value
+
+NO_CHOICE, REFUSED, MISSING = -1, -2, -3
+"""Codes of an answer without one choice, of a refusal, and of an item and sample without an answer."""
+
+
+def ask(task: Task, data: object, revision: str, **options: str | bool) -> Part:
+    """One stimulus an item, its prompt; strata are the parts of its id but the last one."""
+    items = task.asked(revision)
+    ids, prompts = items["id"].to_pylist(), items["prompt"].to_pylist()
+    keys = [(item, sample) for item in range(len(ids)) for sample in range(task.samples_of(revision))]
+
+    def read(place: int) -> Shown:
+        item, sample = keys[place]
+        return Shown((Ask(task.name, ids[item], sample, prompts[item]),))
+
+    stimuli = [Stimulus(f"{ids[item]}/{s}", task.name, ids[item].rpartition("/")[0], 1, ids[item]) for item, s in keys]
+    return Part(task.name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, len(stimuli), task.settings)
+
+
+TYPICAL_TOKENS = 20
+
+
+def readings(bench: Benchmark, submission: Submission) -> dict[str, Readings[str]]:
+    """The readings of the answers to each task that declares how to read one."""
+    from fairspace.submissions.answers.reading import read_column
+
+    made = {}
+    for task in bench.tasks:
+        if task.read is not None:
+            answers = submission.rows("responses", task.name)["response"]
+            made[task.name] = read_column(answers, [""] * len(answers), _of_any_item(task.read))
+    return made
+
+
+def _of_any_item(read: Callable[[str], Reading]) -> Callable[[str, str], Reading]:
+    return lambda answer, item: read(answer)
+
+
+def choices(bench: Benchmark, submission: Submission) -> dict[str, Integers]:
+    """Task -> (items, samples) place of each answer among the task's choices; below 0 for another answer, or none."""
+    import pyarrow.compute as pc
+
+    revision, coded = submission.meta.dataset_revision, {}
+    for name, read in readings(bench, submission).items():
+        task, rows = bench.task(name), submission.rows("responses", name)
+        codes = read.values(task.choices.index, NO_CHOICE).astype(np.int64)
+        outcomes = np.array([*(each.outcome == "refused" for each in read.distinct), False])[read.place]
+        codes[outcomes], codes[read.place < 0] = REFUSED, MISSING
+        coded[name] = np.full((len(task.ids(revision)), task.samples_of(revision)), MISSING)
+        places = np.asarray(pc.index_in(rows["id"], value_set=task.ids(revision)))
+        coded[name][places, np.asarray(rows["sample"])] = codes
+    return coded
+
+
+@dataclass(frozen=True)
+class TableScore:
+    """Scores by a scoring table alone, ranked by the worse end of the first of its `ranking`.
+
+    Args:
+        scoring: the scoring table of a standard and an adjustment.
+        higher_is_better: direction of the ranked number.
+    """
+
+    scoring: Scoring
+    higher_is_better: bool
+
+    def __call__(self, values: Values, standard: Any, adjustment: Adjustment = AS_RELEASED) -> Scored:
+        """The scores of raw values; a value below the standard's minimum coverage is undefined."""
+        from fairspace.submissions.benchmarks.benchmark import Scored
+
+        def usable(value: Value) -> Value:
+            reason = "{share:.1%} of the samples are valid, less than {minimum:.0%}"
+            return covered(value, standard.minimum_coverage, reason) if value.state == "value" else value
+
+        table = self.scoring.table(standard, adjustment)
+        scores = table.values(values, usable)
+        first = scores[table.ranking[0]]
+        end = first.low if self.higher_is_better else first.high
+        unranked = [] if first.state == "value" else [f"{first.name}: {first.reason}"]
+        for name, most in standard.at_most.items():
+            if (worst := values[name].high) is not None and worst > most:
+                unranked.append(f"{name}: {worst:.3g} in the worst case, more than {most:g}")
+        return Scored(scores, first.name, None if unranked else end, tuple(unranked))
