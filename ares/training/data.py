@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.reading_ares import quiet
 from fairspace.ares.training.loop import image_seed
-from fairspace.builders.drawn.drawing import draw_sitter, sitter
-from fairspace.builders.drawn.figure import ATTIRE, BUCKETS, draws, wall
+from fairspace.builders.drawn.swatches import ATTIRE, BUCKETS, STRIPS, draw_person, draws, person, wall
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, GENDERS
 
@@ -69,8 +68,7 @@ def drawn_face(part: str, number: int, *, seed: int = 0, size: int = 64) -> Draw
     gender, age, monk = _CELLS[number % len(_CELLS)]
     incomplete, small, noisy = random.random_sample(3) < (INCOMPLETE, SMALL, NOISY)
     accessories, insignia, beard = random.random_sample(3) < (0.5, 0.2, 0.3)
-    colours = list(ATTIRE)
-    who = sitter(
+    who = person(
         gender,
         age,
         _SWATCH[monk],
@@ -79,12 +77,11 @@ def drawn_face(part: str, number: int, *, seed: int = 0, size: int = 64) -> Draw
         accessories=bool(accessories),
         insignia=bool(insignia),
         facial_hair=bool(beard and gender == "male"),
-        attire=colours[random.randint(len(colours))],
-        expression=("neutral", "smiling", "serious")[random.randint(3)],
+        attire=list(ATTIRE)[random.randint(len(ATTIRE))],
+        expression=list(STRIPS["expression"])[random.randint(3)],
     )
     inner = round(size * random.uniform(0.7, 0.95)) if small else size
-    kind = ("side", "scarf", "panel")[random.randint(3)] if incomplete else ""
-    image = draw_sitter(who, int(random.randint(2**31)), size=inner, incomplete=kind)
+    image = draw_person(who, int(random.randint(2**31)), inner, incomplete=bool(incomplete))
     pixels = _placed(np.asarray(image, np.float64), size, random)
     if noisy:
         pixels = pixels + random.normal(0, random.uniform(0, _NOISE), pixels.shape)

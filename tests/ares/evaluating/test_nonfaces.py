@@ -12,7 +12,7 @@ from fairspace.ares.deciding_ares import Answer
 from fairspace.ares.evaluating.measurement import MeasuredGate, Measurement
 from fairspace.ares.evaluating.nonfaces import measure_gate, rows
 from fairspace.ares.fates_ares import Fate
-from fairspace.ares.training.drawn_nonfaces import KINDS
+from fairspace.ares.training.nonfaces import KINDS
 
 FACES = np.full((4, 32, 32, 3), 200, np.uint8)
 

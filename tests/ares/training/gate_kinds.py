@@ -24,7 +24,7 @@ from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.config import CONFIGS, read_config
 from fairspace.ares.training.data import DrawnData, DrawnFaces
-from fairspace.ares.training.drawn_nonfaces import KINDS, nonface
+from fairspace.ares.training.nonfaces import KINDS, nonface
 from fairspace.ares.training.routers import KEPT, train_gate
 from fairspace.ares.training.stages import WORK, opened_run
 from tests.tiny_ares import DATA, trained_ares
