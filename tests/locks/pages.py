@@ -1,0 +1,70 @@
+"""Texts of public pages over a store with two scored baselines of each benchmark, beside the printed rows.
+
+`python -m tests.locks.pages FOLDER` writes them, to compare two states of the code line by line.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+from fairspace.leaderboard_space.boards.models import slug_of
+from fairspace.submissions.benchmarks.registry import NAMES
+from tests.leaderboard_space.api.spaces import Opened, opened
+from tests.scored_baselines import scored_baseline
+
+MODELS = ("constant", "stereotyped")
+_HIDDEN = re.compile(r"<(script|style|svg)\b.*?</\1>", re.DOTALL)
+_TITLES = re.compile(r'\b(?:alt|aria-label|title|content|placeholder)="([^"]*)"')
+_TAG = re.compile(r"<[^>]*>")
+_CHANGING = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z| UTC|\+00:00)?|\b[0-9a-f]{16,64}\b")
+"""Times of an event and digests of code or of files."""
+
+
+def addresses(space: Opened) -> Iterator[str]:
+    """The front page, texts, and of each benchmark its board, a model, a scored row and a printed row."""
+    yield from ("/", "/about", "/how-to-submit", "/standards", "/api/v1/boards", "/api/v1/standards")
+    entries = {(row.result.benchmark, row.result.meta["model"]): row.entry for row in space.space.state.entries()}
+    for name in NAMES:
+        rows = space.client.get(f"/api/v1/boards/{name}").json()["rows"]
+        printed = next(row for row in rows if row["provenance"] == "published")
+        scored = [entry for (of, _), entry in entries.items() if of == name]
+        yield f"/board/{name}"
+        yield from (f"/compare/{name}", f"/api/v1/boards/{name}", f"/models/{slug_of(printed['model'])}")
+        for entry in (*scored, printed["entry"]):
+            yield from (
+                f"/model/{name}/{entry}",
+                f"/model/{name}/{entry}/scores.csv",
+                f"/model/{name}/{entry}/scores.tex",
+            )
+
+
+def text_of(content: str) -> str:
+    """The words of a page, one line for each piece of text, with those of titles; without times and digests."""
+    if content.lstrip().startswith("<"):
+        body = _HIDDEN.sub(" ", content)
+        pieces = [*_TAG.split(body), *_TITLES.findall(body)]
+        content = "\n".join(filter(None, (" ".join(unescape(piece).split()) for piece in pieces)))
+    return _CHANGING.sub("...", content)
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Address and text of each page; ids of entries are replaced by the names of the models."""
+    with tempfile.TemporaryDirectory() as folder:
+        results = tuple(scored_baseline(model, name) for name in NAMES for model in MODELS)
+        with opened(Path(folder), results, resamples=0) as space:
+            for address in dict.fromkeys(addresses(space)):
+                answer = space.client.get(address)
+                assert answer.status_code == 200, f"{address}: {answer.status_code}"
+                yield address, text_of(answer.text)
+
+
+if __name__ == "__main__":
+    for place, text in texts():
+        file = Path(sys.argv[1]) / (place.strip("/").replace("/", "_") or "front")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
