@@ -64,6 +64,8 @@ def drawn_face(part: str, number: int, *, seed: int = 0, size: int = 64) -> Draw
 
     60 numbers in a row hold each group and swatch once. `size`: pixels of a side.
     """
+    from PIL import Image as Images
+
     random = draws("drawn face", seed, part, number)
     gender, age, monk = _CELLS[number % len(_CELLS)]
     incomplete, small, noisy = random.random_sample(3) < (INCOMPLETE, SMALL, NOISY)
@@ -82,31 +84,16 @@ def drawn_face(part: str, number: int, *, seed: int = 0, size: int = 64) -> Draw
     )
     inner = round(size * random.uniform(0.7, 0.95)) if small else size
     image = draw_person(who, int(random.randint(2**31)), inner, incomplete=bool(incomplete))
-    pixels = _placed(np.asarray(image, np.float64), size, random)
+    pixels = np.empty((size, size, 3))
+    pixels[:] = wall(random)
+    x, y = random.randint(size - inner + 1, size=2)
+    pixels[y : y + inner, x : x + inner] = image
     if noisy:
         pixels = pixels + random.normal(0, random.uniform(0, _NOISE), pixels.shape)
     labels = {"gender": gender, "age": age, "skin_tone": _SWATCH[monk]}
     labels["accessories"] = "with" if accessories else "without"
-    return DrawnFace(_picture(pixels), labels, monk, bool(incomplete))
-
-
-def _placed(
-    pixels: np.typing.NDArray[np.float64], size: int, random: np.random.RandomState
-) -> np.typing.NDArray[np.float64]:
-    inner = len(pixels)
-    if inner == size:
-        return pixels
-    whole = np.empty((size, size, 3))
-    whole[:] = wall(random)
-    x, y = random.randint(size - inner + 1, size=2)
-    whole[y : y + inner, x : x + inner] = pixels
-    return whole
-
-
-def _picture(pixels: np.typing.NDArray[np.float64]) -> Image:
-    from PIL import Image
-
-    return Image.fromarray(np.clip(np.rint(pixels), 0, 255).astype(np.uint8))
+    image = Images.fromarray(np.clip(np.rint(pixels), 0, 255).astype(np.uint8))
+    return DrawnFace(image, labels, monk, bool(incomplete))
 
 
 DRAWN = "drawn:"

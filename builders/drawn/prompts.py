@@ -59,8 +59,8 @@ def read_person(text: str) -> Person:
     labels: dict[str, str | bool] = {"skin_tone": skin[1].replace("medium brown", "middle") if skin else ""}
     labels["attire"] = attire[1] if attire else ""
     for name, words in _WORDS.items():
-        places = [(match.start(), label) for label, word in words.items() for match in re.finditer(rf"\b{word}\b", text)]
-        labels[name] = max(places, default=(0, ""))[1]
+        places = {m.start(): label for label, word in words.items() for m in re.finditer(rf"\b(?:{word})\b", text)}
+        labels[name] = places[max(places)] if places else ""
     labels |= {name: True for name, word in _SHOWN.items() if word in text}
     labels |= {name: False for name, words in _BARE.items() if words in text}
     return Person(**labels)  # type: ignore[arg-type]

@@ -1,9 +1,9 @@
 """Swatches: drawn persons and things for `--sample` and for tests, whose strips of colour are their labels.
 
-A person is a column of ten strips, an eighth of its width high: a marker, by which the person is found, then a strip for
-each label in the order of `STRIPS`. A label's colour stands in `STRIPS`; a strip in `MISSING` says nothing, which is how
-an incomplete person is drawn. A thing is a square of one colour, without a marker. Walls and camera noise differ with
-the seed. Reading takes pixels alone, so it works on any copy of a picture (JPEG, shrunk, cropped).
+A person is a column of ten strips, each an eighth of its width high: a marker, by which the person is found, then a
+strip for each label in the order of `STRIPS`. A label's colour stands in `STRIPS`; a strip in `MISSING` says nothing,
+which is how an incomplete person is drawn. A thing is a box of one colour, without a marker. Walls and camera noise
+differ with the seed. Reading takes pixels alone, so it works on any copy of a picture (JPEG, shrunk, cropped).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -86,8 +87,9 @@ _PER_WIDTH = 8
 """Strips whose height together is a person's width."""
 _FARTHEST = 60.0
 """Largest distance of a measured colour from its label's."""
+_MARKED = 45
+"""Largest difference of red, green and blue from `MARKER`'s."""
 _HUES = ((80, 150), (208, 295))
-_NOISE = 2.0
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ def draws(*key: str | int) -> np.random.RandomState:
 
 
 def person(gender: str, age: str, skin_tone: str, seed: int, **labels: str | int | bool) -> Person:
-    """A person with these labels and further fields of `Person`; the seed draws swatch and attire if they are absent."""
+    """A person with these labels and further fields of `Person`; the seed draws an absent swatch or attire."""
     random = draws("sitter", seed)
     drawn = {
         "monk": BUCKETS[skin_tone][random.randint(len(BUCKETS[skin_tone]))],
@@ -181,12 +183,19 @@ def room(size: tuple[int, int], random: np.random.RandomState) -> tuple[Image, I
     return image, canvas
 
 
+@lru_cache
+def _grain() -> Pixels:
+    """(2048, 2048) camera noise, standard deviation 2; pictures take a window of it."""
+    return np.rint(np.random.RandomState(52).normal(0, 2, (2048, 2048))).astype(np.int16)
+
+
 def finish(image: Image, random: np.random.RandomState) -> Image:
     """The picture with camera noise."""
     from PIL import Image as Images
 
-    pixels = np.asarray(image, np.float64) + random.normal(0, _NOISE, (image.height, image.width, 1))
-    return Images.fromarray(np.clip(np.rint(pixels), 0, 255).astype(np.uint8))
+    x, y = (random.randint(2048 - side) for side in image.size)
+    noisy = np.asarray(image, np.int16) + _grain()[y : y + image.height, x : x + image.width, None]
+    return Images.fromarray(np.clip(noisy, 0, 255).astype(np.uint8))
 
 
 def paint(canvas: ImageDraw, place: Place, who: Person) -> None:
@@ -196,7 +205,7 @@ def paint(canvas: ImageDraw, place: Place, who: Person) -> None:
     colours = [MARKER, *(of.get(said.get(name, ""), MISSING) for name, of in STRIPS.items())]
     for number, colour in enumerate(colours):
         top, bottom = (round(place.y + high * edge) for edge in (number, number + 1))
-        canvas.rectangle((round(place.x), top, round(place.x + place.width) - 1, bottom - 1), fill=colour)
+        canvas.rectangle((round(place.x), top, round(place.x + place.width) - 1, max(top, bottom - 1)), fill=colour)
 
 
 def draw_person(who: Person, seed: int, size: int = 384, *, incomplete: bool = False) -> Image:
@@ -247,7 +256,8 @@ def find(pixels: Pixels) -> list[Place]:
     """The whole persons of a picture (rows, columns, 3), from left to right."""
     from scipy import ndimage
 
-    marked, _ = ndimage.label(np.linalg.norm(pixels - np.array(MARKER), axis=-1) < _FARTHEST)
+    unlike = [abs(pixels[..., channel] - value) for channel, value in enumerate(MARKER)]
+    marked, _ = ndimage.label(np.maximum.reduce(unlike) < _MARKED)
     places = []
     for number, (rows, columns) in enumerate(ndimage.find_objects(marked), start=1):
         high, wide = rows.stop - rows.start, columns.stop - columns.start
@@ -266,16 +276,15 @@ def measure(image: Image) -> list[Person]:
 def read(pixels: Pixels, place: Place) -> Person:
     """The labels of the person at a place of (rows, columns, 3) pixels."""
     high = place.width / _PER_WIDTH
-    columns = slice(round(place.x + place.width * 0.2), round(place.x + place.width * 0.8))
+    columns = slice(round(place.x + place.width * 0.2), round(place.x + place.width * 0.8), max(1, round(high / 4)))
     labels: dict[str, str | int | bool] = {}
     for number, (name, colours) in enumerate(STRIPS.items(), start=1):
         top, bottom = (round(place.y + high * (number + edge)) for edge in (0.3, 0.7))
         strip = pixels[top : max(bottom, top + 1), columns]
         if strip.size:
-            seen = np.median(strip.reshape(-1, 3), axis=0)
-            far = {label: float(np.linalg.norm(seen - colour)) for label, colour in colours.items()}
-            nearest = min(far, key=far.__getitem__)
-            if far[nearest] < min(_FARTHEST, float(np.linalg.norm(seen - MISSING))):
+            seen = np.median(strip.reshape(-1, 3), axis=0).tolist()
+            nearest = min(colours, key=lambda label: math.dist(seen, colours[label]))
+            if math.dist(seen, colours[nearest]) < min(_FARTHEST, math.dist(seen, MISSING)):
                 labels[name] = nearest
     who = Person(**labels)  # type: ignore[arg-type]
     return replace(who, skin_tone=next((tone for tone, swatches in BUCKETS.items() if who.monk in swatches), ""))
