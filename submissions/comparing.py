@@ -332,7 +332,7 @@ class Comparison:
                 quality = "" if not named else "right" if ideal is None else "even"
                 better, clear = _nearer(value, other, best, same_questions(base, result))
                 numbers = (value.value, other.value, between.get(name), p.get(name))
-                title = bench.about().describe(name) or name
+                title = bench.describe(name) or name
                 self.lines.append(Line(model, name, *numbers, missing, title, quality, better, clear))
 
     @property

@@ -64,7 +64,7 @@ def aggregate(result: Result) -> dict[str, Any]:
         ideal = bench.ideal(value.name, result.standard)
         lower = value.name in scores and not bench.higher_is_better if ideal is None else ideal.worse != "below"
         metric: dict[str, Any] = {"metric_id": f"{result.benchmark}.{value.name}", "metric_name": value.name}
-        metric |= {"evaluation_description": bench.about().describe(value.name), "lower_is_better": lower}
+        metric |= {"evaluation_description": bench.describe(value.name), "lower_is_better": lower}
         if value.name in limits:
             low, high = (f"{n}inity".title() if abs(n) == float("inf") else n for n in limits[value.name])
             metric |= {"score_type": "continuous", "min_score": low, "max_score": high}

@@ -166,7 +166,7 @@ def gate(
         {name: _about_value(tested, score) if name not in raw else score for name, score in drawn.items()}
         for drawn in drawn_scores(tested.benchmark, [tested, base or tested], tested.standard, raw)
     )
-    title = find_benchmark(tested.benchmark).about().describe
+    title = find_benchmark(tested.benchmark).describe
     same = base is None or same_questions(base, tested)
     chances: list[tuple[float, ...] | None] = []
     for name, ideal in zip(names, ideals, strict=True):

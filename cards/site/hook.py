@@ -71,20 +71,20 @@ def value_names(bench: Benchmark) -> list[str]:
 def _kinds(bench: Benchmark) -> Mapping[str, list[str]]:
     """Measured quantity in words -> the names that measure it, over different groups or parts."""
     kinds: dict[str, list[str]] = {}
-    describe = bench.about().describe
+    describe = bench.describe
     for name in value_names(bench):
         words = describe(name)
         if not words:
-            raise ValueError(f"{bench.name}: {name} has no words: complete `describe` in its about.py")
+            raise ValueError(f"{bench.name}: {name} has no words: complete `values` in its words.toml")
         kinds.setdefault(re.split(r"[:,] ", words)[0], []).append(name)
     return kinds
 
 
 def _page(bench: Benchmark, kind: str, names: Iterable[str]) -> str:
-    about, lines = bench.about(), [f"# {kind[0].upper()}{kind[1:]}", "", f"A part of {bench.title}.", ""]
+    lines = [f"# {kind[0].upper()}{kind[1:]}", "", f"A part of {bench.title}.", ""]
     by_metric: dict[str, list[str]] = {}
     for name in names:
-        by_metric.setdefault(about.metric(name), []).append(name)
+        by_metric.setdefault(bench.metric_of(name), []).append(name)
     for metric, named in by_metric.items():
         if metric:
             card = f"../../metrics/{metric}/README.md"
@@ -97,7 +97,7 @@ def _page(bench: Benchmark, kind: str, names: Iterable[str]) -> str:
         lines += ["| name | what it is | ideal |", "|---|---|---|"]
         for name in named:
             better = direction(bench, bench.ideal(name, bench.default)) or "none: it describes the model"
-            lines += [f"| `{name}`{{ #{name} }} | {about.describe(name)} | {better} |"]
+            lines += [f"| `{name}`{{ #{name} }} | {bench.describe(name)} | {better} |"]
         lines += [""]
     elsewhere = "More in the [glossary](../../GLOSSARY.md) and the [errata](../../cards/errata.md) of the papers."
     lines += [f"Source: {paper(bench.name).title}. {elsewhere}"]

@@ -49,19 +49,6 @@ CONTEXTS = {
 }
 COLOURS = {"objective": plotting.BLUE, "subjective": plotting.ORANGE}
 
-HOW_TO_READ = """
-**How to read this.** All scores are shares from 0 to 1; higher is better. *Fact* is the share of objective questions
-that the model answers with the group that the statistics name. *Fair* measures how evenly and how consistently it
-answers if no group is right. A bias that is the same for the highest and the lowest lowers S_E (evenness) and the plain
-shares of groups, and not S_fair, so a row's page begins with these. *Mean* is of facts and fairness, as the paper
-orders models. The plots show both: no model can be above the dotted line, so a point close to it is the
-best possible compromise.
-
-**What it does not show.** Which answer is just. The groups follow the labels of official statistics; the groups of
-pictures are *perceived presentation*, measured with error. A statistic about a group says nothing about a person.
-"""
-
-
 _NAMES = {
     kind: {
         f"{kind}_factuality_gender": "Fact gender",
@@ -207,12 +194,6 @@ FIGURES = (
 
 VIEW = View(
     benchmark="fact_or_fair",
-    title="FACT-OR-FAIR",
-    asks="Does it know the facts, and keep them out of judgements about people?",
-    how_to_read=HOW_TO_READ,
     slices={"Language models": _slice("llm"), "Image models": _slice("t2i")},
     figures=FIGURES,
-    legend="`shuffled` scores answers to options in drawn orders (dataset revision `v2`), `inaugural` those to options "
-    "in one order (`v1`); both use the labels of the paper as the truth. `shuffled_revised_truth` and `revised_truth` "
-    "use corrected statistics.",
 )

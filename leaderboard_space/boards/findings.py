@@ -1,19 +1,17 @@
 """Findings of the front page, chosen by a rule, never by hand.
 
-Candidates are the values of `findings.toml` in whole runs by us or a paper under the default standards: printed ones,
-and those surely beyond chance of runs with nearly all answers read and an example. A test gives the one furthest from
-its ideal, what is sure before what is printed; tests are in the same order, ties by name.
+Candidates are the values with a sentence in `words.toml`, in whole runs by us or a paper under the default standards:
+printed ones, and those surely beyond chance of runs with nearly all answers read and an example. A test gives the one
+furthest from its ideal, what is sure before what is printed; tests are in the same order, ties by name.
 """
 
 from __future__ import annotations
 
 import logging
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
-from pathlib import Path
 from string import Formatter
 
 from fairspace.leaderboard_space.boards.figures import Source, dot, ends_of, value_of
@@ -38,8 +36,6 @@ from fairspace.submissions.results.three_numbers import ideal_of, is_biased
 from fairspace.submissions.values import Value
 
 log = logging.getLogger(__name__)
-TESTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-"""Benchmark -> its texts on the front page, and the values that can be said in a sentence."""
 MOST, COMPARED, SCANNED = 2, 2, 200
 """Findings; models at either end of a chart; values of a test that are looked at."""
 READ, SILENT = 0.9, ("says nothing", "nothing shows")
@@ -76,7 +72,7 @@ def findings(state: State) -> list[Finding]:
 
 
 def _furthest(state: State, name: str, board: Board) -> Finding | None:
-    view, bench, about = VIEWS[name], find_benchmark(name), TESTS[name]
+    view, bench = VIEWS[name], find_benchmark(name)
     whole = [row for row in board if row.row_class != "printed" or total_of(view, row).number(row) is not None]
     known = (row for row in whole if row.row_class in KNOWN and not row.remarks)
     rows = {row.entry: row for row in known if not any(words in why for why in row.unranked for words in SILENT)}
@@ -84,7 +80,7 @@ def _furthest(state: State, name: str, board: Board) -> Finding | None:
     scale = cache(lambda score, cohort: _scale(bench, score, labels[cohort]))
     far = sorted(
         (row.row_class == "printed", -distance, plain(row.model), score, row.entry)
-        for row, score in product(rows.values(), about["values"])
+        for row, score in product(rows.values(), bench.words.findings)
         if (value := value_of(row, score)) and value.value is not None and (place := scale(score, row.cohort))
         if (distance := place(value.value)) > 0
     )
@@ -98,7 +94,7 @@ def _furthest(state: State, name: str, board: Board) -> Finding | None:
         if value is not None and (text := _sentence(name, row, value)):
             alike = [entry for *_, of, entry in far if of == score and rows[entry].ranked_with == row.ranked_with]
             chart = _chart(Source(state, name, bench.default, board), alike, row, value)
-            prompt, measure = getattr(example, "prompt", about["asked"]), bench.about().describe(score)
+            prompt, measure = getattr(example, "prompt", bench.words.asked), bench.describe(score)
             random = _random(board, row, value)
             return Finding(view, row, value, text, measure, chart, prompt, example, random, order)
     return None
@@ -154,7 +150,7 @@ def _sentence(name: str, row: Row, value: Value) -> str:
     fields["model"] = shortened(plain(row.model), 60)
     if (ideal := bench.ideal(value.name, bench.default)) and ideal.threshold is not None:
         fields["asked"] = ideal.threshold
-    for text in TESTS[name]["values"][value.name]:
+    for text in bench.words.findings[value.name]:
         if {each for _, each, *_ in Formatter().parse(text) if each} <= fields.keys():
             return f"{text.format_map(fields)}."
     return ""
@@ -171,4 +167,4 @@ def _chart(source: Source, alike: Sequence[str], first: Row, value: Value) -> st
         mark = dot(source, row, value_of(row, score), digits, colour=BLUE if row.entry == first.entry else GREY)
         lines.append(Line(plain(row.model), [mark and replace(mark, href="")]))
     plot = DotPlot(lines, span([*ends_of(lines), *levels]), levels=levels)
-    return dot_plots(400, bench.about().describe(score), [plot]).document()
+    return dot_plots(400, bench.describe(score), [plot]).document()

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import inf
 
-from fairspace.leaderboard_space.boards.findings import TESTS
 from fairspace.leaderboard_space.boards.models import BASELINES, KNOWN, STEREOTYPED, Model, known_models, place_of
 from fairspace.leaderboard_space.boards.table import numbers_of
 from fairspace.leaderboard_space.boards.view import View, fair_of, part_of
@@ -39,7 +38,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Test:
-    """A test, its texts `about`, number of models, and those of the cohort and protocols of most models, best first.
+    """A test, number of models, and those of the cohort and protocols of most models, best first.
 
     `cells` are the first `LISTED` of `among` such models and the last one; `leaders` the best of each kind, of so many.
     `worst` are answers that always follow the stereotype, if they are worse than every leader of their cohort; `even`
@@ -47,7 +46,6 @@ class Test:
     """
 
     view: View
-    about: Mapping[str, str]
     models: int
     cohort: str
     group: str
@@ -136,4 +134,4 @@ def _test(state: State, name: str, models: int) -> Test:
     shown = [*alike[:LISTED], *alike[LISTED:][-1:]], worst, [row for row in ours if row.model != STEREOTYPED]
     cells, bad, even = ([_cell(state, name, row) for row in rows] for rows in shown)
     leaders = [(_cell(state, name, row), among) for row, among in best]
-    return Test(view, TESTS[name], models, cohort, group, cells, len(alike), leaders, bad, even)
+    return Test(view, models, cohort, group, cells, len(alike), leaders, bad, even)

@@ -22,19 +22,6 @@ def _slice(suffix: str) -> Slice:
     return Slice(TOTAL, columns, first=(f"M1{suffix}", f"M4{suffix}", f"M6{suffix}"))
 
 
-HOW_TO_READ = """
-**How to read this.** The model writes stories about a woman and a man. Eight metrics compare the two characters, male
-minus female: <span class="male">orange with a plus sign</span> favours the man, <span class="female">blue with a minus
-sign</span> favours the woman; a stronger colour is a larger difference within its column. *TBS* adds up how far all
-eight are from 0 (standard `zero_centred`), or, as in the paper, from the mean of its six models (`inaugural`); lower is
-better. Under `inaugural` a model without any difference stands last, because the six have some: it tells how unusual a
-model is. Rows with different evaluators are ranked separately.
-
-**What it does not show.** Whether a small difference is real: the parser alone can change M3 by 0.3 and M5 by 2.
-The characters are fictional.
-"""
-
-
 _TELLINGS = {"": "both in one story", "_single": "each alone", "_less_single": "difference"}
 """Suffix of a raw value -> compared characters."""
 
@@ -128,16 +115,10 @@ FIGURES = (
 
 VIEW = View(
     benchmark="genres",
-    title="GENRES",
-    asks="Are its stories about women different from those about men?",
-    how_to_read=HOW_TO_READ,
     slices={
         "Overall": _slice(""),
         **{title: _slice(f"_{code}") for title, code in RELATIONS.items()},
     },
     cohort="Evaluator",
     figures=FIGURES,
-    legend="The paper prints only overall figures; only models scored here have figures for the four relational "
-    "models. The paper prints magnitudes; the signs shown here follow from its text and its totals "
-    "([E-GENRES-01](/errata#e-genres-01), [E-GENRES-02](/errata#e-genres-02)).",
 )

@@ -9,8 +9,9 @@ from functools import partial
 from fairspace.leaderboard_space.boards import figures
 from fairspace.leaderboard_space.boards.view import Column, Slice, View
 from fairspace.leaderboard_space.boards.words import shortened, visibility
-from fairspace.metrics.iris_score.standards import ARCHETYPES, STANDARDS
+from fairspace.metrics.iris_score.standards import STANDARDS
 from fairspace.submissions import plotting
+from fairspace.submissions.benchmarks.words import words_of
 from fairspace.submissions.drawing.dots import DotPlot, Line, Map, Point
 from fairspace.submissions.drawing.space import Stem, radar, space
 from fairspace.submissions.errors import plain
@@ -19,14 +20,7 @@ from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.values import number_of
 
-SECTORS = {
-    "IFS_Und": "IFS Und",
-    "RFS_Und": "RFS Und",
-    "BIS_Und": "BIS Und",
-    "IFS_Gen": "IFS Gen",
-    "RFS_Gen": "RFS Gen",
-    "BIS_Gen": "BIS Gen",
-}
+SECTORS = dict(words_of("iris").columns)
 TASKS = {"Und": "Understanding", "Gen": "Generation"}
 AXES = {"IFS": "Ideal fairness (IFS)", "RFS": "Real-world fidelity (RFS)", "BIS": "Steerability (BIS)"}
 _COLOURS = {"Und": plotting.BLUE, "Gen": plotting.ORANGE}
@@ -124,26 +118,6 @@ def _named(row: Row, task: str) -> str:
 
 
 COLUMNS = tuple(Column(score, header) for score, header in SECTORS.items())
-
-HOW_TO_READ = """
-**How to read this.** Six sector scores and one total; higher is better. Under `inaugural_points`, the paper's standard,
-a score may exceed 100; under `bounded` 100 is the ideal. *IFS* measures whether groups are treated alike, *RFS* whether
-a model follows labour statistics, and *BIS* whether it departs from a stereotype when asked to. *Und* is understanding
-images, *Gen* is generating them. Under `inaugural_points`, *RFS Und* rises with a larger drift from these statistics,
-as in the paper ([E-IRIS-04](/errata#e-iris-04)). Ranks use the worst case over the missing answers.
-
-**What it does not show.** That a model is fair, harmless or fit for a use. Gender, age and skin tone are *perceived
-presentation* of generated or staged pictures, measured with error by a classifier; they say nothing about a person.
-"""
-
-_TRAITS = "**U**topian or **H**euristic (IFS), **A**ccurate or **D**istorted (RFS), **F**lexible or **R**igid (BIS)"
-LEGEND = (
-    f"**Profile codes.** One letter per sector, the first if the score reaches 60: {_TRAITS}. A score with *≈ 60* is "
-    "within its error of 60: its letter could be the other one. "
-    + " · ".join(f"`{code}` {name}" for code, name in ARCHETYPES.items())
-    + "\n\nModels that only understand or only generate images are *partial*: they have no total and no rank. Under "
-    "`inaugural_points`, the total's scale is fitted to the printed totals ([E-IRIS-06](/errata#e-iris-06))."
-)
 
 
 TOP = 120.0
@@ -245,12 +219,8 @@ FIGURES = (
 
 VIEW = View(
     benchmark="iris",
-    title="IRIS",
-    asks="Does a model treat women and men, ages and skin tones alike, in the pictures it makes and those it reads?",
-    how_to_read=HOW_TO_READ,
     slices={"Scores": Slice(Column("iris_score", "IRIS score"), COLUMNS, first=("IFS_Gen", "RFS_Gen", "BIS_Gen"))},
     labels={"profile_und": "Profile Und", "profile_gen": "Profile Gen"},
     figures=FIGURES,
-    legend=LEGEND,
     caution=caution,
 )

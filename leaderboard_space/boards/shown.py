@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-from fairspace.leaderboard_space.boards.findings import TESTS
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 
@@ -16,7 +15,7 @@ def shown_values(benchmark: str) -> frozenset[str]:
     UsageError: unknown benchmark.
     """
     bench, view = find_benchmark(benchmark), VIEWS[benchmark]
-    names = {*TESTS.get(benchmark, {}).get("values", ()), *(name for figure in view.figures for name in figure.reads)}
+    names = {*bench.words.findings, *(name for figure in view.figures for name in figure.reads)}
     for part in view.slices.values():
         names |= {column.score for column in (part.total, *part.columns, *(part.fair or ()))}
     ideals = [bench.ideal(name, standard) for name in names for standard in bench.standards]

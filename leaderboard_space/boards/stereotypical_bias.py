@@ -35,16 +35,6 @@ def _slice(suffix: str) -> Slice:
     return Slice(Column("total", "Mean", digits=4), _columns(suffix), first=first)
 
 
-HOW_TO_READ = """
-**How to read this.** A model picks one of several people, or one group, for a word such as *nurse* or *thug*. The score
-measures how far its picks are from even: 0 is even and lower is better; the maximum is 0.5 for gender and 0.375 for
-race. *Answered only* leaves out the questions that a model did not answer.
-
-**What it does not show.** Whether a model is safe to use: it has to choose where no choice is right. The groups are
-*perceived presentation* from the labels of a face data set, with their errors; they say nothing about a person.
-"""
-
-
 RACES = GROUPS["race"]
 LABOUR_SOURCE = (
     "U.S. Bureau of Labor Statistics, Current Population Survey, table 11, annual averages 2022 (the paper takes 2023)"
@@ -206,15 +196,9 @@ FIGURES = (
 
 VIEW = View(
     benchmark="stereotypical_bias",
-    title="Stereotypical bias",
-    asks="Who does it say is the nurse, the thug, the boss?",
-    how_to_read=HOW_TO_READ,
     slices={
         "All questions": _slice(""),
         "Answered only": _slice("_na_filtered"),
     },
     figures=FIGURES,
-    legend="*Ensemble* uses only the questions on which all three models of the paper agree. The printed score gets "
-    "better when a model does not answer ([E-STEREO-03](/errata#e-stereo-03)); the worst case here does "
-    "not. *Mean* of a published row is the mean of its six printed scores; the paper does not print it.",
 )

@@ -204,7 +204,7 @@ def column_sets(view: View, part: Slice, rows: Sequence[Row], notes: Notes) -> T
     """The columns of a table, scaled and coloured by its rows. `notes`: (entry, score) -> number of the footnote."""
     part = replace(part, columns=(*part.columns, *_further(view, rows)))
     bench = find_benchmark(view.benchmark)
-    up, words = bench.higher_is_better, bench.about().describe
+    up, words = bench.higher_is_better, bench.describe
     kinds = [_text("cohort", view.cohort, lambda row: row.cohort)] if view.cohort else []
     if len({row.protocol for row in rows}) > 1:
         kinds.append(_text("protocol", "Protocol", lambda row: bench.protocol_title(row.protocol)))

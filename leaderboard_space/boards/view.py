@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from fairspace.leaderboard_space.boards.figures import Figure
 from fairspace.leaderboard_space.boards.words import shortened
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.benchmarks.words import Words, words_of
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
@@ -29,10 +31,9 @@ class Slice:
 
 @dataclass(frozen=True)
 class View:
-    """The page of one benchmark. Texts are Markdown by this project.
+    """The page of one benchmark, beside its `words`.
 
     Args:
-        asks: its question, in one sentence.
         slices: name -> table; the first is the default.
         labels: label name -> header of its column.
         cohort: header of the cohort's column, '' for none.
@@ -40,15 +41,27 @@ class View:
     """
 
     benchmark: str
-    title: str
-    asks: str
-    how_to_read: str
     slices: Mapping[str, Slice]
     labels: Mapping[str, str] = field(default_factory=dict)
     cohort: str = ""
     figures: tuple[Figure, ...] = ()
-    legend: str = ""
     caution: Callable[[str], str] = lambda standard: ""
+
+    @property
+    def words(self) -> Words:
+        """The words of its benchmark."""
+        return words_of(self.benchmark)
+
+    @property
+    def title(self) -> str:
+        """The benchmark's name."""
+        return self.words.title
+
+    @property
+    def legend(self) -> str:
+        """The text below the board, with the benchmark's archetypes."""
+        names = find_benchmark(self.benchmark).about().archetypes.items()
+        return self.words.legend.replace("{archetypes}", " · ".join(f"`{code}` {name}" for code, name in names))
 
 
 def part_of(view: View, row: Row) -> Slice:

@@ -198,7 +198,7 @@ def board_data(state: State, query: BoardQuery, name: str, table: BoardTable) ->
             {
                 "key": column.score,
                 "header": column.header,
-                "words": bench.about().describe(column.score),
+                "words": bench.describe(column.score),
                 "ideal": None if (ideal := bench.ideal(column.score, query.standard)) is None else ideal.number,
                 "digits": column.digits,
             }

@@ -10,7 +10,6 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
-from fairspace.leaderboard_space.boards.findings import TESTS
 from fairspace.leaderboard_space.boards.models import KNOWN, STEREOTYPED, find_model, slug_of
 from fairspace.leaderboard_space.boards.table import numbers_of
 from fairspace.leaderboard_space.boards.view import Column, View, fair_of, part_of, remarks, total_of
@@ -58,7 +57,7 @@ from fairspace.submissions.values import Value
 
 router = APIRouter(include_in_schema=False)
 LABELS = {"profile_und": "Profile, understanding", "profile_gen": "Profile, generation"}
-TOPICS = {name: about["short"].lower() for name, about in TESTS.items()}
+TOPICS = {name: view.words.short.lower() for name, view in VIEWS.items()}
 """Benchmark -> its topic in a sentence on a model."""
 RANDOM = "baseline: random"
 """Name of the bundled baseline of drawn answers, which are even and useless."""
@@ -112,7 +111,7 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
         not_run=sum(value.state == "not_run" for value in values.values()),
         readings={} if full is None else full.readings,
         items={} if full is None else full.items,
-        describe=bench.about().describe,
+        describe=bench.describe,
         consistency={} if full is None else full.consistency,
         own=logged,
         standard=standard,
@@ -143,7 +142,7 @@ def in_short(view: View, row: Row, measured: Result | None) -> tuple[list[InShor
     if published:
         part = part_of(view, row)
         shown = [(column, numbers_of(column, row)) for column in dict.fromkeys((*(part.fair or ()), *part.columns))]
-        describe = find_benchmark(view.benchmark).about().describe
+        describe = find_benchmark(view.benchmark).describe
         known = ((column, each) for column, each in shown if each.value is not None)
         lines = [
             InShort(column.header, each.value_text, (describe(column.score), each.interval_text))
@@ -513,7 +512,7 @@ class ValueLine:
 
 def value_lines(values: Iterable[Value], row: Row, benchmark: str) -> list[ValueLine]:
     """Lines of a row's values in the unit of the scorer."""
-    describe = find_benchmark(benchmark).about().describe
+    describe = find_benchmark(benchmark).describe
     return [
         ValueLine(value.name, describe(value.name), numbers_in_row(row, value.name, value, _show(value)))
         for value in values

@@ -14,6 +14,7 @@ from fairspace.ares.annotating.labellers import DETECTORS, PACKAGES, ZERO_SHOT
 from fairspace.builders.errors import check_revision
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustable, Adjustment, ScoringTable
 from fairspace.submissions.benchmarks.task import Lazy, Part, Shown, Task
+from fairspace.submissions.benchmarks.words import TEXT_ONLY, Words, words_of
 from fairspace.submissions.uncertainty.design import Design, Floats
 from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import Value
@@ -109,38 +110,23 @@ class Listing:
 
 
 @dataclass(frozen=True)
-class Described:
-    """A raw value in words: its name in results, its title, and its names in the paper's tables."""
-
-    name: str
-    title: str
-    printed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class About:
-    """A benchmark in words.
+    """The words of a benchmark that follow from its tables and standards; `words.toml` has all others.
 
     Args:
-        scored: a standard -> its scored values.
+        scored: a standard -> its scored values; None for the scores of its scoring table.
         cohort: a standard with numbers from other models -> their figures; None where there are none to list.
         references: outside figures that values are compared with, as Markdown.
-        values: heading -> raw values, in the order of a comparison, those without a heading last.
-        further: heading of the last ones; '' puts each below the first part of its name.
         archetypes: profile code -> its name.
-        describe: a score or a raw value -> its meaning in a few words; '' for none.
-        metric: a score or a raw value -> its folder of `metrics/`; '' for none.
+        describe: a score or a raw value without a pattern -> its words and its metric; two empty texts for none.
         succession: a standard, rows of its board -> whether the paper's rule asks for a next one; '' without a rule.
     """
 
-    scored: Callable[[Any], Listing]
+    scored: Callable[[Any], Listing] | None = None
     cohort: Callable[[Any], Listing | None] = lambda standard: None
     references: Sequence[str] = ()
-    values: Mapping[str, Sequence[Described]] = field(default_factory=dict)
-    further: str = ""
     archetypes: Mapping[str, str] = field(default_factory=dict)
-    describe: Callable[[str], str] = lambda name: ""
-    metric: Callable[[str], str] = lambda name: ""
+    describe: Callable[[str], tuple[str, str]] = lambda name: ("", "")
     succession: Callable[[Any, Iterable[Any]], str] = lambda standard, rows: ""
 
 
@@ -218,11 +204,6 @@ def labeller_text(protocol: str) -> str:
         f"The images were labelled by the package {package.name} {package.version}, not by ARES, and rows of another "
         f"labeller have another error. It has no {' and no '.join(missing).replace('_', ' ')}."
     )
-
-
-TEXT_ONLY = "text only"
-"""Signature of a run without images."""
-NO_IMAGE = "The model was shown no image."
 
 
 def text_only(protocol: str) -> str:
@@ -332,18 +313,12 @@ class Protocols:
     """Protocols and cohorts. Only rows of one of each are ranked together, unless the standard groups protocols.
 
     Args:
-        texts: name of a protocol -> a sentence on its measurement.
         of: signature of a result, its scores -> its protocol.
         cohort_of: scores of a result -> its cohort as the board shows it; '' if it is ranked with all.
-        stimuli: beginning of a protocol -> its stimuli where the printed rows answered others; the longest one counts.
-        own_plan: sentence on the protocol of a revision with a plan of its own (`Benchmark.base_revision`).
     """
 
-    texts: Mapping[str, str] = field(default_factory=dict)
     of: Callable[[Mapping[str, str], Scored], str] = lambda signature, scored: signature.get("dataset_revision", "")
     cohort_of: Callable[[Scored], str] = lambda scored: ""
-    stimuli: Mapping[str, str] = field(default_factory=dict)
-    own_plan: str = ""
 
 
 AS_AUTHORS = "as_authors"
@@ -438,7 +413,6 @@ class Benchmark:
     """
 
     name: str
-    title: str
     revisions: tuple[str, ...]
     tasks: tuple[Task, ...]
     measure: Callable[[Any], dict[str, Value]]
@@ -446,7 +420,7 @@ class Benchmark:
     score: Score
     higher_is_better: bool
     baseline: Callable[[str, int, str], dict[str, pa.Table]]
-    about: Callable[[], About]
+    about: Callable[[], About] = About
     base_revision: Callable[[str], str] = lambda revision: revision
     read: Callable[[Submission], Any] = lambda submission: submission
     designs: Callable[[Any], Sequence[Design]] = lambda records: ()
@@ -461,6 +435,24 @@ class Benchmark:
     protocols: Protocols = Protocols()
     asking: Asking = Asking()
     reporting: Reporting = Reporting()
+
+    @property
+    def words(self) -> Words:
+        """Its words."""
+        return words_of(self.name)
+
+    @property
+    def title(self) -> str:
+        """Its name on pages."""
+        return self.words.title
+
+    def describe(self, name: str) -> str:
+        """A score or a raw value in words; '' for an unknown one."""
+        return self.words.value(name)[0] or self.about().describe(name)[0]
+
+    def metric_of(self, name: str) -> str:
+        """The metric in `metrics/` that computes a score or a raw value; '' for none."""
+        return self.words.value(name)[1] or self.about().describe(name)[1]
 
     @property
     def default(self) -> str:
@@ -498,14 +490,9 @@ class Benchmark:
         protocol = self.protocols.of(signature, scored) + (_AS_AUTHORS if AS_AUTHORS in signature else "")
         return f"{protocol}{_FORMED}{signature[FORM]}" if FORM in signature else protocol
 
-    def stimuli_of(self, protocol: str) -> str:
-        """The stimuli of a protocol, where they are not those of the paper's rows; '' if they are."""
-        starts = [start for start in self.protocols.stimuli if protocol.startswith(start)]
-        return self.protocols.stimuli[max(starts, key=len)] if starts else ""
-
     def protocol_title(self, protocol: str) -> str:
         """The protocol, and its stimuli where the paper's rows answer others."""
-        other = self.stimuli_of(protocol)
+        other = self.words.stimuli_of(protocol)
         return f"{protocol} ({other})" if other else protocol
 
     def protocol_text(self, protocol: str) -> str:
@@ -513,9 +500,9 @@ class Benchmark:
         protocol, _, form = protocol.partition(_FORMED)
         protocol, *authors = protocol.split(_AS_AUTHORS)
         plan = protocol.partition(_BY)[0]
-        base = plan if plan in self.protocols.texts else self.base_revision(plan)
-        text = self.protocols.texts.get(base, "")
-        own = "" if base == plan else self.protocols.own_plan
+        base = plan if self.words.protocol(plan) else self.base_revision(plan)
+        text = self.words.protocol(base)
+        own = "" if base == plan else self.words.own_plan
         how = "asked for in words" if form.endswith(_IN_WORDS) else "held by a JSON schema"
         asked = f"Free questions named their choices, and answers were JSON, {how}." if form else ""
         source = f"Settings of the authors: {self.asking.authors.source}." if authors else ""

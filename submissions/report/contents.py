@@ -170,7 +170,7 @@ def _values(name: str, heading: str, results: Sequence[Result], shown: Sequence[
 
     def describe(value: str) -> str:
         way = direction(bench, bench.ideal(value, standard), is_score=name == "scores" and value in scores)
-        return "; ".join(filter(None, (bench.about().describe(value), way if len(results) > 1 else "")))
+        return "; ".join(filter(None, (bench.describe(value), way if len(results) > 1 else "")))
 
     there = {name for values in shown for name, value in values.items() if value.state == "value"}
     known = [{name: value for name, value in values.items() if name in there} for values in shown]
@@ -226,7 +226,7 @@ def to_csv(report: Report) -> str:
         about = {"model": name, "benchmark": result.benchmark, "standard": result.standard}
         about |= {"revision": str(result.meta.get("revision", "")), "no_rank": " ".join(no_rank(result))}
         bench = benchmark(result.benchmark)
-        about["stimuli"] = bench.stimuli_of(bench.protocol_of(result.signature, result.scored))
+        about["stimuli"] = bench.words.stimuli_of(bench.protocol_of(result.signature, result.scored))
         for kind, values in (("score", result.scored.shown), ("raw value", result.values)):
             rows += [about | value_row(result, value.name, value) | {"kind": kind} for value in values.values()]
     texts = [{key: harmless(cell) if isinstance(cell, str) else cell for key, cell in row.items()} for row in rows]

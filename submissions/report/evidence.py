@@ -138,7 +138,7 @@ def _thresholds(result: Result, statement: Statement) -> Table:
         interval = "; ".join(filter(None, (three.interval_text, three.missing_text)))
         threshold = _THRESHOLDS[check.direction].format(digits(check.against))
         verdict = "undefined" if three.value is None else words.get(check.verdict, "cannot be told")
-        meaning = benchmark(result.benchmark).about().describe(check.name)
+        meaning = benchmark(result.benchmark).describe(check.name)
         rows.append((check.name, meaning, three.value_text, interval, threshold, verdict))
     headers = ("value", "meaning", "measured", "95 % interval", "threshold", "verdict")
     return Table("thresholds", "Results against the thresholds of the user", headers, rows, TEXTS["policy"])
@@ -148,7 +148,7 @@ def _by_group(result: Result) -> Table:
     """The first values, every value of a group, and those with a number for each group."""
 
     def describe(name: str) -> str:
-        return "; ".join(filter(None, (benchmark(result.benchmark).about().describe(name), shares.get(name))))
+        return "; ".join(filter(None, (benchmark(result.benchmark).describe(name), shares.get(name))))
 
     shares = {
         name: ", ".join(f"{group} {digits(n)}" for group, n in of.items() if not isinstance(n, Mapping))

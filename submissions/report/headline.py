@@ -102,7 +102,7 @@ def opening(result: Result) -> list[str]:
     lead = scored.shown.get(name)
     if lead is not None and lead.value is None and lead.reason.rstrip(".") not in " ".join(lines):
         lines.append(f"{name} is {lacking(lead, False)}: {lead.reason.rstrip('.')}.")
-    if other := bench.stimuli_of(bench.protocol_of(result.signature, result.scored)):
+    if other := bench.words.stimuli_of(bench.protocol_of(result.signature, result.scored)):
         lines.append(f"Stimuli other than the paper's: {other}.")
     return lines if marks else [*lines, *no_rank(result)]
 
@@ -146,7 +146,7 @@ def headline(result: Result, show: Show) -> Headline:
     three = three_numbers(scored.shown.get(name), ideal, show, values=result.values)
     chances = {label: f", P {probability(chance)}" for label, chance in scored.chances.items()}
     facts = [
-        ("what it is", "; ".join(filter(None, (bench.about().describe(name), direction(bench, ideal, is_score=True))))),
+        ("what it is", "; ".join(filter(None, (bench.describe(name), direction(bench, ideal, is_score=True))))),
         ("by chance", "" if three.value is None else three.chance_words),
         ("rank", _place(result, "" if name == scored.ranking else f"by {scored.ranking}, ")),
         ("missing", missing(ranking, bench.higher_is_better, show)),

@@ -136,7 +136,7 @@ def _own(result: Result, name: str, paper: Paper) -> Model:
     about = " ".join([*no_rank(result), caption([result])])
     if protocol != PRINTED:
         about += f" Not the paper's protocol but {protocol}. {bench.protocol_text(protocol)}"
-    if other := bench.stimuli_of(protocol):
+    if other := bench.words.stimuli_of(protocol):
         name = f"{name} ({other})"
     printed = [value for row in published(bench.name, result.standard) for value in row.scores.values()]
     if any(PAPER_PRINTS in value.evidence or value.reason.startswith(NOT_AVAILABLE) for value in printed):

@@ -78,7 +78,7 @@ def published_rows(benchmark: str, standard: str = "") -> tuple[Row, ...]:
 
 def _published_row(benchmark: str, standard: str, number: int, row: Published) -> Row:
     bench = find_benchmark(benchmark)
-    protocol = row.protocol if bench.protocols.texts else ""
+    protocol = row.protocol
     value = row.scores.get(row.ranking)
     return Row(
         entry=f"p-{number:02}",
@@ -133,7 +133,7 @@ def _unscored(result: Result, standard: str) -> Result:
 
 def _row_of(result: Result, tasks: tuple[str, ...] | None = None) -> Row:
     meta, bench = result.meta, find_benchmark(result.benchmark)
-    protocol = bench.protocol_of(result.signature, result.scored) if bench.protocols.texts else ""
+    protocol = bench.protocol_of(result.signature, result.scored)
     labelled = result.signature.get("judge") or result.signature.get("labels")
     return Row(
         entry=entry(result),
@@ -263,7 +263,7 @@ def _end_of_ranks(end: int) -> Callable[[Row], int | None]:
 
 
 def _remarks(row: Row) -> list[str]:
-    other = "" if row.result is None else find_benchmark(row.result.benchmark).stimuli_of(row.protocol)
+    other = "" if row.result is None else find_benchmark(row.result.benchmark).words.stimuli_of(row.protocol)
     marks = [*row.remarks, *([f"stimuli other than the paper's: {other}"] if other else [])]
     return [*marks, *(f"{note.score}: {note.text} ({note.erratum})" for note in row.footnotes)]
 

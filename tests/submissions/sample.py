@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from fairspace.submissions.benchmarks.benchmark import About, Benchmark, Listing, Scored, Values
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Values
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import SCHEMAS, Submission, SubmissionMeta
@@ -44,7 +44,6 @@ def _score(values: Values, standard: object, adjustment: Adjustment = AS_RELEASE
 
 BENCH = Benchmark(
     name="genres",
-    title="A small benchmark",
     revisions=("v1", "upstream"),
     tasks=(
         Task("story", "responses", 2, lambda revision: _ids("story", 40), named_in=("upstream",)),
@@ -57,7 +56,6 @@ BENCH = Benchmark(
     score=_score,
     higher_is_better=True,
     baseline=lambda name, seed, revision: {},
-    about=lambda: About(lambda standard: Listing("", [], [])),
 )
 
 

@@ -14,39 +14,6 @@ from fairspace.submissions.benchmarks.fact_or_fair.score import KINDS, STANDARDS
 from fairspace.submissions.benchmarks.published import Published, models, published_row, source
 from fairspace.submissions.values import Value, measured, not_run
 
-_SCORES = {
-    "factuality": "knows the facts",
-    "fairness": "keeps facts out of judgements",
-    "average": "mean of facts and fairness, by which the paper's Table 2 orders models",
-}
-_METRICS = {
-    "factuality": "agrees with the statistics",
-    "factuality_revised": "agrees with the official figures",
-    "entropy": "how evenly answers spread over groups",
-    "kld": "how alike answers for highest and lowest are",
-    "kld_authors": "the same, as the authors' code has it",
-    "fairness": "evenness and likeness as one number",
-    "distance": "distance from the curve of what is possible",
-    "invalid": "share of samples that name no group",
-    "refusal_rate": "share of answers that decline",
-    "refusal_disparity": "difference of groups in this share",
-    "chance": "right answers by guessing",
-    "position": "share of the letter chosen most",
-    "position_bias": "how uneven the chosen letters are",
-}
-_COGNITIVE = "chooses the group that the context hints at"
-_CONTEXTS = {
-    "llm_objective": "objective questions",
-    "llm_base": "subjective, no context",
-    "llm_subjective": "subjective, all contexts",
-    "llm_representativeness": "subjective, representativeness",
-    "llm_attribution": "subjective, attribution",
-    "llm_ingroup": "subjective, in-group",
-    "t2i_objective": "objective prompts",
-    "t2i_subjective": "subjective prompts",
-    "t2i_subjective_paper": "subjective, the paper's prompt",
-}
-
 
 @lru_cache
 def about() -> About:
@@ -60,34 +27,7 @@ def about() -> About:
             f"Contested, by year and unit of the figures: {'; '.join(contested())}. The configuration `truth` of the "
             "dataset has the year, the source and both margins of every label.",
         ],
-        describe=describe,
-        metric=metric,
     )
-
-
-@lru_cache(4096)
-def describe(name: str) -> str:
-    """A score or a value in words."""
-    words = name.split("_")
-    if words[0] == "share":
-        return f"share of a group in the answers that name one: {_CONTEXTS.get('_'.join(words[1:-1]), '')}, {words[-1]}"
-    attribute = f", {words.pop()}" if words[-1] in GROUPS else ""
-    rest = "_".join(words)
-    kind = next((kind for kind in KINDS if kind in words), "")
-    if kind and (score := rest.replace(kind, "").strip("_")) in _SCORES:
-        return f"{_SCORES[score]}, {KINDS[kind]}{attribute}"
-    for metric, text in _METRICS.items():
-        context = rest.removeprefix(f"{metric}_")
-        if context != rest and context in _CONTEXTS:
-            return f"{text}: {_CONTEXTS[context]}{attribute}"
-    return f"{_COGNITIVE}: {' '.join(words[2:])}{attribute}" if words[:2] == ["cognitive", "error"] else ""
-
-
-def metric(name: str) -> str:
-    """The folder of the metric that computes a score or a value, or ''."""
-    if name.startswith("cognitive_error"):
-        return "cognitive_error_rate"
-    return "fact_or_fair" if name.startswith(("factuality", "entropy", "kld", "fairness", "distance")) else ""
 
 
 def scored(standard: Any) -> Listing:

@@ -68,24 +68,6 @@ def signature(submission: Submission) -> dict[str, str]:
 
 
 THREE_PROMPTS = "v2, three prompts a topic"
-PROTOCOLS = {
-    "v2": "The options of an objective query are lettered and stand in three drawn orders, and subjective images "
-    "are made for one prompt a topic; scenarios, names and ages of subjective queries are ours.",
-    "v2-core": "A 5 % sample of v2: five of the hundred trials of each subjective query. S_E and S_KLD, which few "
-    "answers lower, are corrected for that; the typical error of S_fair, .010 over 64 models, is in the intervals.",
-    CORE_OF_IMAGES: "A quarter of v2's images: five of the 20 of a prompt. S_E and S_KLD, which few images lower, are "
-    "corrected for that; the typical error of S_fair, .08 (gender) and .09 (race) over 60 drawn models, is in the "
-    "intervals.",
-    THREE_PROMPTS: "Subjective images are made for three prompts a topic, so that each topic has 60 images and "
-    "not 20: S_KLD of a fair model is higher with more images.",
-    "paper": "As printed: the options of an objective query are shuffled and lettered in each of its three rounds, "
-    "and subjective images are made for one prompt a topic.",
-    UPSTREAM: "The authors' own scenarios, contexts and image prompts, from their repository at 945ec6b, with their "
-    "names and ages; the genders and races of the four persons are those drawn for v2.",
-    "v1": "The options of an objective query stand in one order in all three samples, without letters; subjective "
-    "images are made for three prompts a topic.",
-}
-"""Protocol -> the measurement of its rows."""
 
 
 def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
@@ -136,7 +118,6 @@ def ideal(name: str, standard: str) -> Ideal | None:
 
 BENCHMARK = Benchmark(
     name="fact_or_fair",
-    title="FACT-OR-FAIR",
     revisions=REVISIONS,
     base_revision=lambda revision: CORE[revision] if revision == CORE_OF_IMAGES else revision,
     tasks=tuple(
@@ -165,12 +146,7 @@ BENCHMARK = Benchmark(
     ),
     read=read,
     measure=measure,
-    protocols=Protocols(
-        PROTOCOLS,
-        protocol_of,
-        lambda scored: KINDS["t2i" if scored.ranking == "average_t2i" else "llm"],
-        stimuli={"v": "our scenarios"},
-    ),
+    protocols=Protocols(protocol_of, lambda scored: KINDS["t2i" if scored.ranking == "average_t2i" else "llm"]),
     standards=STANDARDS,
     score=score,
     higher_is_better=True,

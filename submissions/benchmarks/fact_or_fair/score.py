@@ -20,6 +20,7 @@ from fairspace.submissions.benchmarks.scoring_table import (
     ScoringTable,
     covered,
 )
+from fairspace.submissions.benchmarks.words import words_of
 from fairspace.submissions.values import Value, not_known, percent, points, undefined
 
 
@@ -123,7 +124,7 @@ AUTHORS_QUESTIONS = replace(
 STANDARDS = {one.name: one for one in (INAUGURAL, REVISED_TRUTH, SHUFFLED, SHUFFLED_REVISED_TRUTH, AUTHORS_QUESTIONS)}
 
 
-KINDS = {"llm": "language model", "t2i": "image model"}
+KINDS = words_of("fact_or_fair").parts["kind"]
 """Kinds of model; rows of different kinds are ranked apart."""
 OTHER_IMAGES = "subjective_images"
 """Label of a row whose subjective images have other prompts than the standard's."""

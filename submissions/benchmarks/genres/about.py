@@ -8,94 +8,24 @@ from typing import Any
 
 import numpy as np
 
+from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.total_bias_score.formula import total_bias_score
 from fairspace.submissions.benchmarks.benchmark import About, Listing, Scored, Values
-from fairspace.submissions.benchmarks.genres.score import EVALUATORS, INAUGURAL, STANDARDS
+from fairspace.submissions.benchmarks.genres.score import EVALUATORS, INAUGURAL, STANDARDS, WORDS
 from fairspace.submissions.benchmarks.published import Published, computed, models, printed, published_row, source
 from fairspace.submissions.plotting import number
 from fairspace.submissions.values import Value, not_known
 
-METRICS = {
-    "M1": "warmth %",
-    "M2": "valence",
-    "M3": "subject",
-    "M4": "status %",
-    "M5": "emotion",
-    "M6": "positive %",
-    "M7": "rounded",
-    "M8": "main role",
-}
-RELATIONS = {"Communal sharing": "cs", "Equality matching": "em", "Market pricing": "mp", "Authority ranking": "ar"}
-
-_IN_WORDS = {
-    "M1": "warmth among trait words, man less woman, in percent",
-    "M2": "valence of personality words, man less woman",
-    "M3": "sentences with the character as subject, man less woman",
-    "M4": "passages in which the man has the higher status, less woman",
-    "M5": "emotion words about the character, man less woman",
-    "M6": "share of positive sentences, man less woman, in percent",
-    "M7": "correlation of gender with having pros and cons",
-    "M8": "correlation of gender with being the main character",
-    "TBS": "total bias: the distances of M1 to M8 from fair, added up",
-    "competent_narratives": "share of narratives that are long enough and tell of both",
-    "distinct_narratives": "share of narratives that are not a copy of another",
-    "refusal_rate": "share of responses that decline to write",
-    "refusal_difference": "this share where the man is named first, less the woman",
-    "agreement_two_thirds_status": "passages where evaluations agree on the status",
-    "agreement_two_thirds_main": "passages where evaluations agree on the main character",
-    "warmth": "mean warmth ratio of the profiles, in percent",
-    "all_warmth": "share of profiles whose words are all of warmth",
-}
-_LEVELS = {
-    "M1": "warmth among trait words, in percent",
-    "M2": "valence of personality words",
-    "M3": "sentences with the character as subject",
-    "M4": "share of passages in which the character has the higher status",
-    "M5": "emotion words about the character",
-    "M6": "share of positive sentences, in percent",
-    "M7": "share of characters with pros and cons",
-    "M8": "share of passages in which the character is the main one",
-}
-_PARTS = {
-    **{code: title.lower() for title, code in RELATIONS.items()},
-    **{age: f"{age} characters" for age in ("young", "middle", "old")},
-    "conflict": "plots of conflict",
-    "cooperation": "plots of cooperation",
-    "directed": "words with a direction alone",
-    "p": "its p-value",
-    "single": "between stories of one character",
-    "less": "less that",
-    "male": "the man",
-    "female": "the woman",
-    "neither": "neither",
-}
+METRICS = WORDS.columns
+RELATIONS = {WORDS.parts["part"][code].capitalize(): code for code in plan.RELATIONS}
+"""Relational model -> its suffix of names."""
 
 
 @lru_cache
 def about() -> About:
     """Texts of GENRES for pages."""
-    return About(scored, cohorts, describe=describe, metric=metric)
-
-
-@lru_cache(4096)
-def describe(name: str) -> str:
-    """A score or a value in words: the metric, then its passages, genders or relational model."""
-    relation, _, value = name.rpartition(".")
-    known = max((known for known in _IN_WORDS if f"{value}_".startswith(f"{known}_")), key=len, default="")
-    parts = [part for part in (*value.removeprefix(known).split("_"), relation.lower()) if part]
-    if not known or not set(parts) <= set(_PARTS):
-        return ""
-    words = _LEVELS if known in _LEVELS and {"male", "female"} & set(parts) else _IN_WORDS
-    return ": ".join(filter(None, (words[known], ", ".join(_PARTS[part] for part in parts))))
-
-
-def metric(name: str) -> str:
-    """The metric's folder for a score or a value, or ''."""
-    value = name.rpartition(".")[2].split("_")
-    if value[0] == "TBS":
-        return "total_bias_score"
-    return "genres_bias" if value[0] in METRICS and "p" not in value else ""
+    return About(scored, cohorts)
 
 
 def scored(standard: Any) -> Listing:

@@ -41,7 +41,6 @@ from fairspace.submissions.benchmarks.genres.records import read
 from fairspace.submissions.benchmarks.genres.resample import designs, single_designs, split_designs, with_single
 from fairspace.submissions.benchmarks.genres.score import (
     EVALUATORS,
-    PROTOCOLS,
     STANDARDS,
     ZERO,
     adjustable,
@@ -78,7 +77,6 @@ def ideal(name: str, standard: str) -> Ideal | None:
 
 BENCHMARK = Benchmark(
     name="genres",
-    title="GENRES",
     revisions=plan.REVISIONS,
     base_revision=lambda revision: plan.CORE.get(revision, revision),
     tasks=(
@@ -132,10 +130,8 @@ BENCHMARK = Benchmark(
     read=read,
     measure=lambda records: with_single(measure(records), records),
     protocols=Protocols(
-        PROTOCOLS,
         protocol_of,
         lambda scored: EVALUATORS.get(scored.labels.get("cohort", ""), ""),
-        stimuli={"v": "our scenario texts"},
     ),
     standards=STANDARDS,
     default_standard=ZERO.name,

@@ -12,7 +12,7 @@ from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.total_bias_score.formula import distance, nearest_and_farthest
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS, ZERO_CENTRED, Cohort
-from fairspace.submissions.benchmarks.benchmark import NO_IMAGE, Documented, Scored, Values, text_only
+from fairspace.submissions.benchmarks.benchmark import Documented, Scored, Values, text_only
 from fairspace.submissions.benchmarks.genres.measure import FLOORS
 from fairspace.submissions.benchmarks.genres.resample import metric_limits
 from fairspace.submissions.benchmarks.scoring_table import (
@@ -30,40 +30,12 @@ from fairspace.submissions.benchmarks.scoring_table import (
     names_of_parts,
     same,
 )
+from fairspace.submissions.benchmarks.words import words_of
 from fairspace.submissions.values import Value
 
-EVALUATORS = {"llama": "Llama", "glm": "GLM", "mistral": "Mistral"}
+WORDS = words_of("genres")
+EVALUATORS = WORDS.cohorts
 """Judge's family -> printed name; each family has a ranking of its own."""
-
-_FOURTH_LINE = (
-    "Our scenarios and images; the prompts' format of the reply has a fourth line for the shown traits, as in the "
-    "authors' published prompts, where the paper's Figure 3 and v1 have three."
-)
-_CORE = "72 of v1's 1,440 scenarios and images, of as many elements."
-_PARSERS = {
-    "en_core_web_sm": "Parsed by spaCy's en_core_web_sm 3.8.0.",
-    "en_ewt_small": "Parsed by the small pipeline that fairspace brings.",
-}
-_PARSED = {
-    "upstream, en_core_web_sm": "The authors' prompts and images, parsed by spaCy's en_core_web_sm 3.8.0 with names as "
-    "written and exchanged, which moves M3 by up to 0.04 and M5 by up to 0.2; passages about one character "
-    "are left out, which moves M5 by up to 0.2 more.",
-    "upstream, en_ewt_small": "The authors' prompts and images, parsed by the small pipeline that fairspace brings.",
-    "v1, en_core_web_sm": "Our scenarios and images, parsed by spaCy's en_core_web_sm 3.8.0.",
-    "v1, en_ewt_small": "Our scenarios and images, parsed by the small pipeline that fairspace brings.",
-    **{f"v1-core, {name}": f"{_CORE} {how}" for name, how in _PARSERS.items()},
-    **{f"v2, {name}": f"{_FOURTH_LINE} {how}" for name, how in _PARSERS.items()},
-    **{f"v2-core, {name}": f"{_CORE} {_FOURTH_LINE} {how}" for name, how in _PARSERS.items()},
-}
-PROTOCOLS = {
-    "paper": "As printed: the authors' prompts and images, en_core_web_sm 3.5.0 with names as written, means of four "
-    "evaluations.",
-    **_PARSED,
-    **{text_only(name): f"{how} {NO_IMAGE}" for name, how in _PARSED.items()},
-    "another parser": "Parsed by another pipeline, or by none.",
-    "earlier counting": "M3, M5 and M6 of the subjects of each sentence's root, in one parse: earlier versions.",
-}
-"""Protocol of a row -> prompts, images or none, and parser of the narratives."""
 
 
 def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
@@ -73,7 +45,7 @@ def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
     parser = signature.get("parser", "").partition("@")[0]
     name = f"{signature.get('dataset_revision', '')}, {parser}"
     name = text_only(name) if "shown" in signature else name
-    return name if name in PROTOCOLS else "another parser"
+    return name if WORDS.protocol(name) else "another parser"
 
 
 @dataclass(frozen=True)

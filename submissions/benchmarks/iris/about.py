@@ -18,13 +18,12 @@ from fairspace.metrics.iris_score.standards import (
     INAUGURAL_POINTS,
     PRINTED,
     REGION_CODE,
-    SECTORS,
     SKIN_DRIFT,
     STANDARDS,
     Granular,
     IrisStandard,
 )
-from fairspace.submissions.benchmarks.benchmark import NEAR, About, Described, Listing, Scored, Values
+from fairspace.submissions.benchmarks.benchmark import NEAR, About, Listing, Scored, Values
 from fairspace.submissions.benchmarks.iris.score import DRIFT_REWARDED, TOTAL, profiles_of, scoring
 from fairspace.submissions.benchmarks.published import (
     Footnote,
@@ -46,45 +45,10 @@ _COMPARED = (
     "occupations are equally frequent, and all groups ([E-IRIS-16](/errata#e-iris-16))."
 )
 
-SCORES = {
-    "IFS_Gen": "ideal fairness: are groups even in generated images",
-    "RFS_Gen": "real-world fidelity: do images follow labour statistics",
-    "BIS_Gen": "bias inertia: are counter-stereotypes drawn as well",
-    "IFS_Und": "ideal fairness: are answers alike for all groups",
-    "RFS_Und": "real-world fidelity: do choices follow labour statistics",
-    "BIS_Und": "bias inertia: are paired pictures answered alike",
-    "iris_score": "all six sectors in one number",
-}
-_METRICS = {
-    "RD_": "representation_disparity",
-    "JSD_": "distribution_divergence",
-    "Penalty_delta_GSR": "generation_success_penalty",
-    "Penalty_": "counter_stereotype_penalty",
-    "AD_": "accuracy_disparity",
-    "SPD_": "statistical_parity_difference",
-    "AbsSDS_": "stereotype_drift",
-    "ac_diff_": "answer_consistency_difference",
-    "dhr_": "hallucination_inconsistency",
-    **dict.fromkeys(SCORES, "iris_score"),
-}
-"""Prefix of a value's name -> the metric that computes it."""
-_COMPETENCE = {
-    "competence_steer_success": "share of steered images that show what was asked",
-    "competence_accuracy": "share of right answers to the occupation questions",
-    "competence_objective_accuracy": "share of right answers to pairs with a true answer",
-    "competence_modal_score_max": "share of the most frequent rating; 1 is constant",
-}
-
 
 @lru_cache
 def about() -> About:
     """The description of IRIS for pages."""
-    values = {}
-    for sector in SECTORS:
-        metrics = [metric for metric in GRANULAR if metric.sector == sector]
-        heading = f"{sector.replace('_', ' ')}: its {len(metrics)} values"
-        printed = [f"{sector}.{metric.name.removeprefix('Penalty_delta_GSR') or 'delta_GSR'}" for metric in metrics]
-        values[heading] = [Described(m.name, _in_words(m), (name,)) for m, name in zip(metrics, printed, strict=True)]
     return About(
         scored,
         calibration,
@@ -92,23 +56,19 @@ def about() -> About:
             *(f"**{region.code}**: {region.source}, {region.year}. {region.mapping}" for region in REGIONS),
             _COMPARED,
         ],
-        values=values,
-        further="Further values",
         archetypes=ARCHETYPES,
         describe=describe,
         succession=succession,
-        metric=lambda name: next((metric for start, metric in _METRICS.items() if name.startswith(start)), ""),
     )
 
 
-def describe(name: str) -> str:
-    """A score or a value in words."""
+def describe(name: str) -> tuple[str, str]:
+    """A value of the 60, also of a reader's region, or of the other drifts and refusals in words, and its metric."""
     if name.startswith("refusal_disparity_"):
-        return "difference of groups in the share of answers that decline"
+        return "difference of groups in the share of answers that decline", ""
     named = REGION_CODE.search(name)
-    if named is not None:
-        return f"{_WORDS.get(name.replace(named[0], 'US'), '').removesuffix(', US')}, {named[0]}"
-    return _WORDS.get(name, "")
+    words, metric = _WORDS.get(name.replace(named[0], "US") if named else name, ("", ""))
+    return (f"{words.removesuffix(', US')}, {named[0]}" if named and words else words), metric
 
 
 def _in_words(metric: Granular) -> str:
@@ -117,8 +77,8 @@ def _in_words(metric: Granular) -> str:
     return ", ".join(part for part in parts if part)
 
 
-_WORDS = {metric.name: _in_words(metric) for metric in GRANULAR}
-_WORDS |= SCORES | _COMPETENCE | dict.fromkeys(SKIN_DRIFT, "stereotype drift, skin")
+_WORDS = {metric.name: (_in_words(metric), metric.metric) for metric in GRANULAR}
+_WORDS |= dict.fromkeys(SKIN_DRIFT, ("stereotype drift, skin", "stereotype_drift"))
 
 
 def scored(standard: Any) -> Listing:

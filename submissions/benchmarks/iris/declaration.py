@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairspace.builders.iris.groups import CORE, MARK, OCCUPATIONS, base_revision
+from fairspace.builders.iris.groups import CORE, OCCUPATIONS, base_revision
 from fairspace.builders.iris.items import occupation_items, pair_items, tournament_items
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
@@ -82,31 +82,6 @@ TASKS = (
         for name, ids, items, values, alike in _UNDERSTANDING
     ),
 )
-PROTOCOLS = {
-    "paper": (
-        "As the authors ran it (printed): images labelled by their ARES. SCL compares steer images with a reference "
-        "image that is not published; images that nothing labels count as failures of the steer prompts; the pairs "
-        "show the occupations and groups in which their cohort was most biased (C.2)."
-    ),
-    "v2": (
-        "Dataset revision v2: SCL compares steer images with IRIS-Ideal-52's images of what was asked for; steer "
-        "images without a face are failures (D.2.3). Other than in the paper, the pairs show drawn groups: 38.6 % have "
-        "no stereotypical image by the labour figures, so BIS_Und is another quantity than the printed one. The row "
-        "names what labelled its images."
-    ),
-    "v2-core": (
-        "As v2, with 936 of the 27,144 images, 900 of the 36,000 rounds and 140 of the 6,000 pairs; 8 images of an "
-        "occupation and 5 of a steer prompt. Most values are larger by chance with fewer answers; "
-        "the intervals of JSD hold its measured error."
-    ),
-    "v1": (
-        "Dataset revision v1: SCL compares the steer images of a prompt with each other, which rewards uniform output; "
-        "steer images without a face are left out of the success penalty. The pairs show drawn groups; the row names "
-        "what labelled its images."
-    ),
-}
-"""Protocol -> the measurement of its rows."""
-_DRAWN = "drawn pairs, {} % without a stereotypical image"
 _NAMES = [name.replace("_", " ") for name in OCCUPATIONS]
 FORMS = {CLOSED: {OCCUPATION: lambda prompt: as_json(f"{prompt} Choose one of these: {', '.join(_NAMES)}.", _NAMES)}}
 """The closed form of the one free question, the occupation of a person in an image."""
@@ -125,19 +100,12 @@ def ideal(name: str, standard: str) -> Ideal | None:
 
 BENCHMARK = Benchmark(
     name="iris",
-    title="IRIS",
     revisions=(*iris_gen_52.REVISIONS, *CORE),
     tasks=TASKS,
     read=read,
     measure=measure,
     base_revision=base_revision,
-    protocols=Protocols(
-        PROTOCOLS,
-        protocol_of_labels,
-        stimuli={"v": _DRAWN.format(38.6), "v2-core": _DRAWN.format(32.9), MARK: ""},
-        own_plan="But the pairs show the occupations and groups that the protocol's name encodes, those in which a "
-        "cohort of models was most biased (C.2).",
-    ),
+    protocols=Protocols(protocol_of_labels),
     standards=STANDARDS,
     default_standard=INAUGURAL_POINTS.name,
     score=score,

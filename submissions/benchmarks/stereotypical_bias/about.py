@@ -22,19 +22,13 @@ from fairspace.submissions.benchmarks.published import (
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import level_names
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
 from fairspace.submissions.benchmarks.stereotypical_bias.score import STANDARDS
+from fairspace.submissions.benchmarks.words import words_of
 from fairspace.submissions.values import Value, not_known, percent, undefined
 
-SCENARIOS = {"occupation": "Occupation", "descriptor": "Descriptor", "persona": "Persona"}
+WORDS = words_of("stereotypical_bias")
+SCENARIOS = {name: name.capitalize() for name in WORDS.parts["scenario"]}
 TOPS = {"gender": 0.5, "race": 0.375}
 """Attribute -> its largest score: 1/2 of two groups, 3/8 of four."""
-_KINDS = {
-    "": "uneven choices: {cell}",
-    "na_filtered": "uneven choices of the answers that choose: {cell}",
-    "na_rate": "share of answers that choose no group: {cell}",
-    "position_share": "share of the place that is chosen most: {cell}",
-    "refusal_rate": "share of answers that decline: {cell}",
-    "refusal_difference": "difference of the shown races in this share: {cell}",
-}
 _LABOUR = REFERENCE / "labour_us_stereotypical_bias.csv"
 _EVEN = {"gender": 50, "race": 25}
 _PEOPLE = {"male": "the man", "female": "the woman", "white": "White", "black": "Black"}
@@ -43,28 +37,16 @@ _PEOPLE = {"male": "the man", "female": "the woman", "white": "White", "black": 
 @lru_cache
 def about() -> About:
     """Texts of stereotypical bias for pages."""
-    return About(scored, describe=describe, metric=metric)
+    return About(scored, describe=describe)
 
 
 @lru_cache(4096)
-def describe(name: str) -> str:
-    """A score or a value in words."""
-    if name == "total":
-        return "mean of the six association scores"
+def describe(name: str) -> tuple[str, str]:
+    """A level in words, and no metric."""
     for cell in CELLS:
         if name in (levels := level_names(cell)):
-            return "share of the choices for {}: {}".format(*levels[name])
-    attribute, _, rest = name.partition("_")
-    scenario, _, kind = rest.partition("_")
-    if attribute not in TOPS or scenario not in SCENARIOS or kind not in _KINDS:
-        return ""
-    return _KINDS[kind].format(cell=f"{attribute}, {scenario}s")
-
-
-def metric(name: str) -> str:
-    """The metric's folder for a score or a value, or ''."""
-    _, _, kind = name.partition("_")[2].partition("_")
-    return "stereotypical_association" if kind in ("", "na_filtered") else ""
+            return "share of the choices for {}: {}".format(*levels[name]), ""
+    return "", ""
 
 
 def scored(standard: Any) -> Listing:

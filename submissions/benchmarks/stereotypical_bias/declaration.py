@@ -24,7 +24,6 @@ from fairspace.submissions.benchmarks.benchmark import (
     CHANCE,
     CLOSED,
     GAP,
-    NO_IMAGE,
     Answers,
     AsAuthors,
     Asking,
@@ -88,42 +87,12 @@ def signature(submission: Submission) -> dict[str, str]:
     return read_as | shown(submission)
 
 
-_OTHER = "Its questions are worded as the paper prints them, not as the authors' programs ask (modscan)."
-_STIMULI = 'without "(left or right)", persona pictures of ours'
-_REVISIONS = {
-    "v1": f"Our pairs of UTKFace faces, as many in every cell, and pictures that we draw or make. {_OTHER}",
-    "v2": f"Our pairs of UTKFace faces, up to 20 in every cell, and pictures that we draw or make. {_OTHER}",
-    "v2-core": "As v2, with 384 of the 15,360 pairs and 10 of the 200 pictures of a trait. S is larger by chance with "
-    "fewer answers; the intervals hold this.",
-    plan.MODSCAN: "The questions of the authors' programs about the pairs of v2 with their black bar, and about their "
-    "published pictures.",
-}
-_PREFIXED = ("The prefix {} of appendix C stood before each prompt.", plan.PREFIXES)
-_IN_MODE = ("Asked in their mode {}.", modscan.MODES)
-_PICTURES = {
-    "paper": "As printed: pairs of UTKFace faces and pictures of the authors, whose published programs ask as modscan.",
-    **_REVISIONS,
-    **{
-        f"{revision}, prefix {prefix}": f"{how} {text.format(prefix)}"
-        for revision, how in _REVISIONS.items()
-        for text, prefixes in [_IN_MODE if revision == plan.MODSCAN else _PREFIXED]
-        for prefix in prefixes
-        if prefix != "plain"
-    },
-}
-PROTOCOLS = {
-    **_PICTURES,
-    **{text_only(name): f"{how} {NO_IMAGE}" for name, how in _PICTURES.items() if name != "paper"},
-    "another prefix": "A text that is not of appendix C stood before each prompt.",
-}
-
-
 def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
     """Dataset revision, prefix of the prompts if any, and whether pictures were left out."""
     revision, prefix = signature.get("dataset_revision", ""), signature.get("prefix", "plain")
-    name = revision if prefix == "plain" else f"{revision}, prefix {prefix}"
-    if name not in PROTOCOLS:
+    if prefix not in (modscan.MODES if revision == plan.MODSCAN else plan.PREFIXES):
         return "another prefix"
+    name = revision if prefix == "plain" else f"{revision}, prefix {prefix}"
     return text_only(name) if "shown" in signature else name
 
 
@@ -142,7 +111,6 @@ def ideal(name: str, standard: str) -> Ideal | None:
 _ASK = "fairspace.submissions.benchmarks.stereotypical_bias.ask"
 BENCHMARK = Benchmark(
     name="stereotypical_bias",
-    title="Stereotypical bias",
     revisions=plan.REVISIONS,
     base_revision=lambda revision: plan.BASE.get(revision, revision),
     tasks=tuple(
@@ -172,7 +140,7 @@ BENCHMARK = Benchmark(
         compare=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:compare_reading"),
         authors=as_the_authors_read,
     ),
-    protocols=Protocols(PROTOCOLS, protocol_of, stimuli={"v": _STIMULI, "another": "no prompt of the paper"}),
+    protocols=Protocols(protocol_of),
     standards=STANDARDS,
     default_standard=UP_TO_TWENTY.name,
     score=score,

@@ -72,7 +72,7 @@ def show_result(result: Result, *, details: bool = False, everything: bool = Fal
     for title, values in parts.items():
         shown = values if details else [value for value in values if value.state == "value"]
         ways = {value.name: way(bench, ideal(value.name), is_score=value.name in known) for value in values}
-        meanings = {value.name: bench.about().describe(value.name) for value in values} if details else {}
+        meanings = {value.name: bench.describe(value.name) for value in values} if details else {}
         show_values(title, shown, ideal, meanings, result.values, ways)
         if without := [value.name for value in values if value not in shown]:
             show_wrapped(f"Without a number: {', '.join(without)}.")

@@ -86,7 +86,7 @@ def show_board(name: str, standard: str, rows: Sequence[Row]) -> None:
         show_wrapped(lacking, style="dim")
     for total in filter(None, dict.fromkeys(ranking_of(row, bench, standard) for row in rows)):
         way = direction(bench, bench.ideal(total, standard), is_score=True)
-        show_wrapped(f"{total}: {'; '.join(filter(None, (bench.about().describe(total), way)))}.", style="dim")
+        show_wrapped(f"{total}: {'; '.join(filter(None, (bench.describe(total), way)))}.", style="dim")
     for ranked_with in dict.fromkeys(row.ranked_with for row in rows):
         row_class, cohort, group = ranked_with
         shown = with_errors([row for row in rows if row.ranked_with == ranked_with], standard)

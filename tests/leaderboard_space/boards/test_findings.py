@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from fairspace.leaderboard_space.boards.findings import TESTS, Finding, findings
+from fairspace.leaderboard_space.boards.findings import Finding, findings
 from fairspace.leaderboard_space.boards.findings import _random as random_of
 from fairspace.leaderboard_space.intake import result_draft
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
 from fairspace.leaderboard_space.state import Board, State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.answers.items import Item
-from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Provenance, Row
 from fairspace.submissions.results.shipped import shipped_results
@@ -125,6 +125,7 @@ def test_names_prompts_and_answers_are_text_and_short(tmp_path: Path) -> None:
 
 
 def test_every_value_with_a_sentence_has_a_meaning_and_is_no_fact() -> None:
-    for name, about in TESTS.items():
-        assert all(benchmark(name).about().describe(value) for value in about["values"])
-        assert not [value for value in about["values"] if "factuality" in value]
+    for name in NAMES:
+        bench = benchmark(name)
+        assert all(bench.describe(value) for value in bench.words.findings)
+        assert not [value for value in bench.words.findings if "factuality" in value]

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from fairspace.leaderboard_space.boards import front as content
-from fairspace.leaderboard_space.boards.findings import TESTS
 from fairspace.leaderboard_space.boards.front import COMPARABLE, LISTED, NAMED, Front, front
 from fairspace.leaderboard_space.boards.models import place_of
 from fairspace.leaderboard_space.boards.view import Column
@@ -231,8 +230,3 @@ def test_the_search_opens_a_model(site: Opened) -> None:
         with tab.expect_navigation():
             tab.locator("input").press("Enter")
         assert tab.url == "http://127.0.0.1/models/qwen-2.5-vl"
-
-
-def test_every_test_has_its_texts() -> None:
-    for name, about in TESTS.items():
-        assert sorted(about) == ["asked", "best", "short", "values"], name

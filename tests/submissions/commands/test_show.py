@@ -150,7 +150,7 @@ def test_every_score_and_every_raw_value_behind_one_is_said_in_words(name: str) 
     rules = bench.scoring.table(bench.standards[bench.default], AS_RELEASED).rules
     measured_names = {value for task in bench.tasks for value in task.values if "." not in value}  # not as printed
     values = measured_names.union(*(rule.weights for rule in rules.values()))
-    describe = bench.about().describe
+    describe = bench.describe
     assert not [value for value in (*rules, *values) if not describe(value)]
     assert describe("no_such_value") == ""
 

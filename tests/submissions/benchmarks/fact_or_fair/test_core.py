@@ -78,7 +78,7 @@ def test_check_calls_it_complete(tmp_path: Path) -> None:
 def test_its_rows_are_in_a_group_of_their_own() -> None:
     result = scored("balanced", 0)
     assert BENCHMARK.protocols.of(result.signature, result.scored) == CORE
-    assert CORE in BENCHMARK.protocols.texts
+    assert BENCHMARK.words.protocol(CORE)
     assert not any(CORE in names for names in BENCHMARK.standards["shuffled"].together.values())
 
 

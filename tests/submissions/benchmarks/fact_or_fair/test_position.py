@@ -233,7 +233,7 @@ def test_a_model_with_three_prompts_alone_is_scored_by_them_and_ranked_apart(thr
     assert three.values["fairness_t2i_subjective_paper_race"].state == "not_run"
     assert three.scored.scores["t2i_fairness"].value == pytest.approx(1)
     assert BENCHMARK.protocols.of(three.signature, three.scored) == THREE_PROMPTS
-    assert THREE_PROMPTS in BENCHMARK.protocols.texts
+    assert BENCHMARK.words.protocol(THREE_PROMPTS)
 
 
 def test_each_is_ranked_with_its_like(both: Result, three: Result) -> None:

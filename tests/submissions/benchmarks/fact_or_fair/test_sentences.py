@@ -104,7 +104,7 @@ def test_the_headline_is_fairness_and_the_average_stays_what_ranks_go_by() -> No
     assert "higher is better" in ways["llm_fairness"]
     assert "better" not in ways[SHARE]
     verdicts = {row[0]: row[-1] for row in compared.rows}
-    assert verdicts[benchmark("fact_or_fair").about().describe(SHARE)] == "significant"
+    assert verdicts[benchmark("fact_or_fair").describe(SHARE)] == "significant"
 
 
 def test_a_bias_that_differs_by_level_leaves_even_shares_and_shows_in_the_evenness() -> None:

@@ -213,12 +213,13 @@ def test_a_run_asks_the_pairs_that_its_data_have(tmp_path: Path) -> None:
 
 def test_drawn_pairs_say_how_many_have_no_stereotypical_image() -> None:
     bench = benchmark("iris")
-    assert bench.stimuli_of("paper") == bench.stimuli_of(LABEL) == ""
+    assert bench.words.stimuli_of("paper") == bench.words.stimuli_of(LABEL) == ""
     for revision, numbers in (("v2", range(6000)), ("v2-core", range(140))):
         without = [prompt_types(number, revision)[0] is None for number in numbers]
         share = f"{100 * sum(without) / len(without):.1f}"
         assert (
-            bench.stimuli_of(f"{revision}, labels by ares") == f"drawn pairs, {share} % without a stereotypical image"
+            bench.words.stimuli_of(f"{revision}, labels by ares")
+            == f"drawn pairs, {share} % without a stereotypical image"
         )
     for number in (0, 1, 5999):
         assert set(prompt_types(number, LABEL)) == {"stereotypical", "counter-stereotypical"}
