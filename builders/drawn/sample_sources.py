@@ -21,8 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fairspace.builders.drawn.drawing import draw_face, draw_object, draw_scene, sitter
-from fairspace.builders.drawn.figure import BUCKETS, draws
+from fairspace.builders.drawn.swatches import BUCKETS, draw_face, draw_object, draw_scene, draws, person
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
@@ -205,11 +204,11 @@ def _facet(folder: Path) -> None:
     while cells:
         people, cells = cells[: 1 + number % 3], cells[1 + number % 3 :]
         name = f"sa_{1000000 + number * 37}.jpg"
-        drawn = [sitter(*cell[1:], number * 10 + place) for place, cell in enumerate(people)]
+        drawn = [person(*cell[1:], number * 10 + place) for place, cell in enumerate(people)]
         image, person_boxes = draw_scene(drawn, number, (480 if len(people) < 3 else 640, 360))
         _save(image, folder / "images" / name)
         for (occupation, *labels), who, box in zip(people, drawn, person_boxes, strict=True):
-            row = _person(len(rows), name, occupation, labels, who.monk, box)
+            row = _person(len(rows), name, occupation, labels, who.monk or 0, box)
             # Every tenth person has no age, and the detector misses one person.
             if len(rows) % 10 == 7:
                 row |= {f"age_presentation_{_AGE_COLUMNS[labels[1]]}": 0, "age_presentation_na": 1}
