@@ -182,7 +182,8 @@ _SHARED = re.compile(r"^( *from )fairspace\.metrics(\.\w+ import)", re.MULTILINE
 
 def metric_files(folder: Path) -> dict[str, bytes]:
     """A metric's folder that stands alone: beside its own files the page, and the shared modules that they import."""
-    files, waiting = {}, [*_folder(folder), ("app.py", ROOT / "metrics" / "app.py")]
+    files: dict[str, bytes] = {}
+    waiting = [*_folder(folder), ("app.py", ROOT / "metrics" / "app.py")]
     while waiting:
         path, file = waiting.pop()
         text = file.read_text(encoding="utf-8")
