@@ -411,7 +411,7 @@ def image_design(task: str, faces: Faces, limited: bool = False) -> Sample:
         )
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
-        drawn = {}
+        drawn: dict[str, Floats] = {}
         for a in ATTRIBUTES:
             used, k = faces.group[a] >= 0, len(GROUPS[a])
             start, share = cell[faces.image[used]] * k, faces.share[used]
