@@ -10,8 +10,8 @@ import pytest
 
 import fairspace as fs
 from fairspace.metrics.resampling import clopper_pearson
-from fairspace.submissions.report.headline import numbers_of
 from fairspace.submissions.results.three_numbers import BIASED
+from fairspace.submissions.show.headline import numbers_of
 
 SHARES = re.compile("^share_|^invalid_|refusal_rate|_na_rate$")
 
