@@ -26,13 +26,8 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard, limits_of, rescore
 from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.results.tiers import FEWEST_DRAWS
-<<<<<<< HEAD
-=======
 from fairspace.submissions.show.headline import caption, first_values, model_names, named_lines, no_rank
 from fairspace.submissions.show.table import Table, wrapped
-from fairspace.metrics.resampling import MOST_UNDEFINED, Z
-from fairspace.metrics.columns import Floats
->>>>>>> main
 from fairspace.submissions.uncertainty.scores import WITHOUT, Draws, ScoreDraws, many_score_draws
 from fairspace.submissions.uncertainty.scores import Drawn as ScoresDrawn
 from fairspace.submissions.values import Value

@@ -31,12 +31,8 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard, rescore
 from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.results.tiers import FEWEST_DRAWS, LEVEL
-<<<<<<< HEAD
-=======
 from fairspace.submissions.show.headline import first_values
 from fairspace.submissions.show.table import Table, wrapped
-from fairspace.metrics.resampling import Z
->>>>>>> main
 from fairspace.submissions.uncertainty.scores import WITHOUT
 from fairspace.submissions.values import Value, number_of
 

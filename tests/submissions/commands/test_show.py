@@ -16,18 +16,13 @@ from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.scoring import rescore
-<<<<<<< HEAD
-from fairspace.submissions.uncertainty.uncertainty import Variant
-=======
 from fairspace.submissions.results.three_numbers import three_numbers
 from fairspace.submissions.show.board import board_text
 from fairspace.submissions.show.headline import VALUE_COLUMNS, value_cells
 from fairspace.submissions.show.result import result_text, tier_2_share, without_number
 from fairspace.submissions.show.submission import course_line, stage
 from fairspace.submissions.show.table import WIDTH, Table
-from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.uncertainty.uncertainty import Variant
->>>>>>> main
 from fairspace.submissions.values import measured, not_run, undefined
 from tests.submissions.benchmarks.iris.results import iris_result
 from tests.submissions.results.test_tiers import result, waves

@@ -16,11 +16,7 @@ from fairspace.submissions.report.contents import make_report, to_csv
 from fairspace.submissions.results import shipped
 from fairspace.submissions.results.board import row_json, scored_row
 from fairspace.submissions.results.scoring import load_result
-<<<<<<< HEAD
-=======
 from fairspace.submissions.show.headline import meaningful, opening
-from fairspace.metrics.resampling import Uncertainty
->>>>>>> main
 from fairspace.submissions.values import Value, measured, not_known, not_run, undefined
 from tests.submissions.benchmarks.iris.results import iris_result
 from tests.submissions.results.test_tiers import result, waves

@@ -23,11 +23,7 @@ from fairspace.submissions.plotting import digits
 from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission
-<<<<<<< HEAD
-=======
 from fairspace.submissions.show.result import result_text
-from fairspace.metrics.columns import Floats
->>>>>>> main
 from fairspace.submissions.uncertainty.label_errors import LabelChecks, Shares, label_variants, paired_counts
 from fairspace.submissions.uncertainty.misclassification import correct, posterior_intervals, prediction_powered
 from fairspace.submissions.values import Value, measured

@@ -18,11 +18,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.score import leaning, sentenc
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.report.contents import make_report, to_html, to_latex, to_markdown
 from fairspace.submissions.results.three_numbers import NO_BIAS_SHOWN
-<<<<<<< HEAD
-=======
 from fairspace.submissions.show.headline import headline, printed_like, sentences_of
-from fairspace.metrics.resampling import Uncertainty
->>>>>>> main
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.api.spaces import opened
 from tests.submissions.benchmarks.fact_or_fair.test_core import core_of

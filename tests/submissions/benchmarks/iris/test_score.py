@@ -15,11 +15,7 @@ from fairspace.submissions.comparing import compare
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.gating import checked_values, gate
 from fairspace.submissions.results.scoring import rescore
-<<<<<<< HEAD
-=======
 from fairspace.submissions.show.headline import opening
-from fairspace.metrics.columns import Floats
->>>>>>> main
 from fairspace.submissions.values import Value, measured
 from tests.submissions.benchmarks.iris.results import iris_result
 
