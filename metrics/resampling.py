@@ -326,7 +326,7 @@ def _z(level: float) -> float:
 
 
 def size_interval(value: float, cross_fitted: float, error: float, level: float = LEVEL) -> Ends:
-    """So many errors below the cross-fitted estimate (0 at least, and if nan) to so many above the value: 1.96."""
+    """The interval from 1.96 errors below the cross-fitted estimate (0 at least, and if nan) to 1.96 above a value."""
     low = 0.0 if np.isnan(cross_fitted) else max(0.0, cross_fitted - _z(level) * error)
     return low, value + _z(level) * error
 

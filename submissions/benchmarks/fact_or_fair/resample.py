@@ -411,12 +411,12 @@ def image_design(task: str, faces: Faces, limited: bool = False) -> Sample:
         )
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
-        drawn: dict[str, Floats] = {}
+        drawn: Tables = {}
         for a in ATTRIBUTES:
             used, k = faces.group[a] >= 0, len(GROUPS[a])
             start, share = cell[faces.image[used]] * k, faces.share[used]
             tables = [np.bincount(start + rng.integers(0, k, len(start)), share, CELLS * k) for _ in range(models)]
-            drawn[a] = np.stack(tables).reshape(models, *topics, k)
+            drawn[a] = np.stack(tables).reshape(models, *topics, k).astype(np.float64)
         return both_attributes(drawn, added=faces.added, limited=limited, program=program)
 
     names = score_names(task)

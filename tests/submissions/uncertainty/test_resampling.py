@@ -70,7 +70,7 @@ def test_too_few_or_too_many_resamples_are_refused_wherever_they_are_set(
         Settings(resamples=int(number))
     told = CliRunner().invoke(app, ["score", str(tmp_path), "--resamples", number])
     assert isinstance(told.exception, UsageError)
-    assert "--resamples is" in str(told.exception)
+    assert "resamples is" in str(told.exception)
 
 
 @pytest.mark.parametrize("number", [0, 100, 1000, 100_000])
