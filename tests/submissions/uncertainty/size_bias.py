@@ -96,8 +96,8 @@ def measured(design: Sample, seed: int) -> dict[str, tuple[float, float, float, 
     rng = np.random.default_rng([9, seed])
     table, families = design
     sizes = [family for family in families if family.sizes]
-    halves = cross_fitted(table, sizes, np.ones((2, len(table.strata)), np.float32), rng)[0]
-    halves = dict(zip(names_of(sizes), halves, strict=True))
+    estimates, _ = cross_fitted(table, sizes, np.ones((2, len(table.strata)), np.float32), rng)
+    halves = dict(zip(names_of(sizes), estimates, strict=True))
     columns = (values(design), draw(*design, DRAWS, seed=seed), fair_models(*design, DRAWS, seed=seed))
     value, drawn, fair = (dict(zip(names_of(families), np.atleast_2d(c).T, strict=True)) for c in columns)
     return {n: (value[n][0], halves[n], np.mean(drawn[n]), np.mean(fair[n])) for n in halves}

@@ -114,8 +114,7 @@ def test_a_tested_value_holds_0_up_to_what_95_percent_of_fair_models_show() -> N
         return np.stack([np.full(size, 1.0), np.full(size, 6.9)], axis=1)
 
     drawn = np.stack([np.linspace(0.5, 2.5, 101), np.linspace(6, 8, 101)], axis=1)
-    tested = (replace(quantity, tested=True) for quantity in (FIRST, SECOND))
-    found = uncertainties(*of_means(*tested, fair), drawn)
+    found = uncertainties(*of_means(replace(FIRST, tested=True), replace(SECOND, tested=True), fair), drawn)
     assert (found["first"].low, found["first"].fair, found["first"].fair_high) == (0, 1, 1)
     assert found["second"].low > 5
     assert uncertainties(*of_means(fair=fair), drawn)["first"].low > 0
