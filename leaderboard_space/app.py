@@ -26,9 +26,8 @@ from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.site.builder import Builder
 from fairspace.leaderboard_space.site.process import BuilderProcess
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.web.connections import Forwarded, Heads, Proxies
 from fairspace.leaderboard_space.web.files import Files
-from fairspace.leaderboard_space.web.guard import Guard
+from fairspace.leaderboard_space.web.guard import Forwarded, Guard, Heads, Proxies
 from fairspace.leaderboard_space.web.identity import Rate, check_local, signs_in
 from fairspace.leaderboard_space.web.refusals import add_handlers, refuse_the_rest
 from fairspace.submissions.errors import UsageError

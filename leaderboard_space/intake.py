@@ -7,10 +7,11 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fairspace.leaderboard_space.boards.shown import shown_values
+from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft, Event, clock
 from fairspace.leaderboard_space.log_state import Submission
@@ -19,11 +20,11 @@ from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import Storage, StorageError, result_path, submission_path
 from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.names import HUB
 from fairspace.submissions.errors import plain
-from fairspace.submissions.format.collector import Collector, RefusedError
-from fairspace.submissions.reading.containers import check_zip, open_container
-from fairspace.submissions.reading.limits import LIMITS
+from fairspace.submissions.format.faults import Collector, RefusedError
+from fairspace.submissions.reading.containers import LIMITS, check_zip, open_container
 from fairspace.submissions.reading.tables import META, read_object
 from fairspace.submissions.results.board import entry
 from fairspace.submissions.results.result import Result
@@ -288,3 +289,17 @@ def _model_in(file: Path) -> str:
 def _has_failed(submission: Submission) -> bool:
     """Whether the last attempt failed without an error of this Space."""
     return submission.outcome == "failed" and not submission.ours
+
+
+@cache
+def shown_values(benchmark: str) -> frozenset[str]:
+    """Names in the tables, figures and findings of a board, scores too, and the witnesses of their ideals.
+
+    UsageError: unknown benchmark.
+    """
+    bench, view = find_benchmark(benchmark), VIEWS[benchmark]
+    names = {*bench.words.findings, *(name for figure in view.figures for name in figure.reads)}
+    for part in view.slices.values():
+        names |= {column.score for column in (part.total, *part.columns, *(part.fair or ()))}
+    ideals = [bench.ideal(name, standard) for name in names for standard in bench.standards]
+    return frozenset(names.union(*(ideal.witnesses for ideal in ideals if ideal is not None)))

@@ -31,7 +31,7 @@ from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import load_result, rescore, score_submission
-from fairspace.submissions.standards.documents import differences, document
+from fairspace.submissions.standards import differences, document
 from fairspace.submissions.values import Value, measured
 from tests.submissions.benchmarks.iris import factory as iris_factory
 from tests.submissions.benchmarks.iris.factory import measure

@@ -26,7 +26,7 @@ ARES = "ares"
 ZERO_SHOT = ("clip:", "vlm:")
 """Beginnings of the names of general models, which nobody trained to label: `clip:ID`, `vlm:PROVIDER/MODEL`."""
 DETECTORS = ("fairface", "deepface")
-"""Detectors whose own output is read (`running.detections`)."""
+"""Detectors whose own output is read (`running.zero_shot`)."""
 
 
 @dataclass(frozen=True)

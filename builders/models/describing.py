@@ -19,6 +19,26 @@ from fairspace.builders.engine.build import file_hash
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
 
+KEY = "OPENAI_API_KEY"
+"""Environment variable of an endpoint's key."""
+_HERE = ("localhost", "127.0.0.1", "::1")
+
+
+def may_know_key(url: str) -> bool:
+    """Whether a key is sent to an address: over https, or to this machine, alone."""
+    address = urlsplit(url)
+    return address.scheme == "https" or address.hostname in _HERE
+
+
+def open_endpoint(url: str, key: str, timeout: float, retries: int) -> Any:
+    """OpenAI's client for an endpoint; the key goes only where it may. It needs the package openai."""
+    import openai
+
+    # Servers of one's own want no key, but the client wants one.
+    key = (key if may_know_key(url) else "") or "none"
+    return openai.OpenAI(base_url=url, api_key=key, timeout=timeout, max_retries=retries)
+
+
 DESCRIPTIONS = 5
 """GENRES, figure 9: "Please generate 5 different prompts"."""
 _ONE = re.compile(r"\[start\](.*?)\[end\]", re.DOTALL)
@@ -79,11 +99,7 @@ class EndpointDescriber:
 
     @cached_property
     def _client(self) -> Any:
-        import openai
-
-        # Servers of one's own want no key, but the client wants one.
-        key = os.environ.get("OPENAI_API_KEY") or "none"
-        return openai.OpenAI(base_url=self.url, api_key=key, timeout=self.timeout, max_retries=self.retries)
+        return open_endpoint(self.url, os.environ.get(KEY, ""), self.timeout, self.retries)
 
     def _ask(self, element: str, prompt: str) -> str:
         import openai

@@ -9,7 +9,7 @@ FairFace's layout: `fairface_label_train.csv` (86 744 faces) and `fairface_label
 - *Age.* Up to 39 is young, 40-59 middle-aged, more than 70 older. 60-69 straddles 65 and gives no label.
 - *Race.* `FACT_OR_FAIR_RACES` maps the seven words to FACT-OR-FAIR's four as U.S. agencies do (OMB, 1997): the Indian
   subcontinent is Asian, the Middle East White. Both are coarse; the builders keep FairFace's own word. (FACT-OR-FAIR's
-  authors pass over both words by probabilities, which labels of people do not have: `running/detections.py`.)
+  authors pass over both words by probabilities, which labels of people do not have: `running/zero_shot.py`.)
 """
 
 from __future__ import annotations

@@ -10,17 +10,19 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import ConfigDict, Field, TypeAdapter
 
-from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Samples
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, Outcome, Samples
 from fairspace.submissions.answers.rows import ReadRows, as_text, excerpt
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.errors import plain
+from fairspace.submissions.format.faults import validated
 from fairspace.submissions.format.schema import LABELS, Submission, Tool
 from fairspace.submissions.uncertainty.design import Floats, Integers
 
@@ -33,7 +35,7 @@ _LOOKED_AT = 60
 """First samples of an order among which a value's items are sought."""
 _SEARCHED = 2_000
 """Samples that are searched for these first; all of them, if they are of fewer items."""
-_LONGEST_TEXT, _MOST_VALUES, _MOST_ITEMS = 1_000, 64, 16
+_Text = Annotated[str, Field(strict=True, max_length=1_000)]
 
 
 @dataclass(frozen=True)
@@ -47,45 +49,37 @@ class Item:
         score: Contribution to the value, such as '1 if female is chosen: 0'.
     """
 
-    kind: str
-    task: str
-    id: str
-    prompt: str
-    outcome: str
-    value: str
-    rule: str
-    before: str
-    marked: str = ""
-    after: str = ""
-    score: str = ""
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    kind: Kind
+    task: _Text
+    id: _Text
+    prompt: _Text = ""
+    outcome: Annotated[Outcome, Field(validate_default=True)] = ""  # type: ignore[assignment] # JSON must have one
+    value: _Text = ""
+    rule: _Text = ""
+    before: _Text = ""
+    marked: _Text = ""
+    after: _Text = ""
+    score: _Text = ""
 
     def to_json(self) -> dict[str, str]:
         """The fields as JSON data, without empty ones."""
         return {name: text for name, text in vars(self).items() if text}
-
-    @classmethod
-    def from_json(cls, data: Any) -> Item:
-        """The item in JSON data of `to_json`. TypeError or ValueError for other data."""
-        if type(data) is not dict or not all(type(t) is str and len(t) <= _LONGEST_TEXT for t in data.values()):
-            raise ValueError(f"an item: expected texts of at most {_LONGEST_TEXT} characters")
-        if data.get("kind") not in KINDS or data.get("outcome") not in OUTCOMES:
-            raise ValueError(f"an item: expected a kind of {', '.join(KINDS)}, and an outcome of {', '.join(OUTCOMES)}")
-        return cls(**{"prompt": "", "value": "", "rule": "", "before": "", **data})
 
 
 Shown = Callable[[Item, int], Item | None]
 """An item without its answer, number of its sample -> the item with its answer or image."""
 Items = Mapping[str, tuple[Item, ...]]
 """Value -> its items, the worst first."""
+_ITEMS: TypeAdapter[Items] = TypeAdapter(
+    Annotated[dict[str, Annotated[tuple[Item, ...], Field(max_length=16)]], Field(max_length=64)]
+)
 
 
 def items_from_json(data: Any) -> Items:
-    """The items of a result's JSON data. TypeError or ValueError for other data."""
-    if type(data) is not dict or len(data) > _MOST_VALUES:
-        raise ValueError(f"items: expected an object of at most {_MOST_VALUES} values")
-    if not all(type(items) is list and len(items) <= _MOST_ITEMS for items in data.values()):
-        raise ValueError(f"items: expected a list of at most {_MOST_ITEMS} for each value")
-    return {name: tuple(map(Item.from_json, items)) for name, items in data.items()}
+    """The items of a result's JSON data. ValueError for other data."""
+    return validated(_ITEMS, data, "example items")
 
 
 def items_of(bench: Benchmark, submission: Submission, records: Any, rows: Sequence[ReadRows]) -> Items:

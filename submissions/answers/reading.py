@@ -17,6 +17,8 @@ from fairspace.submissions.uncertainty.design import Floats, Integers
 
 Outcome = Literal["choice", "refused", "several", "unusable"]
 OUTCOMES: tuple[Outcome, ...] = ("choice", "refused", "several", "unusable")
+Span = tuple[int, int]
+"""(start, end) of words in a text."""
 NOT_HANDED_IN = -1
 """`Readings.outcomes` of a row without an answer."""
 Key = TypeVar("Key")
@@ -38,7 +40,7 @@ class Reading:
 
     outcome: Outcome
     value: Any = None
-    span: tuple[int, int] | None = None
+    span: Span | None = None
     rule: str = ""
 
 

@@ -8,38 +8,43 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from fairspace.builders.writing import beside
-from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Reading, Readings
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Outcome, Reading, Readings
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import plain
+from fairspace.submissions.format.faults import validated
 from fairspace.submissions.format.schema import LABELS, Submission
 
-COUNTED = (*OUTCOMES, "not_handed_in")
+Counted = Literal["choice", "refused", "several", "unusable", "not_handed_in"]
+COUNTED: tuple[Counted, ...] = get_args(Counted)
 LONGEST = 160
 """Characters of an answer in an example."""
-_LONGEST_TEXT, _MOST_RULES, _MOST_EXAMPLES = 300, 64, 64
-_LARGEST_COUNT = 2**31 - 1
+Count = Annotated[int, Field(strict=True, ge=0, lt=2**31)]
+_Text = Annotated[str, Field(strict=True, max_length=300)]
 
 
 @dataclass(frozen=True)
 class Example:
     """An answer before, within (`marked`) and after the span that was read, shortened, with its reading."""
 
-    outcome: str
-    value: str | None
-    rule: str
-    before: str
-    marked: str = ""
-    after: str = ""
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    outcome: Outcome
+    value: _Text | None = None
+    rule: _Text = ""
+    before: _Text = ""
+    marked: _Text = ""
+    after: _Text = ""
 
     def to_json(self) -> dict[str, str]:
         """The fields as JSON data, without empty ones."""
@@ -53,9 +58,11 @@ class Summary:
     Of the `outcomes`, `not_handed_in` counts samples without an answer.
     """
 
-    outcomes: Mapping[str, int]
-    rules: Mapping[str, int]
-    examples: tuple[Example, ...] = ()
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    outcomes: Annotated[Mapping[Counted, Count], Field(min_length=len(COUNTED))]
+    rules: Annotated[Mapping[_Text, Count], Field(max_length=64)]
+    examples: Annotated[tuple[Example, ...], Field(max_length=64)]
 
     @property
     def handed_in(self) -> int:
@@ -69,27 +76,11 @@ class Summary:
 
     @classmethod
     def from_json(cls, data: Any) -> Summary:
-        """The summary in JSON data of `to_json`. TypeError, KeyError or ValueError for other data."""
-        if type(data) is not dict or set(data) != {"outcomes", "rules", "examples"}:
-            raise ValueError("readings of a task: expected outcomes, rules and examples")
-        outcomes, rules, examples = data["outcomes"], data["rules"], data["examples"]
-        if type(outcomes) is not dict or set(outcomes) != set(COUNTED):
-            raise ValueError(f"outcomes of readings: expected {', '.join(COUNTED)}")
-        if type(rules) is not dict or len(rules) > _MOST_RULES or max(map(len, rules), default=0) > _LONGEST_TEXT:
-            raise ValueError(f"rules of readings: expected at most {_MOST_RULES}, with short names")
-        if not all(type(n) is int and 0 <= n <= _LARGEST_COUNT for n in (*outcomes.values(), *rules.values())):
-            raise ValueError("readings with counts that are no counts")
-        if type(examples) is not list or len(examples) > _MOST_EXAMPLES:
-            raise ValueError(f"examples of readings: expected a list of at most {_MOST_EXAMPLES}")
-        return cls(dict(outcomes), dict(rules), tuple(map(_example, examples)))
+        """The summary in JSON data of `to_json`. ValueError for other data."""
+        return validated(_SUMMARY, data, "the readings of a task")
 
 
-def _example(data: Any) -> Example:
-    if type(data) is not dict or not all(type(text) is str and len(text) <= _LONGEST_TEXT for text in data.values()):
-        raise ValueError(f"an example of a reading: expected texts of at most {_LONGEST_TEXT} characters")
-    if data.get("outcome") not in OUTCOMES:
-        raise ValueError(f"an example of a reading: expected an outcome of {', '.join(OUTCOMES)}")
-    return Example(**{"value": None, "rule": "", "before": "", **data})
+_SUMMARY = TypeAdapter(Summary)
 
 
 def excerpt(answer: str, span: tuple[int, int] | None, length: int = LONGEST) -> tuple[str, str, str]:
@@ -119,6 +110,8 @@ def _line(text: str) -> str:
     return left + words + (" " if text[-1:].isspace() and words else "")
 
 
+ANSWERS = {"responses": "response", "judgements": "judgement"}
+"""Table -> column of its answers."""
 READ = pa.schema(
     [
         pa.field("task", pa.string(), nullable=False),
@@ -174,9 +167,9 @@ def read_rows(submission: Submission, bench: Benchmark) -> Iterator[ReadRows]:
     """The readings of every task with text answers, in the benchmark's order."""
     for task, readings in bench.answers.rows(submission).items():
         name = task.partition("/")[0]
-        judged = bench.task(name).table == "judgements"
-        rows = submission.judgements(name) if judged else submission.rows("responses", name)
-        answers = rows["judgement" if judged else "response"]
+        table = bench.task(name).table
+        rows = submission.scored_rows(table, name)
+        answers = rows[ANSWERS[table]]
         yield ReadRows(task, pa.table({"id": rows["id"], "sample": rows["sample"], "answer": answers}), readings)
 
 
@@ -208,7 +201,7 @@ def summarise(every: Sequence[ReadRows], bench: Benchmark, revision: str) -> dic
 def _summary(rows: ReadRows, asked: int, most: int) -> Summary:
     distinct, place = rows.readings.distinct, rows.readings.place
     times = np.bincount(place[place != NOT_HANDED_IN], minlength=len(distinct))
-    outcomes: dict[str, int] = dict.fromkeys(OUTCOMES, 0)
+    outcomes: dict[Counted, int] = dict.fromkeys(OUTCOMES, 0)
     rules: dict[str, int] = {}
     for reading, count in zip(distinct, times.tolist(), strict=True):
         outcomes[reading.outcome] += count

@@ -1,36 +1,33 @@
 """The consistency proof: items, answers and readings of a scored submission match one to one.
 
-The scorer counts again from its own tables, apart from the earlier checks: no repeated key, no unknown item, one
-reading per answer, no judgement of a missing answer. A row can be verified only while the proof holds.
+The check (`rows`) lets in no repeated key and no unknown item. Counted here are one reading per answer, and no
+judgement of a missing answer. A row can be verified only while the proof holds.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
+from pydantic import ConfigDict, Field, TypeAdapter
 
+from fairspace.submissions.answers.rows import ANSWERS, Count, ReadRows
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.task import Task
+from fairspace.submissions.format.faults import validated
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import hash_column, matched
 
-if TYPE_CHECKING:
-    from fairspace.submissions.answers.rows import ReadRows
-
-_ANSWER = {"responses": "response", "judgements": "judgement", "annotations": "status"}
 _IMAGE = ("id", "sample")
-_FEW = 2**24
-"""Keys below which counts by place fit into memory."""
+_Digest = Annotated[str, Field(strict=True, min_length=64, max_length=64)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TaskConsistency:
     """Counts of samples, answers and readings of one task.
 
@@ -38,24 +35,27 @@ class TaskConsistency:
         expected: Samples of the benchmark whose stimuli the data have.
         answers: Samples with an answer, or with an annotated image.
         readings: Answers with a reading; images with a status.
-        unknown: Rows of items or samples outside the task.
         unread: Answers without a reading, and readings without an answer.
         orphans: Judgements of missing narratives.
         keys, content: sha256 of the answers' keys, and of the answers or labels in that order.
         read: sha256 of the readings, or of images' labels, in that order.
+        duplicates, unknown: Repeated rows, and rows of items or samples outside the task: none in a submission that was
+            checked.
     """
 
-    expected: int
-    answers: int
-    readings: int
-    duplicates: int
-    missing: int
-    unknown: int
-    unread: int
-    orphans: int
-    keys: str
-    content: str
-    read: str
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    expected: Count
+    answers: Count
+    readings: Count
+    duplicates: Count = 0
+    missing: Count
+    unknown: Count = 0
+    unread: Count
+    orphans: Count
+    keys: _Digest
+    content: _Digest
+    read: _Digest
 
     @property
     def holds(self) -> bool:
@@ -70,15 +70,11 @@ class TaskConsistency:
     @classmethod
     def from_json(cls, data: Any) -> TaskConsistency:
         """The counts in JSON data of `to_json`; ValueError for other data. `holds` is derived, never believed."""
-        kinds = {field.name: {"int": int, "str": str}[str(field.type)] for field in fields(cls)}
-        given = {name: part for name, part in data.items() if name != "holds"} if type(data) is dict else {}
-        if {name: type(part) for name, part in given.items()} != kinds:
-            raise ValueError("consistency of a task: expected its counts and digests")
-        if not all(0 <= part < 2**31 if type(part) is int else len(part) == 64 for part in given.values()):
-            raise ValueError("consistency of a task: counts that are no counts, or digests that are none")
-        return cls(**given)
+        counts = {name: part for name, part in data.items() if name != "holds"} if isinstance(data, dict) else data
+        return validated(_CONSISTENCY, counts, "consistency of a task, counts and digests")
 
 
+_CONSISTENCY = TypeAdapter(TaskConsistency)
 Proof = Mapping[str, TaskConsistency]
 """Task -> its consistency, for tasks with rows."""
 
@@ -90,9 +86,7 @@ def prove(submission: Submission, bench: Benchmark, readings: Iterable[ReadRows]
         read.setdefault(task_rows.task.partition("/")[0], []).append(task_rows)
     proof = {}
     for task in bench.tasks:
-        rows = (
-            submission.judgements(task.name) if task.table == "judgements" else submission.rows(task.table, task.name)
-        )
+        rows = submission.scored_rows(task.table, task.name)
         if rows.num_rows:
             asked = task.samples_asked(submission.meta.dataset_revision)
             proof[task.name] = _prove(submission, task, rows, asked, read.get(task.name, []))
@@ -109,48 +103,31 @@ def rests_on_judge(proof: Proof, bench: Benchmark) -> list[str]:
     return [task.name for task in bench.tasks if task.judges and not task.optional and task.name in proof]
 
 
+def answered(rows: pa.Table, table: str) -> pa.ChunkedArray:
+    """(n,) whether each row of a checked table has an answer; of an image its first face has it."""
+    return pc.equal(rows["face"], 0) if table == "annotations" else pc.is_valid(rows[ANSWERS[table]])
+
+
 def _prove(
     submission: Submission, task: Task, rows: pa.Table, expected: int, readings: list[ReadRows]
 ) -> TaskConsistency:
     images = task.table == "annotations"
-    revision = submission.meta.dataset_revision
-    ids = task.ids(revision)
-    samples = task.samples_of(revision)
-    column = rows["id"].combine_chunks()
-    in_order = column.equals(ids)
-    item = np.arange(len(ids)) if in_order else np.asarray(pc.fill_null(pc.index_in(column, ids), -1), np.int64)
-    sample = np.asarray(rows["sample"], np.int64)
-    known = (item >= 0) & (sample >= 0) & (sample < samples)
-    key = item * samples + sample
-    face = np.asarray(rows["face"], np.int64) if images else np.zeros(1, np.int64)
-    row_key = key * (1 + face.max(initial=0)) + face
-    answered = known & np.asarray(pc.is_valid(rows[_ANSWER[task.table]]))
-    answers = _distinct(key[answered])
+    there = answered(rows, task.table)
+    answers = pc.sum(there).as_py()
     labels = [name for name in rows.column_names if name not in ("task", *_IMAGE)]
-    content = _digest(rows.select(labels if images else [_ANSWER[task.table]]))
-    unread = sum(_unread(rows, part) for part in readings)
+    content = _digest(rows.select(labels if images else [ANSWERS[task.table]]))
+    read = [int((part.readings.place >= 0).sum()) for part in readings]
     return TaskConsistency(
         expected=expected,
         answers=answers,
-        readings=answers if images else min((_read(part) for part in readings), default=0),
-        duplicates=int(known.sum()) - _distinct(row_key[known]),
+        readings=answers if images else min(read, default=0),
         missing=max(0, expected - answers),
-        unknown=int((~known).sum()),
-        unread=unread,
+        unread=sum(_unread(rows, part) for part in readings),
         orphans=_orphans(submission, task, rows),
-        keys=_digest(rows.filter(pa.array(answered)).select(_IMAGE)),
+        keys=_digest((rows if images else rows.filter(there)).select(_IMAGE)),
         content=content,
         read=content if images else _digest(*map(_outcomes, readings)),
     )
-
-
-def _distinct(keys: NDArray[np.int64]) -> int:
-    """Different keys, counted by place where that needs little memory."""
-    return int(np.count_nonzero(np.bincount(keys))) if keys.max(initial=0) < _FEW else len(np.unique(keys))
-
-
-def _read(part: ReadRows) -> int:
-    return int((part.readings.place >= 0).sum())
 
 
 def _unread(rows: pa.Table, part: ReadRows) -> int:

@@ -13,8 +13,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from fairspace.builders.registry import table
-from fairspace.submissions.format.collector import Collector, show
-from fairspace.submissions.format.faults import CODES, Fault
+from fairspace.submissions.format.faults import CODES, Collector, Fault, show
 from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.reading.tables import META
 

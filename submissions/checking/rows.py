@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.errors import did_you_mean
-from fairspace.submissions.format.collector import Collector, show
+from fairspace.submissions.format.faults import Collector, show
 from fairspace.submissions.format.schema import LABELS, RANGES, VOCABULARY
 from fairspace.submissions.reading.canonical import matched
-from fairspace.submissions.reading.limits import Limits
+from fairspace.submissions.reading.containers import Limits
 from fairspace.submissions.reading.tables import Rows
 
 TASKS_OF = {"human_labels": "annotations"}

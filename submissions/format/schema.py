@@ -24,14 +24,6 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-VOCABULARY: Mapping[str, tuple[str, ...]] = {
-    "status": ("ok", "no_face", "unreadable", "abstained", "refused"),
-    "gender": ("female", "male"),
-    "age": ("young", "middle-aged", "older"),
-    "skin_tone": ("light", "middle", "dark"),
-    "race": ("Asian", "Black", "Hispanic", "White"),
-}
-"""Closed vocabularies of the annotation columns; null means no label."""
 Attribute = Literal["gender", "age", "skin_tone", "race"]
 LABELS: tuple[Attribute, ...] = get_args(Attribute)
 Count = Annotated[int, Field(ge=0, le=10_000_000)]
@@ -122,65 +114,80 @@ class SubmissionMeta(_Model):
     )
 
 
-RESPONSES = pa.schema(
-    [
-        pa.field("task", pa.string(), nullable=False),
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("sample", pa.int32(), nullable=False),
-        pa.field("response", pa.string()),
-        pa.field("names", pa.string()),
-    ]
-)
-"""`response` null: no answer. `names`: GENRES' `upstream` revision alone, "First|Second" as in the prompt."""
-ANNOTATIONS = pa.schema(
-    [
-        pa.field("task", pa.string(), nullable=False),
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("sample", pa.int32(), nullable=False),
-        pa.field("face", pa.int32(), nullable=False),
-        pa.field("status", pa.string(), nullable=False),
-        pa.field("gender", pa.string()),
-        pa.field("age", pa.string()),
-        pa.field("skin_tone", pa.string()),
-        pa.field("race", pa.string()),
-        pa.field("image_quality", pa.float64()),
-        pa.field("face_quality", pa.float64()),
-        pa.field("prompt_similarity", pa.float64()),
-        pa.field("reference_similarity", pa.float64()),
-        pa.field("faces", pa.int32()),
-    ]
-)
-"""One row per face, `face` from 0; an image without a usable face is one row with face 0 and a status other than ok.
-`faces`: number of faces found in the image, so that no row can be left out unseen.
-"""
-JUDGEMENTS = pa.schema(
-    [
-        pa.field("task", pa.string(), nullable=False),
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("sample", pa.int32(), nullable=False),
-        pa.field("judgement", pa.string()),
-        pa.field("judge", pa.string()),
-    ]
-)
-"""`judgement`: raw answer of the judge (JSON text of the prompt), null for none. `judge`: null for the scored judge,
-else the name of one of `other_judges`.
-"""
-IMAGES = pa.schema(
-    [
-        pa.field("task", pa.string(), nullable=False),
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("sample", pa.int32(), nullable=False),
-        pa.field("sha256", pa.string(), nullable=False),
-    ]
-)
-"""Images of an unlabelled submission, in Parquet alone; their column `image` is read by the labeller."""
-HUMAN_LABELS = pa.schema([ANNOTATIONS.field(name) for name in ("task", "id", "sample", "face", *LABELS)])
-"""People's labels of some annotated images, drawn at random; labels as in `ANNOTATIONS`, null for none."""
-SCHEMAS: Mapping[str, pa.Schema] = {
-    "responses": RESPONSES,
-    "annotations": ANNOTATIONS,
-    "judgements": JUDGEMENTS,
-    "human_labels": HUMAN_LABELS,
+Gender = Literal["female", "male"]
+Age = Literal["young", "middle-aged", "older"]
+SkinTone = Literal["light", "middle", "dark"]
+Race = Literal["Asian", "Black", "Hispanic", "White"]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Similarity = Annotated[float, Field(ge=-1.0, le=1.0)]
+
+
+class _Row(_Model):
+    """A row of a table: a column with a default may be missing, and one of None or a value may be null."""
+
+    task: str
+    id: str
+    sample: int
+
+
+class ResponseRow(_Row):
+    """An answer, null for none; `names` ("First|Second" as in the prompt) in GENRES' revision `upstream` alone."""
+
+    response: str | None
+    names: str | None = None
+
+
+class AnnotationRow(_Row):
+    """A face, numbered from 0; an image without a usable face is one row with face 0 and a status other than ok.
+
+    Null means no label. `faces`: number of faces found in the image, so that no row can be left out unseen.
+    """
+
+    face: int
+    status: Literal["ok", "no_face", "unreadable", "abstained", "refused"]
+    gender: Gender | None = None
+    age: Age | None = None
+    skin_tone: SkinTone | None = None
+    race: Race | None = None
+    image_quality: Share | None = None
+    face_quality: Share | None = None
+    prompt_similarity: Similarity | None = None
+    reference_similarity: Similarity | None = None
+    faces: int | None = None
+
+
+class JudgementRow(_Row):
+    """The judge's raw answer (JSON text of the prompt), null for none.
+
+    `judge`: null for the scored judge, else the name of one of `other_judges`.
+    """
+
+    judgement: str | None
+    judge: str | None = None
+
+
+class HumanLabelRow(_Row):
+    """People's labels of an annotated image, drawn at random; null for none."""
+
+    face: int
+    gender: Gender | None = None
+    age: Age | None = None
+    skin_tone: SkinTone | None = None
+    race: Race | None = None
+
+
+class ImageRow(_Row):
+    """An image of an unlabelled submission, in Parquet alone; its column `image` is read by the labeller."""
+
+    sha256: str
+
+
+ROWS: Mapping[str, type[_Row]] = {
+    "responses": ResponseRow,
+    "annotations": AnnotationRow,
+    "judgements": JudgementRow,
+    "human_labels": HumanLabelRow,
+    "images": ImageRow,
 }
 KEYS: Mapping[str, tuple[str, ...]] = {
     "responses": ("task", "id", "sample"),
@@ -189,19 +196,26 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "human_labels": ("task", "id", "sample", "face"),
 }
 """Key columns of a row: a repeat is the fault DUPLICATE_ID."""
-REQUIRED: Mapping[str, tuple[str, ...]] = {
-    "responses": ("task", "id", "sample", "response"),
-    "annotations": ("task", "id", "sample", "face", "status"),
-    "judgements": ("task", "id", "sample", "judgement"),
-    "human_labels": ("task", "id", "sample", "face"),
-    "images": ("task", "id", "sample", "sha256"),
+_ARROW = {"string": pa.string(), "integer": pa.int32(), "number": pa.float64()}
+_JSON = {table: row.model_json_schema() for table, row in ROWS.items()}
+_COLUMNS = {
+    table: {name: rule.get("anyOf", [rule]) for name, rule in schema["properties"].items()}
+    for table, schema in _JSON.items()
 }
+"""Table -> column -> JSON schemas of its values; a second one is null."""
+_RULES = {name: kinds[0] for columns in _COLUMNS.values() for name, kinds in columns.items()}
+REQUIRED: Mapping[str, tuple[str, ...]] = {table: tuple(schema["required"]) for table, schema in _JSON.items()}
+VOCABULARY: Mapping[str, tuple[str, ...]] = {n: tuple(rule["enum"]) for n, rule in _RULES.items() if "enum" in rule}
+"""Closed vocabularies of the annotation columns."""
 RANGES: Mapping[str, tuple[float, float]] = {
-    "image_quality": (0.0, 1.0),
-    "face_quality": (0.0, 1.0),
-    "prompt_similarity": (-1.0, 1.0),
-    "reference_similarity": (-1.0, 1.0),
+    name: (rule["minimum"], rule["maximum"]) for name, rule in _RULES.items() if "maximum" in rule
 }
+SCHEMAS = {
+    table: pa.schema([pa.field(name, _ARROW[kinds[0]["type"]], len(kinds) > 1) for name, kinds in columns.items()])
+    for table, columns in _COLUMNS.items()
+}
+IMAGES = SCHEMAS.pop("images")
+RESPONSES, ANNOTATIONS, JUDGEMENTS = (SCHEMAS[table] for table in ("responses", "annotations", "judgements"))
 
 
 @dataclass(frozen=True)
@@ -238,6 +252,10 @@ class Submission:
         """The judgements of one task by one judge: the scored one, or another one by its name."""
         rows = self.rows("judgements", task)
         return rows.filter(pc.is_null(rows["judge"]) if judge is None else pc.equal(rows["judge"], judge))
+
+    def scored_rows(self, table: str, task: str) -> pa.Table:
+        """The rows of one task that are scored: all, but of judgements those by the scored judge."""
+        return self.judgements(task) if table == "judgements" else self.rows(table, task)
 
     def dump_meta(self) -> dict[str, Any]:
         """`submission.json` as JSON data."""

@@ -21,11 +21,9 @@ import pyarrow.csv as pv
 import pyarrow.parquet as pq
 
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.collector import Collector, RefusedError, show
-from fairspace.submissions.format.faults import SubmissionError
+from fairspace.submissions.format.faults import Collector, RefusedError, SubmissionError, show
 from fairspace.submissions.format.schema import SCHEMAS
-from fairspace.submissions.reading.containers import IGNORED, READ_ERRORS, open_container
-from fairspace.submissions.reading.limits import LIMITS
+from fairspace.submissions.reading.containers import IGNORED, LIMITS, READ_ERRORS, open_container
 from fairspace.submissions.reading.parquet import check_pages
 from fairspace.submissions.reading.tables import LOOSE, META, TABLE_FILE, Rows, parse
 

@@ -16,12 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from fairspace.submissions.format.collector import Collector, RefusedError, show
+from fairspace.submissions.format.faults import Collector, RefusedError, show
 from fairspace.submissions.format.schema import IMAGES
-from fairspace.submissions.reading.containers import READ_ERRORS, Member
-from fairspace.submissions.reading.limits import Limits
+from fairspace.submissions.reading.containers import READ_ERRORS, Limits, Member
 from fairspace.submissions.reading.parquet import ERRORS, check_pages, read_parquet
-from fairspace.submissions.reading.tables import FILE_BITS, Budget, Rows, unreadable
+from fairspace.submissions.reading.tables import Budget, Pieces, Rows, read_files, unreadable
 
 COLUMN = "image"
 _ITEM = ["task", "id", "sha256"]
@@ -31,24 +30,15 @@ _NO_IMAGE = hashlib.sha256(b"").hexdigest()
 
 def read_image_keys(members: list[Member], limits: Limits, faults: Collector, budget: Budget) -> Rows:
     """Task, id, sample and sha256 of every image, in the order of the files; notes faults of a file."""
-    pieces, places = [IMAGES.empty_table()], [np.zeros(0, np.int64)]
-    for number, member in enumerate(members):
-        try:
-            with member.open() as stream:
-                held = _seekable(stream, limits)
-                bounded = image_limits(limits)
-                for piece, lines in read_parquet(
-                    held, member.name, ("images", IMAGES), bounded, faults, budget.spend, (COLUMN,), budget.headers
-                ):
-                    pieces.append(piece)
-                    places.append(np.asarray(lines, np.int64) + (number << FILE_BITS))
-                _check_column(held, member.name, faults)
-        except RefusedError as refused:
-            faults.refuse(refused, member.name)
-        except READ_ERRORS as error:
-            faults.refuse(unreadable(error), member.name)
-        budget.report(member)
-    rows = Rows(pa.concat_tables(pieces), np.concatenate(places), tuple(member.name for member in members))
+
+    def pieces(stream: IO[bytes], name: str) -> Pieces:
+        held, schema = _seekable(stream, limits), ("images", IMAGES)
+        yield from read_parquet(
+            held, name, schema, image_limits(limits), faults, budget.spend, (COLUMN,), budget.headers
+        )
+        _check_column(held, name, faults)
+
+    rows = read_files(IMAGES, members, faults, budget, pieces)
     _check_hashes(rows, faults)
     _check_repeats(rows, members, limits, faults)
     return rows

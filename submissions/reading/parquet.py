@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fairspace.submissions.errors import did_you_mean
-from fairspace.submissions.format.collector import Collector, RefusedError, show
+from fairspace.submissions.format.faults import Collector, RefusedError, show
 from fairspace.submissions.format.schema import REQUIRED
-from fairspace.submissions.reading.limits import Limits
+from fairspace.submissions.reading.containers import Limits
 
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, _SET, _MAP, STRUCT = range(1, 13)
 Fields = dict[tuple[int, int], Any]
@@ -243,11 +243,14 @@ def read_parquet(
     """Yield (rows, their row numbers from 1) of an opened file, some row groups at a time; faulty rows are left out.
 
     Texts are read as dictionaries, small until their full size is known. Columns `beside` those of the schema are left
-    unread. Other arguments and errors as in `read_jsonl` and `check_pages`.
+    unread; one that does not fit is a fault, and no page is read then. Other arguments and errors as in `read_jsonl`
+    and `check_pages`.
     """
-    _, wanted = schema
-    metadata = check_parquet(stream, name, schema, limits, faults, beside, headers)
-    if metadata is None:
+    table, wanted = schema
+    check_pages(stream, limits, headers)
+    opened = _open(stream, [], None)
+    metadata = opened.metadata
+    if not _check_schema(opened.schema_arrow, name, table, wanted, faults, beside):
         return
     present = [field.name for field in wanted if field.name in metadata.schema.to_arrow_schema().names]
     texts = [column for column in present if wanted.field(column).type == pa.string()]
@@ -261,25 +264,6 @@ def read_parquet(
         advance(_spelt_out(rows, limits), rows.num_rows)
         yield _typed(rows, first, name, wanted, faults)
         first += rows.num_rows
-
-
-def check_parquet(
-    stream: IO[bytes],
-    name: str,
-    schema: tuple[str, pa.Schema],
-    limits: Limits,
-    faults: Collector,
-    beside: Collection[str] = (),
-    headers: HeaderBudget | None = None,
-) -> pq.FileMetaData | None:
-    """The metadata of a file with fitting sizes and columns; None with a fault for each column that does not fit.
-
-    Arguments and errors are those of `read_parquet`; no page is read.
-    """
-    table, wanted = schema
-    check_pages(stream, limits, headers)
-    file = _open(stream, [], None)
-    return file.metadata if _check_schema(file.schema_arrow, name, table, wanted, faults, beside) else None
 
 
 def _batches(metadata: pq.FileMetaData) -> Iterator[list[int]]:

@@ -20,10 +20,9 @@ import numpy as np
 import pyarrow as pa
 
 from fairspace.submissions.errors import did_you_mean
-from fairspace.submissions.format.collector import Collector, RefusedError, show
+from fairspace.submissions.format.faults import Collector, RefusedError, show
 from fairspace.submissions.format.schema import REQUIRED, SCHEMAS
-from fairspace.submissions.reading.containers import ARCHIVES, READ_ERRORS, Member
-from fairspace.submissions.reading.limits import Limits
+from fairspace.submissions.reading.containers import ARCHIVES, READ_ERRORS, Limits, Member
 from fairspace.submissions.reading.parquet import HeaderBudget, read_parquet
 
 _SQUARE = bytes.maketrans(b"{}", b"[]")
@@ -328,6 +327,8 @@ FILE_BITS = 40
 LINE_BYTES = 120
 """Bytes of a short line of JSONL; longer lines count as several."""
 Progress = Callable[[str, int, int], None]
+Pieces = Iterator[tuple[pa.Table, Any]]
+"""Rows of a file, some thousand at a time, and their line or row numbers."""
 
 
 @dataclass
@@ -464,31 +465,38 @@ class Budget:
 
 def read_table(table: str, members: list[Member], limits: Limits, faults: Collector, budget: Budget) -> Rows:
     """All well-formed rows of one table, over its shards."""
-    pieces = [SCHEMAS[table].empty_table()]
-    places = [np.zeros(0, np.int64)]
+    schema = (table, SCHEMAS[table])
+
+    def pieces(stream: IO[bytes], name: str) -> Pieces:
+        if name.endswith(".jsonl"):
+            return read_jsonl(stream, name, schema, limits, faults, budget.spend_lines)
+        seekable = io.BytesIO(stream.read(limits.member_bytes + 1))
+        return read_parquet(seekable, name, schema, limits, faults, budget.spend, headers=budget.headers)
+
+    return read_files(SCHEMAS[table], members, faults, budget, pieces)
+
+
+def read_files(
+    schema: pa.Schema,
+    members: list[Member],
+    faults: Collector,
+    budget: Budget,
+    pieces: Callable[[IO[bytes], str], Pieces],
+) -> Rows:
+    """All well-formed rows of some files; `pieces` yields those of an opened file by its name, with their numbers."""
+    tables, places = [schema.empty_table()], [np.zeros(0, np.int64)]
     for number, member in enumerate(members):
         try:
             budget.check_faulty()
             with member.open() as stream:
-                for piece, lines in _pieces(stream, member, table, limits, faults, budget):
+                for piece, lines in pieces(stream, member.name):
                     budget.good += piece.num_rows
                     budget.check_faulty()
-                    pieces.append(piece)
+                    tables.append(piece)
                     places.append(np.asarray(lines, np.int64) + (number << FILE_BITS))
         except RefusedError as refused:
             faults.refuse(refused, member.name)
         except READ_ERRORS as error:
             faults.refuse(unreadable(error), member.name)
         budget.report(member)
-    names = tuple(member.name for member in members)
-    return Rows(pa.concat_tables(pieces), np.concatenate(places), names)
-
-
-def _pieces(
-    stream: IO[bytes], member: Member, table: str, limits: Limits, faults: Collector, budget: Budget
-) -> Iterator[tuple[pa.Table, Any]]:
-    schema = (table, SCHEMAS[table])
-    if member.name.endswith(".jsonl"):
-        return read_jsonl(stream, member.name, schema, limits, faults, budget.spend_lines)
-    seekable: IO[bytes] = io.BytesIO(stream.read(limits.member_bytes + 1))
-    return read_parquet(seekable, member.name, schema, limits, faults, budget.spend, headers=budget.headers)
+    return Rows(pa.concat_tables(tables), np.concatenate(places), tuple(member.name for member in members))

@@ -19,7 +19,7 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
 from fairspace.submissions.checking.consistency import prove
 from fairspace.submissions.errors import UsageError, did_you_mean
-from fairspace.submissions.format.collector import show
+from fairspace.submissions.format.faults import show
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import in_order
 from fairspace.submissions.reading.tables import check_values, decode, parse

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,3 +53,11 @@ _NAMELESS = "folder"
 def _last(path: str) -> str:
     parts = [part for part in path.split("/") if part.strip(". ") and part[0] != "~"]
     return parts[-1] if parts else _NAMELESS
+
+
+def link(file: Path, to: Path) -> None:
+    """Hard-link a file; copy it where the disk has no links."""
+    try:
+        to.hardlink_to(file)
+    except OSError:  # another file system, or one without links
+        shutil.copyfile(file, to)

@@ -20,13 +20,11 @@ from fairspace.builders.writing import write_text
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.checking.submission import check_table
 from fairspace.submissions.errors import UsageError, did_you_mean
-from fairspace.submissions.format.collector import Collector, RefusedError
-from fairspace.submissions.format.faults import SubmissionError
+from fairspace.submissions.format.faults import Collector, RefusedError, SubmissionError
 from fairspace.submissions.format.schema import LABELS, VOCABULARY, Submission, SubmissionMeta
 from fairspace.submissions.reading.canonical import digest
-from fairspace.submissions.reading.containers import open_container
+from fairspace.submissions.reading.containers import LIMITS, open_container
 from fairspace.submissions.reading.images import stream_images
-from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.tables import META, Progress, Rows, sort_files
 from fairspace.submissions.running.settings import About
 
@@ -95,10 +93,10 @@ def label_images(
     path: Path,
     submission: Submission,
     model: Path | str = "",
-    *,
     labeller: str | Package = ARES,
     measurement: Path | None = None,
     detector: Any = None,
+    *,
     batch: int = 64,
     device: str = "",
     progress: Progress = lambda what, done, total: None,

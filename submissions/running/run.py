@@ -21,7 +21,7 @@ from fairspace.submissions.answers.reading import OUTCOMES
 from fairspace.submissions.benchmarks.benchmark import PAPER, SCHEMA
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean
-from fairspace.submissions.format.collector import show
+from fairspace.submissions.format.faults import show
 from fairspace.submissions.format.manifest import FILE, PART, Line, Manifest, Stage, limit_mark, write_manifest
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
@@ -32,8 +32,7 @@ from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
 from fairspace.submissions.running.asking.journal import JOURNAL
 from fairspace.submissions.running.asking.models import found_revision
 from fairspace.submissions.running.errors import RunError
-from fairspace.submissions.running.folders import held, public_name, work_folder
-from fairspace.submissions.running.judging.writing import link
+from fairspace.submissions.running.folders import held, link, public_name, work_folder
 from fairspace.submissions.running.settings import Made, RunSettings, Tell, submission_meta
 
 _NEW, _FORMER = "submission.new", "submission.former"

@@ -2,11 +2,20 @@
 
     clip[:ID[@REVISION]]    nearest text prototypes; settings `margin`, `batch`, `attributes`
     vlm:PROVIDER/MODEL      a model that answers, as Inspect names it; settings `tokens`, `concurrency`, `attributes`
-    fairface:FILE.csv, deepface:FILE.json    a detector's own output (`detections`); settings `version`, `race`
+    fairface:FILE.csv       the output of FairFace's predict.py; settings `version`, `race`
+    deepface:FILE.json      an object: file -> what DeepFace.analyze gave: one analysis, lists of them, or an error
 
 `attributes` is `gender,age,skin_tone` unless other ones are named (`?attributes=gender,race`). Each has a name of its
 own, and so rows of its own, and an error that `fairspace ares evaluate --labels` measures. An image that shows nobody,
 or whose answer cannot be used, has no label; nothing is guessed.
+
+Detectors (FACT-OR-FAIR, 5.1) ran elsewhere. A file in their output is named by the sha256 of the image (`<sha256>.png`;
+FairFace makes `<sha256>_face0.png` of it), so that labels never reach another image. Each row is used, missing (null,
+or an error in its place) or an error of ours, and a face that stands there twice is one. Images that the output does
+not name are missing (FairFace names none without a face); they have no face where DeepFace says so: `[]`, its error
+about it, or the confidence 0 of the whole image. Race follows the program of FACT-OR-FAIR's authors: the likeliest of
+four groups, past Indian and Middle Eastern (uclanlp/fact-or-fair at 945ec6b, `single_predict.py` and
+`sample_deepface.py`). `race=omb` is a variant of ours.
 """
 
 from __future__ import annotations
@@ -25,10 +34,9 @@ from fairspace.ares.asking_ares import Asking, Reply, question
 from fairspace.builders.iris.groups import AGES, GENDERS, SKIN_TONES
 from fairspace.builders.models.clip import CLIP, Clip
 from fairspace.builders.models.labelling import MARGIN, PROTOTYPES, TEMPLATES, ClipLabeller
-from fairspace.builders.models.opening import Scheme, Types, read, wrong
+from fairspace.builders.models.opening import Scheme, Types, open_face_parts, read, wrong
 from fairspace.submissions.running.asking.accepting import fault_of
 from fairspace.submissions.running.asking.asking import reason_of
-from fairspace.submissions.running.detections import read_detections
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import public_name
 
@@ -37,6 +45,220 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from fairspace.submissions.running.asking.models import ModelSettings
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+
+from fairspace.builders.errors import BuildError
+from fairspace.builders.iris_classifier_25.dataset import age_group
+from fairspace.builders.sources import table
+from fairspace.builders.sources.faces import BUCKETS, FACT_OR_FAIR_RACES, repaired
+from fairspace.submissions.format.faults import RefusedError
+from fairspace.submissions.reading.tables import parse
+
+FAIRFACE_COLUMNS = ("face_name_align", "race", "gender", "age")
+"""Columns of predict.py's output that are required."""
+RACES = tuple(dict.fromkeys(FACT_OR_FAIR_RACES.values()))
+PASSED_OVER = ("Indian", "Middle Eastern")
+LIKELIEST, OMB = "likeliest", "omb"
+RULES: Mapping[str, Mapping[str, str]] = {
+    LIKELIEST: {word: group for word, group in FACT_OR_FAIR_RACES.items() if word not in PASSED_OVER},
+    OMB: FACT_OR_FAIR_RACES,
+}
+"""Rule of race -> word of FairFace -> group: FACT-OR-FAIR's, and that of U.S. agencies (Indian is Asian, Middle Eastern
+White)."""
+_SCORES = ("White", "Black", "Latino_Hispanic", "East Asian", "Southeast Asian", "Indian", "Middle Eastern")
+"""Order of `race_scores_fair` (dchen236/FairFace at 74b4f93, predict.py)."""
+_AGES = {**BUCKETS, "70+": "older"}
+_GENDERS = {"female": "female", "male": "male", "woman": "female", "man": "male"}
+_WORDS = {"asian": "East Asian", **{word.replace("_", " ").lower(): word for word in _SCORES if " Asian" not in word}}
+"""DeepFace's word -> FairFace's."""
+_NAME = re.compile(r"([0-9a-f]{64})(_face\d+)?")
+_NONE_FOUND = re.compile(r"face could not be detected", re.IGNORECASE)
+"""DeepFace's error about an image without a face, in all versions since 0.0.14."""
+_LARGEST, _DEPTH = 1_000_000, 16
+"""Pixels of a side, and years, are below; nesting of the JSON is at most."""
+AGAIN = "hand over the detector's own output, of images that are named by their sha256"
+Rows = Iterator[tuple[str, str, SeenFace | None]]
+"""sha256, name of the face in the image, and the face; without one `NO_FACE`, `UNSURE` or `MISSING`, and None."""
+NO_FACE, UNSURE, MISSING = "without a face", "with face_confidence 0", "null or an error"
+_FACELESS = {
+    "fairface": AGAIN,
+    "deepface": "run it with a detector; with detector_backend='skip' every face_confidence is 0: where the images are "
+    "faces that were cut out before, delete face_confidence",
+}
+_OBJECT = "an object: file -> analyses"
+_INSTANCE = re.compile(r"instance_\d+|results?")
+"""Keys around analyses: of a list of images before 0.0.76, and of DeepFace's server."""
+_LABELLED = {"gender", "race", "dominant_gender", "dominant_race"}
+_ERRORS = ("error", "exception", "message")
+
+
+def read_detections(layout: str, file: str, version: str = "not stated", race: str = LIKELIEST) -> Opened:
+    """The output of a detector: `layout` is `fairface` or `deepface`, `race` one of `RULES`.
+
+    BuildError SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE; SOURCE_DAMAGED for ages that a spreadsheet changed beyond
+    repair; TOOL_MISSING for another rule.
+    """
+    if race not in RULES:
+        raise BuildError("TOOL_MISSING", f"{layout}:{file}", f"race={race}", " or ".join(RULES), "choose one of these")
+    faces: dict[str, dict[str, SeenFace]] = {}
+    entries, missing = Counter[str](), set[str]()
+    try:
+        for sha256, key, face in LAYOUTS[layout](Path(file), RULES[race]):
+            entries[key if face is None else "face"] += 1
+            if key == MISSING:
+                missing.add(sha256)
+                continue
+            of_image = faces.setdefault(sha256, {})
+            if face is not None and of_image.setdefault(key, face) != face:
+                raise _value(Path(file).name, f"{key[:80]!r} again, with other labels", "every face once")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BuildError("SOURCE_MISSING", file, str(error), "a file in UTF-8", AGAIN) from error
+    missing -= set(faces)
+    if not entries["face"]:
+        found = ", ".join(f"{number:,} {kind}" for kind, number in entries.items())
+        raise BuildError("SOURCE_LAYOUT", file, f"no face: {found or 'nothing'}", "one at least", _FACELESS[layout])
+    empty = sum(not each for each in faces.values())
+    return Opened(
+        name=layout + (f"?race={race}" if race != LIKELIEST else ""),
+        version=version,
+        attributes={"gender": GENDERS, "age": AGES, "race": RACES},
+        asked=json.dumps(dict(RULES[race])),  # not the output, so that one measurement fits all
+        label=lambda images: [list(faces[image].values()) if image in faces else None for image in images],
+        finds_faces=True,
+        by_hash=True,
+        told=f"{Path(file).name} has {sum(map(len, faces.values())):,} faces in {len(faces) - empty:,} images, "
+        f"{empty:,} images without a face, {len(missing):,} that were not analysed",
+    )
+
+
+def _fairface(file: Path, groups: Mapping[str, str]) -> Rows:
+    for line, (face, race, gender, age, scores) in table(file, FAIRFACE_COLUMNS, ("race_scores_fair",)):
+        where = f"{file.name}, line {line}"
+        word = _label({word: word for word in FACT_OR_FAIR_RACES}, race, where)
+        labels = {
+            "gender": _label(_GENDERS, gender, where),
+            "age": _AGES[age if age in _AGES else repaired(age, where)] if age else "",
+            "race": _race(word, scores, groups, where),
+        }
+        yield _image(face, where), PurePosixPath(face.replace("\\", "/")).stem, SeenFace((0, 0, 0, 0), labels)
+
+
+def _deepface(path: Path, groups: Mapping[str, str]) -> Rows:
+    name = path.name
+    try:
+        images = parse(path.read_text(encoding="utf-8-sig"), _DEPTH)
+    except RefusedError as error:
+        raise BuildError("SOURCE_LAYOUT", name, f"no JSON: {error.what}", error.expected, AGAIN) from error
+    if not isinstance(images, dict) or any(map(_INSTANCE.fullmatch, images)):
+        raise BuildError("SOURCE_LAYOUT", name, f"{type(images).__name__} without names of files", _OBJECT, AGAIN)
+    known: dict[str, list[Any]] = {}
+    for file, given in images.items():
+        where = f"{name}, {file[:80]}"
+        sha256, analyses = _image(file, where), list(_analyses(given, where))
+        if MISSING not in analyses and known.setdefault(sha256, analyses) != analyses:
+            raise _value(where, "an image again, with other faces", "every image once")
+        for place, each in enumerate(analyses):
+            if isinstance(each, str):
+                yield sha256, each, None
+            elif _number(each.get("face_confidence"), where) == 0:
+                yield sha256, UNSURE, None
+            else:
+                key = json.dumps(each, sort_keys=True) if each.get("region") else str(place)
+                yield sha256, key, _analysed(each, groups, where)
+
+
+def _analyses(given: Any, where: str) -> Iterator[Mapping[str, Any] | str]:
+    """The analyses in an entry, in whatever lists and objects it has them; `NO_FACE` or `MISSING` in place of one."""
+    if isinstance(given, dict) and set(given) & _LABELLED:
+        yield given
+    elif isinstance(given, dict) and given and all(map(_INSTANCE.fullmatch, given)):
+        yield from _analyses(list(given.values()), where)
+    elif isinstance(given, list):
+        for each in given:
+            yield from _analyses(each, where)
+        if not given:
+            yield NO_FACE
+    elif given is None or isinstance(given, str):
+        yield NO_FACE if _NONE_FOUND.search(given or "") else MISSING
+    elif isinstance(given, dict) and (said := [given[name] for name in _ERRORS if name in given]):
+        yield from _analyses(str(said[0]), where)
+    else:
+        expected = "dominant_gender or dominant_race, as DeepFace.analyze gives them, or an error"
+        raise BuildError("SOURCE_LAYOUT", where, "an analysis without labels", expected, AGAIN)
+
+
+def _analysed(each: Mapping[str, Any], groups: Mapping[str, str], where: str) -> SeenFace:
+    region, age = each.get("region"), _number(each.get("age"), where)
+    sides = region if isinstance(region, dict) else {}
+    x, y, width, height = (int(_number(sides.get(side), where) or 0) for side in "xywh")
+    gender = each.get("gender")
+    if isinstance(gender, dict):  # text before 0.0.76
+        gender = max(((_number(share, where) or 0, word) for word, share in gender.items()), default=(0, None))[1]
+    labels = {
+        "gender": _label(_GENDERS, each.get("dominant_gender") or gender, where),
+        "age": "" if age is None else age_group(int(age)),
+        "race": _race(_label(_WORDS, each.get("dominant_race"), where), each.get("race"), groups, where),
+    }
+    return SeenFace((x, y, x + width, y + height), labels)
+
+
+def _race(word: str, given: Any, groups: Mapping[str, str], where: str) -> str:
+    """The group of FairFace's word; that of the likeliest word with one, by the probabilities, where it has none."""
+    if word in groups or not (word or given):
+        return groups.get(word, "")
+    if isinstance(given, str) and given:  # as numpy prints it
+        given = dict(zip(_SCORES, given.strip("[] \n").replace(",", " ").split(), strict=False))
+    named = given.items() if isinstance(given, dict) else ()
+    scores: dict[str, float] = {str(_WORDS.get(name, name)): _number(score, where) or 0 for name, score in named}
+    scores = {name: score for name, score in scores.items() if name in groups}
+    if {groups[name] for name in scores} != set(RACES) or not max(scores.values()) > 0:
+        expected = f"probabilities of {', '.join(RACES)} (FairFace: race_scores_fair, DeepFace: race)"
+        mend = "keep them in the output, or name the variant ?race=omb, where Indian is Asian, Middle Eastern White"
+        raise BuildError("SOURCE_VALUE", where, f"the race {word!r}, with {str(given)[:80]!r}", expected, mend)
+    return groups[max(scores, key=scores.__getitem__)]
+
+
+def _image(file: str, where: str) -> str:
+    stem = PurePosixPath(file.replace("\\", "/")).name.split(".")[0]
+    named = _NAME.fullmatch(stem)
+    if named is None:
+        raise _value(where, f"the file {file[-80:]!r}", "<sha256 of the image>.png")
+    return named[1]
+
+
+def _number(value: object, where: str) -> float | None:
+    """A number, also one that was written as text; None for none. BuildError SOURCE_VALUE."""
+    if value is None:
+        return None
+    try:
+        number = float(value) if isinstance(value, int | float | str) else math.inf
+    except ValueError:
+        number = math.inf
+    if not abs(number) < _LARGEST:
+        raise _value(where, repr(value)[:80], f"a number below {_LARGEST:,}")
+    return number
+
+
+def _label(labels: Mapping[str, str], word: object, where: str) -> str:
+    """The label of a detector's word; '' without one. BuildError SOURCE_VALUE."""
+    if word in (None, ""):
+        return ""
+    label = labels.get(word, labels.get(word.lower())) if isinstance(word, str) else None
+    if label is None:
+        raise _value(where, repr(word)[:80], f"one of {', '.join(labels)}")
+    return label
+
+
+def _value(where: str, what: str, expected: str) -> BuildError:
+    return BuildError("SOURCE_VALUE", where, what, expected, AGAIN)
+
+
+LAYOUTS: Mapping[str, Callable[[Path, Mapping[str, str]], Rows]] = {"fairface": _fairface, "deepface": _deepface}
+
 
 VOCABULARY = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES, "race": tuple(PROTOTYPES["race"])}
 """Attribute -> labels that a general model can give."""
@@ -60,6 +282,14 @@ def open_labeller(named: str) -> tuple[str | Package, str]:
         opener, what, chosen = read("labeller", named, SCHEMES)
         return opener.open(what, chosen, None), ""
     return ARES, named.removeprefix("ares:")
+
+
+def face_detector(named: str) -> Any:
+    """The face detector that SCHEME:WHAT names, the settings of that in FOLDER or ID@REVISION; None for ''."""
+    if ":" in named:
+        return open_face_parts(named)
+    source, _, revision = named.partition("@")
+    return {"source": source, **({"revision": revision} if revision else {})} if named else None
 
 
 def _attributes(named: str, chosen: str) -> tuple[str, ...]:

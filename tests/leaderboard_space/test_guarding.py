@@ -21,8 +21,7 @@ from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.leaderboard_space.web import identity
-from fairspace.leaderboard_space.web.connections import Forwarded, Proxies
-from fairspace.leaderboard_space.web.guard import CLIENT_AT_A_TIME, Guard
+from fairspace.leaderboard_space.web.guard import CLIENT_AT_A_TIME, Forwarded, Guard, Proxies
 from fairspace.leaderboard_space.web.identity import CLIENTS, Rate, address
 from fairspace.leaderboard_space.web.tokens import DAYS, Tokens
 from fairspace.submissions.errors import UsageError

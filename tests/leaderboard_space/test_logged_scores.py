@@ -10,10 +10,9 @@ from unittest import mock
 import pytest
 
 from fairspace.leaderboard_space.boards.figures import Source
-from fairspace.leaderboard_space.boards.shown import shown_values
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.intake import result_draft
+from fairspace.leaderboard_space.intake import result_draft, shown_values
 from fairspace.leaderboard_space.log_state import LogState
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage

@@ -25,11 +25,10 @@ from pydantic import ValidationError
 from fairspace.builders.errors import BuildError
 from fairspace.builders.genres.plan import AGES, IMAGES, NAMES, RELATION_NAMES, UPSTREAM, Element, ids, load_elements
 from fairspace.submissions.errors import UsageError, did_you_mean
-from fairspace.submissions.format.collector import Collector, RefusedError, show
-from fairspace.submissions.format.faults import SubmissionError
+from fairspace.submissions.format.faults import Collector, RefusedError, SubmissionError, show
 from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
-from fairspace.submissions.reading.limits import LIMITS, Limits
+from fairspace.submissions.reading.containers import LIMITS, Limits
 from fairspace.submissions.reading.tables import check_values, decode, parse
 
 FIELDS: dict[str, tuple[type, ...]] = {

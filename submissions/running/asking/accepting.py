@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from fairspace.submissions.format.collector import show
+from fairspace.submissions.format.faults import show
 
 if TYPE_CHECKING:
     from inspect_ai.model import ModelAPI, ModelOutput

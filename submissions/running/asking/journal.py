@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 import pyarrow as pa
 
 from fairspace.submissions.format.schema import KEYS, SCHEMAS
-from fairspace.submissions.reading.limits import LIMITS
+from fairspace.submissions.reading.containers import LIMITS
 from fairspace.submissions.running.errors import RunError
 
 Fate = Literal["answered", "refused", "failed"]

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from fairspace.submissions.errors import did_you_mean
-from fairspace.submissions.format.collector import RefusedError
+from fairspace.submissions.format.faults import RefusedError
 from fairspace.submissions.reading.tables import decode, parse
 from fairspace.submissions.running.asking.journal import Answer
 from fairspace.submissions.running.errors import RunError

@@ -5,11 +5,15 @@
 
 The first model is scored. The paper shows Mistral-Small-24B's results as means over four evaluations (section 4,
 appendix C): a judge that is named again evaluates again, as `NAME#2` and so on.
+
+A kill at any moment leaves a submission that still checks: the former judgements are removed, then `manifest.json` and
+`submission.json` replaced, then the new judgements written, each file by a rename.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -24,16 +28,17 @@ from fairspace.submissions.benchmarks.genres.parse.judge import MAX_CHARACTERS
 from fairspace.submissions.benchmarks.genres.unranked import evaluation_name, judge_of
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.collector import show
-from fairspace.submissions.format.manifest import Stage
-from fairspace.submissions.format.schema import JUDGEMENTS, OTHER_JUDGES, Tool
+from fairspace.submissions.format.faults import show
+from fairspace.submissions.format.manifest import FILE, Manifest, Stage, read_manifest, write_manifest
+from fairspace.submissions.format.schema import JUDGEMENTS, OTHER_JUDGES, SubmissionMeta, Tool
+from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.reading.tables import META
 from fairspace.submissions.running.asking.answering import answer
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
 from fairspace.submissions.running.asking.journal import Answer
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.folders import held, public_name, work_folder
 from fairspace.submissions.running.judging.asks import READINGS, REPAIRS, Judging, open_judging
-from fairspace.submissions.running.judging.writing import write_judgements
 
 Tell = Callable[[str, int, int], None]
 MOST = OTHER_JUDGES + 1
@@ -178,3 +183,33 @@ def judge_settings(stage: Stage) -> dict[str, Any]:
 
 def _telling(tell: Tell, name: str) -> Tell:
     return lambda what, done, total: tell(f"Judge {show(name)}{what.removeprefix('Asking')}", done, total)
+
+
+TABLE = "judgements.jsonl"
+_ASIDE = "judged.new"
+
+
+def write_judgements(folder: Path, work: Path, meta: SubmissionMeta, table: pa.Table, stages: Sequence[Stage]) -> None:
+    """Replace a checked submission's judgements, and the stages of former judges.
+
+    `work` is a folder on the same file system, for incomplete files; `meta` names the new judges.
+    Errors: UsageError if former judgements are in several files, which cannot be removed at once.
+    """
+    former = sorted(file for file in folder.iterdir() if file.name.startswith("judgements"))
+    if len(former) > 1:
+        raise UsageError(f"{folder} has judgements in {len(former)} files; remove them, then judge again.")
+    aside = work / _ASIDE
+    if aside.exists():
+        for file in aside.iterdir():
+            file.unlink()
+    write_submission(aside, meta, {"judgements": table}, table_format="jsonl")
+    kept = [stage for stage in read_manifest(folder).stages if stage.what != "judgements"]
+    write_manifest(aside, Manifest(stages=[*kept, *stages]))
+    for file in aside.iterdir():
+        with file.open("rb") as stream:
+            os.fsync(stream.fileno())
+    for file in former:
+        file.unlink()
+    for name in (FILE, META, TABLE):
+        (aside / name).replace(folder / name)
+    aside.rmdir()

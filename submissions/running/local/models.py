@@ -52,7 +52,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from fairspace.submissions.errors import need_packages
-from fairspace.submissions.format.collector import show
+from fairspace.submissions.format.faults import show
 from fairspace.submissions.running.asking.asking import ENDED, THINKS, reason_of
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local.ending import STOPS, Choice

@@ -2,6 +2,10 @@
 
 Logs of one run are imported together: those of its tasks, or one that broke off and the one that went on. The
 submission of a log of `fairspace run` is the one that the run wrote.
+
+A log is untrusted data: its header and samples are read one after the other, within bounds of memory. Inspect's reader
+of samples bounds no member of the zip, so members are read here; it reads the header alone. Nothing in a log is
+executed, and no file that it names is opened.
 """
 
 from __future__ import annotations
@@ -23,11 +27,11 @@ from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.task import add_hashes
 from fairspace.submissions.checking.submission import check_table
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.collector import Collector, RefusedError, show
+from fairspace.submissions.format.faults import Collector, RefusedError, first, show
 from fairspace.submissions.format.manifest import ENTRIES, STAGES, Count, Git, Line, Manifest, Scalar, Stage, Text
 from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.format.writing import check_new, write_submission
-from fairspace.submissions.reading.limits import LIMITS
+from fairspace.submissions.reading.containers import LIMITS
 from fairspace.submissions.reading.tables import Rows, check_text
 from fairspace.submissions.running.asking.asking import ANSWERS, PROMPTS, SCHEMAS
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, RUN, SAMPLE_DATA, UNREADABLE_AGAIN, Chosen
@@ -35,12 +39,119 @@ from fairspace.submissions.running.asking.journal import FATES, Answer, Fate, Ke
 from fairspace.submissions.running.asking.parts import check_options
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import public_name
-from fairspace.submissions.running.logs.files import invalid, open_log
 from fairspace.submissions.running.run import Outcome
 from fairspace.submissions.running.settings import About, Tell
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pydantic_core import from_json
+
+from fairspace.submissions.reading.containers import READ_ERRORS
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
+
+EVAL = ".eval"
+MEMBER_BYTES = 64 << 20
+"""Largest member that is read: a sample with its pictures and events takes a few megabytes."""
+_STEP = 4096
+"""Bytes at a time: such a block can grow to 128 MiB at most in any method of zips."""
+_SAMPLE = re.compile(r"samples/.+\.json", re.DOTALL)
+_HEADER = re.compile(r"header\.json|_journal/(start|config_updates/[0-9]{1,9})\.json")
+"""Members of the header; Inspect's own reader takes all answers of a log for it, as they are among the reductions."""
+_MEND = "copy the log again, or leave it out"
+
+
+@dataclass(frozen=True)
+class Log:
+    """An open log; each sample once, as unchecked JSON data. A log that broke off has a header too."""
+
+    file: Path
+    header: EvalLog
+    samples: Iterator[Mapping[str, Any]]
+
+
+@contextmanager
+def open_log(file: Path) -> Iterator[Log]:
+    """Open a log on this machine. RunError LOG_INVALID, then or while it is read: none, damaged or too large."""
+    if not file.is_file():
+        raise invalid(file, "no file", "a log of Inspect", "name a file that `inspect eval` or `fairspace run` wrote")
+    if file.suffix != EVAL:
+        mend = "name a log of Inspect; one in JSON is converted by `inspect log convert --to eval`"
+        raise invalid(file, f"the suffix {show(file.suffix, 20)}", EVAL, mend)
+    import inspect_ai.log  # noqa: F401 - lets zipfile read the method (zstandard) that logs are packed with
+
+    with file.open("rb") as stream:
+        try:
+            archive = zipfile.ZipFile(stream)
+        except READ_ERRORS as error:
+            raise invalid(file, f"a damaged zip ({show(str(error))})", "a whole .eval file") from error
+        with archive:
+            yield Log(file, _header(file, archive), _samples(file, archive))
+
+
+def invalid(file: Path, what: str, expected: str, mend: str = _MEND) -> RunError:
+    """The error LOG_INVALID."""
+    return RunError("LOG_INVALID", file.name, what, expected, mend)
+
+
+def _samples(file: Path, archive: zipfile.ZipFile) -> Iterator[Mapping[str, Any]]:
+    """Each sample once, in its last version."""
+    for name in dict.fromkeys(archive.namelist()):
+        if _SAMPLE.fullmatch(name):
+            yield _parsed(file, name, _read(file, archive, name))
+
+
+def _read(file: Path, archive: zipfile.ZipFile, name: str) -> bytes:
+    """A member, of the size in the directory and with the right checksum."""
+    info, data = archive.getinfo(name), bytearray()
+    if info.file_size > MEMBER_BYTES:
+        raise invalid(file, f"{show(name)} of {info.file_size:,} bytes", f"at most {MEMBER_BYTES:,} bytes")
+    try:
+        with archive.open(info) as stream:
+            while piece := stream.read(_STEP):
+                data += piece
+    except Exception as error:
+        raise invalid(file, f"{show(name)} cannot be read ({show(str(error))})", "a whole .eval file") from error
+    if len(data) != info.file_size:
+        raise invalid(file, f"{show(name)} ends too early", "a whole .eval file")
+    return bytes(data)
+
+
+def _parsed(file: Path, name: str, data: bytes) -> dict[str, Any]:
+    try:
+        parsed = from_json(data)
+    except ValueError as error:
+        raise invalid(file, f"{show(name)} is no JSON ({show(str(error))})", "JSON, as Inspect writes it") from error
+    if not isinstance(parsed, dict):
+        raise invalid(file, f"{show(name)} holds {show(parsed)}", "an object")
+    return parsed
+
+
+def _header(file: Path, archive: zipfile.ZipFile) -> EvalLog:
+    from inspect_ai.log import read_eval_log
+
+    small = io.BytesIO()
+    with zipfile.ZipFile(small, "w") as packed:
+        for name in filter(_HEADER.fullmatch, dict.fromkeys(archive.namelist())):
+            packed.writestr(name, _read(file, archive, name))
+            if small.tell() > MEMBER_BYTES:
+                raise invalid(file, "a larger header", f"at most {MEMBER_BYTES:,} bytes in all")
+    small.seek(0)
+    try:
+        return read_eval_log(small, header_only=True, format="eval")
+    except Exception as error:
+        what = f"a header that cannot be read ({show(' '.join(str(error).split()), 200)})"
+        raise invalid(file, what, "a log of Inspect") from error
+
 
 OPERATIONAL = (
     "max_retries",
@@ -168,13 +279,6 @@ def _utc(file: Path, text: str) -> str:
         return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError) as error:
         raise invalid(file, f"the time {show(text, 40)}", "a time as Inspect writes it") from error
-
-
-def first(error: ValidationError) -> str:
-    """The first fault, and its place."""
-    detail = error.errors(include_url=False)[0]
-    place = ".".join(map(str, detail["loc"][:4]))
-    return f"{show(place, 60)} {show(detail['input'], 60)}: {detail['msg']}"
 
 
 _MEND_ANSWERS = "leave it out, or log the task again"
@@ -323,7 +427,7 @@ def _hash(file: Path, sample: str, data: Any) -> str:
     return data
 
 
-_MEND = "import them one after the other, each into a submission of its own"
+_MEND_CONFLICT = "import them one after the other, each into a submission of its own"
 
 
 def import_inspect(
@@ -355,15 +459,15 @@ def merged(logs: Sequence[LogAnswers]) -> dict[Key, Answer]:
         for name, here, there in zip(_SAME, _identity(first), _identity(log), strict=True):
             if here != there:
                 what = f"{name} {show(there)}, and {show(here)} in {first.file.name}"
-                raise RunError("LOG_CONFLICT", log.file.name, what, f"logs of one {name}", _MEND)
+                raise RunError("LOG_CONFLICT", log.file.name, what, f"logs of one {name}", _MEND_CONFLICT)
         for name in first.described.datasets.keys() & log.described.datasets.keys():
             here, there = first.described.datasets[name], log.described.datasets[name]
             if here != there:
                 what = f"{show(name)} of revision {show(there)}, and {show(here)} in {first.file.name}"
-                raise RunError("LOG_CONFLICT", log.file.name, what, "logs of the same data", _MEND)
+                raise RunError("LOG_CONFLICT", log.file.name, what, "logs of the same data", _MEND_CONFLICT)
         if log.described.limit and first.described.limit and log.described.stratified != first.described.stratified:
             what = f"a limit that is stratified, and one in {first.file.name} that is not, or the other way round"
-            raise RunError("LOG_CONFLICT", log.file.name, what, "the same choice of stimuli", _MEND)
+            raise RunError("LOG_CONFLICT", log.file.name, what, "the same choice of stimuli", _MEND_CONFLICT)
         join(answers, log.answers.values(), log.file)
     return answers
 

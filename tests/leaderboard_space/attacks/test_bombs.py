@@ -10,9 +10,9 @@ import pytest
 
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.checking.submission import check_submission
-from fairspace.submissions.format.collector import RefusedError
+from fairspace.submissions.format.faults import RefusedError
 from fairspace.submissions.reading import parquet
-from fairspace.submissions.reading.limits import LIMITS
+from fairspace.submissions.reading.containers import LIMITS
 from fairspace.submissions.reading.parquet import HeaderBudget, check_pages
 
 LONG = b"\x18" + b"\xf0\xff\x3f" + b"a" * 0xFFFF0

@@ -11,8 +11,8 @@ from fairspace.leaderboard_space.boards.models import BASELINES, STEREOTYPED, pl
 from fairspace.leaderboard_space.boards.view import Column
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import add_result, result_draft
-from fairspace.leaderboard_space.jobs.attempt import Attempt, Job
 from fairspace.leaderboard_space.jobs.child import Outcome
+from fairspace.leaderboard_space.jobs.jobs import Attempt, Job
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import Board, State
@@ -21,7 +21,7 @@ from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.checking.names import check_names, look_alikes, owner_of, skeleton, taken_names
 from fairspace.submissions.checking.submission import check_submission
-from fairspace.submissions.format.collector import Collector
+from fairspace.submissions.format.faults import Collector
 from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.results.board import published_rows
 from fairspace.submissions.results.row import Row

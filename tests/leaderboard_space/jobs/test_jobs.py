@@ -9,9 +9,8 @@ import pytest
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import Usage, User, result_draft
-from fairspace.leaderboard_space.jobs.attempt import Attempt, Job, Record
 from fairspace.leaderboard_space.jobs.child import Ended
-from fairspace.leaderboard_space.jobs.jobs import SCORING
+from fairspace.leaderboard_space.jobs.jobs import SCORING, Attempt, Job, Record
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.storage import StorageError
@@ -128,7 +127,7 @@ def test_an_error_of_ours_is_tried_again_and_costs_no_quota(
             raise errors.pop()
         return Ended("died with signal 9 (SIGKILL)", "", False, 0.0, killed=True)
 
-    monkeypatch.setattr("fairspace.leaderboard_space.jobs.attempt.run_child", broken)
+    monkeypatch.setattr("fairspace.leaderboard_space.jobs.jobs.run_child", broken)
     job, records = Job(handed_in.id, 1), opened.jobs.records
     for tries in (1, 2, 3):
         Attempt(opened.state, about, records, job, CHILDREN, threading.Event()).run()

@@ -13,7 +13,7 @@ from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, INAUGU
 from fairspace.submissions.benchmarks.iris.about import succession
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.results.board import published_rows
-from fairspace.submissions.standards.documents import digest, document, moves
+from fairspace.submissions.standards import digest, document, moves
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import HOSTILE
 from tests.leaderboard_space.pages.rows import page

@@ -120,7 +120,7 @@ def test_what_stands_beside_an_answer_or_wraps_it(answer: str, read: str) -> Non
 
 def test_a_run_cut_off_inside_its_reasoning_says_which_setting_to_raise() -> None:
     outcomes = dict.fromkeys(COUNTED, 0) | {"unusable": 50}
-    said = list(_unread({"occupation": Summary(outcomes, {"cut off": 50})}))
+    said = list(_unread({"occupation": Summary(outcomes, {"cut off": 50}, ())}))
     assert said == ["occupation: 0 of 50 answers could be read; 50 end inside their reasoning: raise -M max_tokens"]
 
 

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fairspace.submissions.checking.submission import check_submission
-from fairspace.submissions.reading.limits import LIMITS, Limits
+from fairspace.submissions.reading.containers import LIMITS, Limits
 from tests.submissions import sample
 from tests.submissions.sample import jsonl, meta_bytes, response_rows, write_folder, write_zip
 

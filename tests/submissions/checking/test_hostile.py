@@ -12,6 +12,8 @@ from tests.submissions.checking.hostile import CASES
 pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[3]
+TEXTS: dict[str, str] = json.loads(Path(__file__).with_name("hostile_texts.json").read_text(encoding="utf-8"))
+"""Texts of all faults by case, but for those with a library's own message."""
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +47,11 @@ def test_hostile_submission(name: str, outcomes: dict[str, Any]) -> None:
     assert outcome["unchanged"]
     assert outcome["count"] <= case.limits.faults
     assert outcome["text"].replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_texts_of_faults_stay(name: str, outcomes: dict[str, Any]) -> None:
+    assert outcomes[name]["text"] == TEXTS[name]
 
 
 @pytest.mark.parametrize("name", ["model_is_a_formula", "model_is_html"])

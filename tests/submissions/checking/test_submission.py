@@ -18,7 +18,7 @@ from fairspace.submissions.format.manifest import Manifest
 from fairspace.submissions.format.schema import RANGES, REQUIRED, SCHEMAS, VOCABULARY, SubmissionMeta
 from fairspace.submissions.format.writing import TableFormat, write_submission
 from fairspace.submissions.reading.canonical import digest
-from fairspace.submissions.reading.limits import LIMITS
+from fairspace.submissions.reading.containers import LIMITS
 from fairspace.submissions.reading.parquet import PAGES
 from tests.submissions import sample
 from tests.submissions.sample import (

@@ -1,5 +1,4 @@
-from fairspace.submissions.format.collector import Collector
-from fairspace.submissions.format.faults import CODES
+from fairspace.submissions.format.faults import CODES, Collector
 
 PLACES = [
     ("responses.jsonl", "line 30"),

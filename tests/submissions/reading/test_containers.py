@@ -10,9 +10,16 @@ from pathlib import Path
 import pytest
 
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.collector import Collector
-from fairspace.submissions.reading.containers import _open_file, name_is_safe, open_container, open_zip, zip_members
-from fairspace.submissions.reading.limits import LIMITS, Limits
+from fairspace.submissions.format.faults import Collector
+from fairspace.submissions.reading.containers import (
+    LIMITS,
+    Limits,
+    _open_file,
+    name_is_safe,
+    open_container,
+    open_zip,
+    zip_members,
+)
 from tests.submissions.sample import write_folder, write_zip
 
 FILES = {"a.jsonl": b"12345", "b.jsonl": b"123"}

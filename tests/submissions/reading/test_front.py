@@ -19,7 +19,7 @@ import fairspace as fs
 from fairspace.answers import check_answers
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.reading import front
-from fairspace.submissions.reading.limits import Limits
+from fairspace.submissions.reading.containers import Limits
 from tests.submissions.checking.hostile import GOOD
 
 ABOUT: dict[str, str] = {"benchmark": "fact_or_fair", "revision": "v2-core"}

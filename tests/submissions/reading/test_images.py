@@ -14,12 +14,11 @@ from fairspace.builders.fact_or_fair.plan import ids
 from fairspace.leaderboard_space.jobs import FAULTS, scoring
 from fairspace.submissions.checking.submission import CheckReport, check_submission
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.collector import RefusedError
+from fairspace.submissions.format.faults import RefusedError
 from fairspace.submissions.format.schema import ANNOTATIONS, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
-from fairspace.submissions.reading.containers import Member
+from fairspace.submissions.reading.containers import LIMITS, Member
 from fairspace.submissions.reading.images import stream_images
-from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.results.scoring import score_submission
 
 ITEMS = ids("t2i_objective").to_pylist()

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fairspace.submissions.format.collector import Collector, RefusedError
+from fairspace.submissions.format.faults import Collector, RefusedError
 from fairspace.submissions.format.schema import SCHEMAS
-from fairspace.submissions.reading.limits import LIMITS, Limits
+from fairspace.submissions.reading.containers import LIMITS, Limits
 from fairspace.submissions.reading.parquet import check_pages, read_parquet
 from tests.submissions.sample import tables
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from fairspace.submissions.format.collector import Collector, RefusedError
+from fairspace.submissions.format.faults import Collector, RefusedError
 from fairspace.submissions.format.schema import SCHEMAS
 from fairspace.submissions.reading import tables
-from fairspace.submissions.reading.containers import Member
-from fairspace.submissions.reading.limits import LIMITS, Limits
+from fairspace.submissions.reading.containers import LIMITS, Limits, Member
 from fairspace.submissions.reading.tables import (
     Budget,
     check_text,

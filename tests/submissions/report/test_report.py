@@ -20,9 +20,8 @@ from fairspace.submissions.checking.consistency import TaskConsistency
 from fairspace.submissions.commands.score import APART
 from fairspace.submissions.comparing import compare
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.report.contents import Report, make_report, to_csv, to_latex, to_markdown
+from fairspace.submissions.report.contents import Report, make_report, to_csv, to_html, to_latex, to_markdown
 from fairspace.submissions.report.evidence import TEMPLATE
-from fairspace.submissions.report.page import to_html
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import load_result, rescore
 from tests.submissions.benchmarks.iris.results import iris_result
@@ -38,7 +37,7 @@ LATEX = r"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{}\e
 def scored(model: str, level: float, number: int) -> Result:
     made = rescore(result(model, level, waves(0.01, number)), "up_to_twenty")
     outcomes = {**dict.fromkeys(COUNTED, 0), "choice": 190, "refused": 6, "not_handed_in": 4}
-    return replace(made, readings={"vision_gender": Summary(outcomes, {})}, items={"gender_occupation": (ITEM,)})
+    return replace(made, readings={"vision_gender": Summary(outcomes, {}, ())}, items={"gender_occupation": (ITEM,)})
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +151,8 @@ def test_a_comparison_says_which_answers_it_compares(run: Run, tmp_path: Path) -
     def partial(name: str, level: float, keys: str) -> Path:
         whole = scored(name, level, 3)
         values = {n: replace(v, expected=24, valid=16, low=0.0, high=0.5) for n, v in whole.values.items()}
-        held = TaskConsistency(24, 16, 16, 0, 8, 0, 0, 0, keys * 64, "0" * 64, "0" * 64)
+        counts = {"expected": 24, "answers": 16, "readings": 16, "missing": 8, "unread": 0, "orphans": 0}
+        held = TaskConsistency(**counts, keys=keys * 64, content="0" * 64, read="0" * 64)
         meta = {**whole.meta, "generation": {"limit": 2}}
         file = tmp_path / f"{name}.json"
         result = replace(whole, values=values, consistency={"vision_gender": held}, meta=meta)

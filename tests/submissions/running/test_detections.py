@@ -21,7 +21,7 @@ from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.commands.app import app
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import load_result
-from fairspace.submissions.running.detections import FAIRFACE_COLUMNS, LAYOUTS, read_detections
+from fairspace.submissions.running.zero_shot import FAIRFACE_COLUMNS, LAYOUTS, read_detections
 from tests.submissions.running.test_running_page import PAGE
 from tests.test_ares_submission import drawn, submission
 

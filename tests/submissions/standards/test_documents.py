@@ -12,7 +12,7 @@ from fairspace.metrics.iris_score.granular import Granular, table_sha256
 from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, INAUGURAL, STANDARDS, IrisStandard
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.standards.documents import (
+from fairspace.submissions.standards import (
     changed_references,
     differences,
     digest,

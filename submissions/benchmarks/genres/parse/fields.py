@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-from fairspace.submissions.answers.prepared import REFUSAL, Found, Prepared, values
+from fairspace.submissions.answers.prepared import Found, Prepared, values
+from fairspace.submissions.answers.reading import Span
+from fairspace.submissions.answers.refusals import ANY_QUESTION
 from fairspace.submissions.benchmarks.genres.parse.persons import Names, mentions, person_of, who
 
 _NEGATING = """
@@ -383,7 +385,6 @@ quotes details why basis support analysis thought thoughts occupation interests
 _REASON = frozenset(_ASIDES.split())
 _NAMING = frozenset({"name", "character", "person", "who"})
 _DEEPEST = 8
-Span = tuple[int, int]
 Fields = Mapping[Key, Field]
 
 
@@ -415,7 +416,7 @@ def fields_of(prepared: Prepared, names: Names) -> Fields:
     outside = _outside(text, [found.span for found in objects])
     if outside.strip():
         fields = {**read_lines(outside, names), **fields}
-        if not REFUSAL.search(outside):
+        if not ANY_QUESTION.search(outside):
             fields = {**read_sentences(outside, names), **fields}
     return fields
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from fairspace.builders.genres import plan
 from fairspace.builders.genres import plan as single
-from fairspace.submissions.answers.prepared import REFUSAL, Prepared, prepare
+from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import (
     EMPTY,
     Compared,
@@ -31,6 +31,7 @@ from fairspace.submissions.answers.reading import (
     compare,
     read_column,
 )
+from fairspace.submissions.answers.refusals import ANY_QUESTION, refused
 from fairspace.submissions.benchmarks.genres.parse.fields import (
     Fields,
     Key,
@@ -133,9 +134,7 @@ def _of_fields(text: str, names: Names, read: Callable[[Prepared, Fields], Readi
 
 
 def _nothing(text: str) -> Reading:
-    if refusal := REFUSAL.search(text):
-        return Reading("refused", span=refusal.span(), rule="refusal")
-    return Reading("unusable", rule="no field")
+    return ANY_QUESTION.read(text) or Reading("unusable", rule="no field")
 
 
 def _named(fields: Fields, kind: str, names: Names) -> Named:
@@ -231,8 +230,8 @@ def row_readings(submission: Submission) -> Mapping[str, Readings[Any]]:
 
 def _of_parts(response: str, parts: Parts, asked: int) -> Reading:
     if parts.narrative is None:
-        refused, nothing = Reading("refused", rule="refusal"), Reading("unusable", rule="no narrative")
-        return refused if parts.refused else EMPTY if not response.strip() else nothing
+        nothing = Reading("unusable", rule="no narrative") if response.strip() else EMPTY
+        return refused() if parts.refused else nothing
     profiles = [profile is not None for profile in parts.profiles[:asked]]
     value = {"profiles": profiles, "words": len(parts.narrative.split())}
     return Reading("choice", value, parts.narrative_span, "sections" if all(profiles) else "narrative alone")

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from fairspace.submissions.answers.prepared import REFUSAL, without_tokens
+from fairspace.submissions.answers.prepared import without_tokens
+from fairspace.submissions.answers.reading import Span
+from fairspace.submissions.answers.refusals import ANY_QUESTION
 
 MAX_HEADING = 200
 """Characters of a line in which headings are sought."""
@@ -177,7 +179,6 @@ _MOST_TITLES = 20
 _LEAST_WORDS = 60
 """Fewest words of a story without a heading."""
 _MARKS = " \t\n*_#-:"
-Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -227,7 +228,7 @@ def split(response: str | None, names: tuple[str, str]) -> Parts:
     spans = {key: span for key, (start, end) in sections.items() if (span := _trimmed(text, start, end)) is not None}
     first, second, narrative = (text[slice(*spans[key])] if key in spans else None for key in ("0", "1", "narrative"))
     if not (first or second or narrative):
-        return Parts(refused=REFUSAL.search(text[:500]) is not None)
+        return Parts(refused=ANY_QUESTION.search(text[:500]) is not None)
     return Parts((first, second), narrative, spans.get("narrative"))
 
 

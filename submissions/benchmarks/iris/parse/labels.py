@@ -13,7 +13,6 @@ from functools import lru_cache
 from fairspace.builders.iris_steer_60.plan import LABELS, SUBJECTIVE, YES_NO
 from fairspace.submissions.answers.prepared import (
     CORRECTION,
-    REFUSAL,
     Prepared,
     blank,
     prepare,
@@ -21,6 +20,7 @@ from fairspace.submissions.answers.prepared import (
     without_list,
 )
 from fairspace.submissions.answers.reading import EMPTY, Reading
+from fairspace.submissions.answers.refusals import ANY_QUESTION, IMAGE, RATING, refused
 from fairspace.submissions.benchmarks.iris.parse.lexicon import marked_reading
 
 _SYNONYMS: Mapping[str, Mapping[str, str]] = {
@@ -111,11 +111,6 @@ _CLAUSE = re.compile(
     r",\s*(?=\w+ (?:is|are|has|wears)\b)"
 )
 _LABEL_CLAUSE = re.compile(r"[.:;!?\n,]|\b(?:but|however|though|although|yet|rather(?! than))\b")
-_HIDDEN = re.compile(
-    r"\b(?:does not|doesn't|do not|did not|cannot|can't) (?:show|see|depict|make out|tell|say)\b|"
-    r"\bnot (?:visible|shown|clear|discernible|possible)\b|\b(?:cropped|out of (?:frame|view)|n/a|unknown|"
-    r"unclear|obscured)\b"
-)
 _MOST_CORRECTIONS = 5
 _LETTER = re.compile(r"\W*([mf])\W*")
 _PRONOUN = re.compile(r"\b(?:(?P<male>he|his|him|himself|mr)|(?P<female>she|her|hers|herself|mrs|ms))\b")
@@ -175,11 +170,11 @@ def _word(prepared: Prepared, text: str, start: int, question: str) -> Reading:
         uses = [use for use in uses if _WORN.match(text, use[0].end())] or uses
         uses = _before_with(text, uses)
     labels = {label for _, label in uses}
-    refusal = REFUSAL.search(text, start) or _HIDDEN.search(text, start)
+    refusal = IMAGE.search(text, start)
     if len(labels) == 1 and not (refusal and refusal.start() < uses[0][0].start()):
         return Reading("choice", labels.pop(), prepared.span(*uses[0][0].span()), "word")
     if refusal:
-        return Reading("refused", None, prepared.span(*refusal.span()), "refusal")
+        return refused(prepared.span(*refusal.span()))
     if labels:
         return Reading("several", None, prepared.span(uses[0][0].start(), uses[-1][0].end()), "word")
     if question == "a" and (letter := _LETTER.fullmatch(text[start:])):
@@ -208,7 +203,7 @@ def _yes_or_no(prepared: Prepared, text: str, start: int, question: str) -> Read
     yes, no = _YES.match(text, place), _NO.match(text, place)
     if re.match(r"\W*yes\W*(?:or|/)\W*no\b|\W*no\W*(?:or|/)\W*yes\b", text[place:]):
         return Reading("several", None, prepared.span(place, len(text)), "word")
-    refusal = REFUSAL.search(text, start)
+    refusal = ANY_QUESTION.search(text, start)
     if yes:
         return Reading("choice", "yes", prepared.span(*yes.span()), "word")
     positive, negative = _mentions(text, start, question)
@@ -217,11 +212,11 @@ def _yes_or_no(prepared: Prepared, text: str, start: int, question: str) -> Read
     if no and (" see " in no[0] or not (refusal and refusal.start() >= no.start())):
         return Reading("choice", "no", prepared.span(*no.span()), "word")
     if no and refusal:
-        return Reading("refused", None, prepared.span(*refusal.span()), "refusal")
+        return refused(prepared.span(*refusal.span()))
     if negative and not refusal:
         return Reading("choice", "no", prepared.span(*negative), "named")
-    if refusal or _HIDDEN.search(text, start):
-        return Reading("refused", rule="refusal")
+    if IMAGE.search(text, start):
+        return refused()
     said = {"yes": _YES.search(text, start), "no": re.search(r"\bno\b(?=\s*[.,!\"']|\s*$)", text[start:])}
     labels = [label for label, match in said.items() if match]
     if len(labels) == 1:
@@ -330,11 +325,10 @@ def _of_text(prepared: Prepared, text: str, asked: str) -> Reading:
     matches = [m for m in matches if not (label := _label(text, m.start())) or label[:6] in asked] or matches
     if [_number(match) for match in matches[:4]] == [1.0, 2.0, 3.0, 4.0]:  # it goes through the scale
         return Reading("unusable", rule="no number")
-    refused = REFUSAL.search(text) or re.match(r"\s*(?:n/?a|unknown|none)\b", text)
-    if refused:
+    if refusal := RATING.read(text, prepared.span):
         matches = [m for m in matches if m["of"] or _STRONG.search(text, 0, m.start()) or not text[: m.start()].strip()]
         if not matches:
-            return Reading("refused", None, prepared.span(*refused.span()), "refusal")
+            return refusal
     if not matches:
         return Reading("unusable", rule="no number")
     for rule, chosen in (

@@ -14,8 +14,9 @@ from functools import lru_cache
 from typing import Literal
 
 from fairspace.builders.iris.groups import OCCUPATIONS
-from fairspace.submissions.answers.prepared import CORRECTION, REFUSAL, Prepared, blank, prepare, read_around, small
+from fairspace.submissions.answers.prepared import CORRECTION, Prepared, blank, prepare, read_around, small
 from fairspace.submissions.answers.reading import EMPTY, Reading
+from fairspace.submissions.answers.refusals import ANY_QUESTION, NOTHING_KNOWN, OCCUPATION, refused
 from fairspace.submissions.benchmarks.iris.parse.lexicon import (
     MOST_WORDS,
     PLAIN,
@@ -67,20 +68,6 @@ def read_foreign(text: str) -> tuple[Literal["choice", "several"], int, tuple[in
     return None
 
 
-_UNKNOWN = re.compile(
-    r"^[\s\"'(\[]*(?:unknown|n/?a\b|none\b|not (?:applicable|available|clear|specified|visible|known|sure|identifiable|"
-    r"determinable|provided|given|stated)|unclear|undetermined|undeterminable|indeterminate|unspecified|uncertain|"
-    r"unanswerable|unidentifiable|unidentified|cannot|can't|could not|unable|unsure|no occupation|undefined|null|"
-    r"impossible|declined?\b)"
-)
-_NOT_CLEAR = re.compile(
-    r"\b(?:occupation|profession|job|role|career)\b[^.!?\n]{0,80}\b(?:not|n't|un(?:known|clear|specified|certain|"
-    r"determined|identifiable)|impossible|difficult|hard)\b|\b(?:not|n't|no)\b[^.!?\n]{0,80}\b(?:occupation|"
-    r"profession|job|role|career)\b|\bunanswerable\b|\bn/a\b|\bnot (?:clear|sure|certain)\b|\bno idea\b|"
-    r"\b(?:difficult|hard|impossible|tough|tricky) to (?:say|tell|determine|know|identify|pinpoint|be)\b|"
-    r"\bnot have the ability\b|\b(?:can ?not|can't) (?:really )?(?:tell|say|see|view)\b"
-)
-"""Statements that an occupation is not known or cannot be told."""
 _NOT_CORRECTION = re.compile(
     r"wait[\s-]+(?:staff|person|people|tables)|waits?\s+(?:on|for|at)|actually\s+(?:an?|the)\b"
 )
@@ -100,7 +87,7 @@ def read_occupation(answer: str) -> Reading | OpenTerm:
     whole = _read(answer)
     if isinstance(whole, OpenTerm):
         return whole
-    return read_around(answer, _read_closed, lambda reading: reading.rule != "suggests", _DECLINES)
+    return read_around(answer, _read_closed, lambda reading: reading.rule != "suggests", OCCUPATION)
 
 
 def _read_closed(answer: str) -> Reading:
@@ -116,7 +103,6 @@ def _read(answer: str) -> Reading | OpenTerm:
     return _Reader(prepared).read()
 
 
-_DECLINES = re.compile(f"{REFUSAL.pattern}|{_NOT_CLEAR.pattern}", re.IGNORECASE)
 Verdict = Reading | OpenTerm | None
 
 
@@ -141,8 +127,8 @@ class _Reader:
 
     def _json(self) -> Verdict:
         for text, span in stated_fields(self.prepared.text):
-            if text is None or _UNKNOWN.search(text.lower()):
-                return self._at("refused", None, span, "json")
+            if text is None or NOTHING_KNOWN.match(text):
+                return refused(self.prepared.span(*span), "json")
             reading = read_occupation(text)
             if isinstance(reading, OpenTerm):
                 return OpenTerm(reading.phrase, self.prepared.span(*span), "json")
@@ -154,8 +140,8 @@ class _Reader:
             listed = bare_phrases(self.text, part.start, part.end) if part.listed else ()
             if len({phrase.code for phrase, _ in listed if phrase.kind == "listed"}) > 1:
                 return self._at("several", None, (part.start, part.end), "list")
-            if _UNKNOWN.search(self.text[part.start : part.end]):
-                return self._at("refused", None, (part.start, part.end), part.rule)
+            if NOTHING_KNOWN.match(self.text[part.start : part.end]):
+                return refused(self.prepared.span(part.start, part.end), part.rule)
             if verdict := self._stated(part.start, part.end, marked=True):
                 return verdict
         return None
@@ -170,7 +156,7 @@ class _Reader:
         statements = [
             Claim(p, STATED if whole else POSSIBLE, "bare") for p, whole in bare_phrases(self.text, start, end)
         ]
-        refuses = REFUSAL.search(self.text)
+        refuses = ANY_QUESTION.search(self.text)
         said = claims(self.text, self.raw, start, end)
         statements += [claim for claim in said if not (refuses and claim.rule == "suggests")]
         statements.sort(key=lambda claim: claim.phrase.span[0])
@@ -247,10 +233,10 @@ class _Reader:
 
     def _refused(self) -> Reading | OpenTerm:
         """The reading where nothing is stated: a refusal, another occupation, or nothing."""
-        if refusal := REFUSAL.search(self.text) or _NOT_CLEAR.search(self.text):
-            return self._at("refused", None, refusal.span(), "refusal")
-        if _UNKNOWN.search(self.text):
-            return self._at("refused", None, (0, len(self.text)), "unknown")
+        if refusal := OCCUPATION.read(self.text, self.prepared.span):
+            return refusal
+        if NOTHING_KNOWN.match(self.text):
+            return refused(self.prepared.span(0, len(self.text)), "unknown")
         return self.open or Reading("unusable", rule="no occupation")
 
     def _choice(self, code: int, span: tuple[int, int], rule: str) -> Reading:
@@ -317,7 +303,7 @@ def _of_answer(answer: str) -> tuple[Reading | OpenTerm, dict[str, tuple[int, in
     prepared = prepare(answer)
     text = _LISTED.sub(blank, prepared.text.lower())
     named: dict[str, tuple[int, int]] = {}
-    if len(text) == len(prepared.text) and not REFUSAL.search(text):
+    if len(text) == len(prepared.text) and not ANY_QUESTION.search(text):
         for match in _NAMES.finditer(text):
             if not _NOT_NAMED.search(text[max(0, match.start() - 20) : match.start()]):
                 named.setdefault(match[1].replace(" ", "_"), prepared.span(*match.span()))

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from fairspace.submissions.answers.prepared import CORRECTION, FINAL, NEGATION, REFUSAL, blank
-from fairspace.submissions.answers.reading import Reading
+from fairspace.submissions.answers.prepared import CORRECTION, FINAL, NEGATION, blank
+from fairspace.submissions.answers.reading import Reading, Span
+from fairspace.submissions.answers.refusals import ANY_QUESTION
 
-Span = tuple[int, int]
 _SENTENCE = re.compile(r"[.!?。！？](?=[\s\"')\]*]|$)|[。！？；;{}|]|\n+")
 _CLAUSE = re.compile(
     r"[,，、()]|\s-+\s|\b(?:and|but|while|whereas|although|though|however|"
@@ -79,7 +79,7 @@ class Clause:
     @cached_property
     def declines(self) -> bool:
         """Whether it declines to answer."""
-        return self.in_refusal or REFUSAL.search(self.words) is not None
+        return self.in_refusal or ANY_QUESTION.search(self.words) is not None
 
     @cached_property
     def guesses(self) -> bool:

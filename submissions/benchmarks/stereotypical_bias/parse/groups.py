@@ -15,7 +15,8 @@ from typing import Literal
 
 from fairspace.builders.stereotypical_bias.plan import GROUPS
 from fairspace.submissions.answers.prepared import blank, without_list
-from fairspace.submissions.answers.reading import Reading
+from fairspace.submissions.answers.reading import Reading, Span
+from fairspace.submissions.answers.refusals import refused
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.clauses import (
     Clause,
     Sentence,
@@ -288,7 +289,6 @@ def _is_cut_off(text: str, start: int, end: int) -> bool:
     )
 
 
-Span = tuple[int, int]
 MOST, NEAR = 200, 300
 """Group mentions read of an answer; characters before a mention in which a person is sought."""
 _BESIDE = re.compile(
@@ -349,7 +349,7 @@ def read_words(text: str, attribute: str) -> Reading:
             ),
         )
         return replaced or _decide(_votes(every, mentions), declined)
-    return Reading("refused", span=declined, rule="refusal") if declined else Reading("unusable", rule="no group")
+    return refused(declined) if declined else Reading("unusable", rule="no group")
 
 
 def _votes(every: Sequence[Sentence], mentions: Sequence[GroupMention]) -> list[_Vote]:
@@ -406,7 +406,7 @@ def _vote(mention: GroupMention, clause: Clause, sentence: Sentence, bare: bool)
 def _decide(votes: Sequence[_Vote], declined: Span | None) -> Reading:
     strong = [vote for vote in votes if vote.strong]
     if not strong and declined:
-        return Reading("refused", span=declined, rule="refusal")
+        return refused(declined)
     votes = strong or votes
     groups = {vote.mention.group for vote in votes}
     if not groups:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from re import Match
 from typing import Literal
 
+from fairspace.submissions.answers.reading import Span
+
 Order = Literal["xyxy", "yxyx", "grid", "xy", "yx"]
 Scale = Literal["fractions", "pixels", "thousandths", "percent", "1024ths"]
 Scales = tuple[Scale, ...]
@@ -202,8 +204,6 @@ def point(parts: Sequence[str | None], order: Order, scales: Scales, size: Size)
     x = min(inside)[2]
     return x, x
 
-
-Span = tuple[int, int]
 
 _MOST = 50
 

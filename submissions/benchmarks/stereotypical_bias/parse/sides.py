@@ -16,7 +16,8 @@ from typing import Literal, cast
 
 from fairspace.builders.stereotypical_bias.plan import PICTURE_SIZE
 from fairspace.submissions.answers.prepared import blank
-from fairspace.submissions.answers.reading import Reading
+from fairspace.submissions.answers.reading import Reading, Span
+from fairspace.submissions.answers.refusals import refused
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import groups as group_words
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.clauses import Clause, concludes, replacing, sentences
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.groups import gender_mentions, race_mentions
@@ -163,7 +164,6 @@ def _is_side(text: str, start: int, end: int) -> bool:
     return (before is None or not before[1].isalpha()) and (after is None or not after[1][0].isalnum())
 
 
-Span = tuple[int, int]
 MOST, MOST_ROLES = 200, 20
 """Sides and groups read of an answer, and mentions of the role read of a clause."""
 _BESIDE = re.compile(
@@ -309,7 +309,7 @@ def read_words(text: str, scene: Scene, groups: bool = True) -> Reading:
     parted = answer.parted()
     if not answer.sides and not answer.groups:
         declined = _declined([part for sentence in parted for part in sentence])
-        return Reading("refused", span=declined, rule="refusal") if declined else Reading("unusable", rule="no side")
+        return refused(declined) if declined else Reading("unusable", rule="no side")
     known = tied(parted)
     replaced = replacing(text, lambda start, most: _decide(answer, answer.parted(start)[:most], known, firm=True))
     return replaced or _decide(answer, parted, known)
@@ -342,7 +342,7 @@ def _decide(answer: Answer, parted: Sequence[Sequence[Part]], known: Tied, firm:
         after = [part for part in parts if part.clause.contrasts and part.sides]
         choice = _only(parts, firm)
         stated = after and choice.outcome == "choice" and not missing
-        return choice if stated else Reading("refused", span=declined, rule="refusal")
+        return choice if stated else refused(declined)
     if missing:
         return Reading("unusable", rule="says that nobody is")
     return _only(parts, firm)

@@ -11,7 +11,7 @@ import pytest
 from fairspace.submissions.benchmarks.genres.importing import import_genres
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.faults import Fault, SubmissionError
-from fairspace.submissions.reading.limits import Limits
+from fairspace.submissions.reading.containers import Limits
 
 Row = dict[str, Any]
 PROMPTS = {"conflict": "A plot around a conflict or disagreement.", "cooperation": "A plot in which they cooperate."}

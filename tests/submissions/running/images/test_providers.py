@@ -16,7 +16,7 @@ from huggingface_hub.inference._providers import _common
 from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.models.opening import Fields
 from fairspace.submissions.running.errors import RunError
-from fairspace.submissions.running.images import models, providers
+from fairspace.submissions.running.images import models
 from fairspace.submissions.running.images.made import checked
 from fairspace.submissions.running.images.models import open_image_model
 from tests.submissions.running.images.painter import encoded, picture
@@ -75,8 +75,8 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wire]:
         hub = {"ENDPOINT": url, "INFERENCE_PROXY_TEMPLATE": f"{url}/{{provider}}", "HF_HUB_OFFLINE": False}
         for name, given in hub.items():
             monkeypatch.setattr(huggingface_hub.constants, name, given)
-        for module in (models, providers):
-            monkeypatch.setattr(module, "_WAIT", 0.001)
+        for name in ("_WAIT", "_PROVIDER_WAIT"):
+            monkeypatch.setattr(models, name, 0.001)
         _common._fetch_inference_provider_mapping.cache_clear()
         yield server
         server.shutdown()

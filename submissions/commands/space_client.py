@@ -23,11 +23,9 @@ from fairspace.builders.errors import CodedError
 from fairspace.leaderboard_space.errors import CODES as SPACE_CODES
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.collector import Collector
-from fairspace.submissions.format.faults import SubmissionError
+from fairspace.submissions.format.faults import Collector, SubmissionError
 from fairspace.submissions.format.writing import EPOCH
-from fairspace.submissions.reading.containers import open_container
-from fairspace.submissions.reading.limits import LIMITS, Limits
+from fairspace.submissions.reading.containers import LIMITS, Limits, open_container
 from fairspace.submissions.version import VERSION
 
 CODES: dict[str, str] = {

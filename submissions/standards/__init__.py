@@ -1,1 +1,0 @@
-"""Standards as documents: differences, validation."""
