@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from fairspace.ares.annotating.annotate import ANNOTATIONS
 from fairspace.builders.drawn.swatches import BUCKETS, draw_face, draw_object, draw_scene, draws, person
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
@@ -39,17 +40,6 @@ MODELS = {"drawn-a": (2, 0.85), "drawn-b": (1, 0.6)}
 _SIZE = 160
 _NEUTRAL, _STEER = "generation_neutral", "generation_steer"
 _LABELS = ("gender", "age", "skin_tone")
-_ANNOTATIONS = pa.schema(
-    [
-        *(pa.field(name, pa.string(), nullable=False) for name in ("task", "id")),
-        *(pa.field(name, pa.int32(), nullable=False) for name in ("sample", "face")),
-        pa.field("status", pa.string(), nullable=False),
-        *((name, pa.string()) for name in (*_LABELS, "race")),
-        *((f"{name}_quality", pa.float64()) for name in ("image", "face")),
-        *((f"{name}_similarity", pa.float64()) for name in ("prompt", "reference")),
-        ("faces", pa.int32()),
-    ]
-)
 _IMAGES = pa.schema(
     [
         *((name, pa.string()) for name in ("task", "id")),
@@ -84,7 +74,7 @@ def write_models(folder: Path) -> None:
         half = len(drawn) // 2
         for number, part in enumerate((drawn[:half], drawn[half:])):
             name = f"{number:05d}-of-00002.parquet"
-            annotations = pa.Table.from_pylist([row for row, _ in part], schema=_ANNOTATIONS)
+            annotations = pa.Table.from_pylist([row for row, _ in part], schema=ANNOTATIONS)
             images = pa.Table.from_pylist([image for _, image in part if image], schema=_IMAGES)
             pq.write_table(annotations, place / f"annotations-{name}")
             pq.write_table(images, place / f"images-{name}")

@@ -22,11 +22,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pydantic import TypeAdapter, ValidationError
 
 from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Job, Manifest, Row, Shard, Split
 from fairspace.builders.engine.making import forget_made
@@ -117,18 +120,18 @@ def read_manifest(folder: Path) -> Manifest:
     remedy = "run `fairspace build` again with the same arguments; it goes on where it stopped"
     if not file.is_file():
         raise BuildError("BUILD_INCOMPLETE", str(folder), "no manifest.json", "a finished build", remedy)
-    data = json.loads(file.read_text(encoding="utf-8"))
-    splits = []
-    for split in data.pop("splits"):
-        shards = tuple(Shard(**shard) for shard in split.pop("shards"))
-        splits.append(BuiltSplit(shards=shards, **split))
-    for shard in (shard for split in splits for shard in split.shards):
+    try:
+        manifest = TypeAdapter(Manifest).validate_json(file.read_bytes())
+    except ValidationError as error:
+        first = error.errors()[0]
+        what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        raise BuildError("BUILD_INCOMPLETE", str(file), what, "a build's manifest", remedy) from error
+    for shard in (shard for split in manifest.splits for shard in split.shards):
         path = folder / shard.file
         if not path.is_file() or path.stat().st_size != shard.bytes:
             state = f"{path.stat().st_size} bytes" if path.is_file() else "no such file"
             raise BuildError("BUILD_INCOMPLETE", str(path), state, f"{shard.bytes} bytes", remedy)
-    notes = tuple(data.pop("notes"))
-    return Manifest(splits=tuple(splits), notes=notes, **data)
+    return manifest
 
 
 def dumps(manifest: Manifest) -> str:
@@ -152,61 +155,57 @@ def _build_split(split: Split, job: Job, out: Path) -> BuiltSplit:
     """Build the split's shards; the images of a shard are forgotten once it is entered."""
     total = len(split.units)
     files = max(1, -(-total // split.shard))
-    shards: list[Shard] = []
-    counts: dict[str, Counter[str]] = {}
-    joint = Counter[str]()
+    shards = []
     for number in range(files):
         start, end = number * split.shard, min((number + 1) * split.shard, total)
         stem = f"{split.split}-{number:05}-of-{files:05}"
         entry = job.work / split.config / f"{stem}.json"
-        known = _entered(entry, out)
-        if known is None:
-            known = _shard(split, job, out, stem, slice(start, end))
+        shard = _entered(entry, out)
+        if shard is None:
+            shard = _shard(split, job, out, stem, slice(start, end))
+            known = {"shard": asdict(shard), "rejected": job.take_rejected()}
             write_atomically(entry, json.dumps(known, ensure_ascii=False))
             forget_made(job.work)
-        shards.append(Shard(**known["shard"]))
-        joint.update(known["joint"])
-        for column, values in known["counts"].items():
-            counts.setdefault(column, Counter()).update(values)
+        shards.append(shard)
         job.progress(f"Building {split.name}", end, total)
     rows = sum(shard.rows for shard in shards)
-    ordered = {c: {name: n for name, n in v.items() if name or n} for c, v in counts.items()}
-    return BuiltSplit(
-        split.config, split.split, split.about, rows, tuple(shards), ordered, dict(joint), dict(split.fields)
-    )
+    counts = _counts(split, [out / shard.file for shard in shards])
+    return BuiltSplit(split.config, split.split, split.about, rows, tuple(shards), *counts, split.fields)
 
 
-def _entered(entry: Path, out: Path) -> dict[str, Any] | None:
-    """The entry of a shard that an earlier run finished; None without one, or if the shard is another."""
+def _entered(entry: Path, out: Path) -> Shard | None:
+    """A shard that an earlier run finished; None without its entry, or if the file is another."""
     if not entry.is_file():
         return None
-    known: dict[str, Any] = json.loads(entry.read_text(encoding="utf-8"))
-    file, shard = out / known["shard"]["file"], Shard(**known["shard"])
+    shard = Shard(**json.loads(entry.read_text(encoding="utf-8"))["shard"])
+    file = out / shard.file
     same = file.is_file() and file.stat().st_size == shard.bytes and file_hash(file) == shard.sha256
-    return known if same else None
+    return shard if same else None
 
 
-def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> dict[str, Any]:
-    """Write a shard; its entry: `shard`, `counts` by column and label, `joint` counts, `rejected` candidates."""
+def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> Shard:
     file = out / split.config / f"{stem}.parquet"
     file.parent.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_name(f"{file.name}.part")
     data = _as_dataset(split, split.rows(split.units[part]), job.work / "rows")
     data.to_parquet(unfinished)
-    labels = {}
-    for column, kind in data.features.items():
-        if type(kind).__name__ == "ClassLabel":
-            names = [*kind.names, ""]  # so -1, a null, is the last one
-            labels[column] = [names[code] for code in pc.fill_null(data.data.column(column), -1).to_pylist()]
-    counted = {
-        column: dict.fromkeys((*data.features[column].names, ""), 0) | Counter(labels[column]) for column in labels
-    }
-    joint = Counter(" / ".join(combined) for combined in zip(*(labels[column] for column in split.groups), strict=True))
     shard = Shard(file.relative_to(out).as_posix(), file_hash(unfinished), unfinished.stat().st_size, len(data))
     unfinished.replace(file)
     shutil.rmtree(job.work / "rows", ignore_errors=True)
-    rejected = job.take_rejected()
-    return {"shard": asdict(shard), "counts": counted, "joint": dict(sorted(joint.items())), "rejected": rejected}
+    return shard
+
+
+def _counts(split: Split, files: Sequence[Path]) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
+    """Rows by column and label ('' counts nulls), and by the labels of the split's groups together."""
+    features = split.features().items()
+    names = {column: [*kind.names, ""] for column, kind in features if type(kind).__name__ == "ClassLabel"}
+    labels: dict[str, list[str]] = {column: [] for column in names}
+    for table in (pq.read_table(file, columns=list(names)) for file in files if names):
+        for column in names:  # -1, a null, is the last one
+            labels[column] += [names[column][code] for code in pc.fill_null(table[column], -1).to_pylist()]
+    counts = {column: dict.fromkeys(names[column][:-1], 0) | Counter(labels[column]) for column in names}
+    joint = Counter(" / ".join(combined) for combined in zip(*(labels[column] for column in split.groups), strict=True))
+    return counts, dict(sorted(joint.items()))
 
 
 def _as_dataset(split: Split, rows: Iterable[Row] | pa.Table, cache: Path) -> datasets.Dataset:
@@ -217,10 +216,14 @@ def _as_dataset(split: Split, rows: Iterable[Row] | pa.Table, cache: Path) -> da
     features = split.features()
     if isinstance(rows, pa.Table):
         return datasets.Dataset(rows.select(list(features))).cast(features)
+    stream = iter(rows)
+    first = list(islice(stream, 1))
+    if not first:  # which `from_generator` cannot write
+        return datasets.Dataset.from_dict({name: [] for name in features}, features)
     shutil.rmtree(cache, ignore_errors=True)  # of a build that was killed
     try:
         return datasets.Dataset.from_generator(
-            lambda: iter(rows), features, str(cache), fingerprint=f"{split.config}-{split.split}"
+            lambda: chain(first, stream), features, str(cache), fingerprint=f"{split.config}-{split.split}"
         )
     except datasets.exceptions.DatasetGenerationError as error:
         raise error.__cause__ or error from None
