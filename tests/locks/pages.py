@@ -14,6 +14,7 @@ from pathlib import Path
 
 from fairspace.leaderboard_space.boards.models import slug_of
 from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.version import VERSION
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.scored_baselines import scored_baseline
 
@@ -25,14 +26,18 @@ _CHANGING = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?(?
 """Times of an event and digests of code or of files."""
 
 
+def entries(space: Opened) -> dict[str, str]:
+    """Entry of each scored row -> benchmark and model; a baseline's entry changes with the version."""
+    return {row.entry: f"{row.result.benchmark}-{row.result.meta['model']}" for row in space.space.state.entries()}
+
+
 def addresses(space: Opened) -> Iterator[str]:
     """The front page, texts, and of each benchmark its board, a model, a scored row and a printed row."""
     yield from ("/", "/about", "/how-to-submit", "/standards", "/api/v1/boards", "/api/v1/standards")
-    entries = {(row.result.benchmark, row.result.meta["model"]): row.entry for row in space.space.state.entries()}
     for name in NAMES:
         rows = space.client.get(f"/api/v1/boards/{name}").json()["rows"]
         printed = next(row for row in rows if row["provenance"] == "published")
-        scored = [entry for (of, _), entry in entries.items() if of == name]
+        scored = [entry for entry, row in entries(space).items() if row.startswith(name)]
         yield f"/board/{name}"
         yield from (f"/compare/{name}", f"/api/v1/boards/{name}", f"/models/{slug_of(printed['model'])}")
         for entry in (*scored, printed["entry"]):
@@ -60,7 +65,10 @@ def texts() -> Iterator[tuple[str, str]]:
             for address in dict.fromkeys(addresses(space)):
                 answer = space.client.get(address)
                 assert answer.status_code == 200, f"{address}: {answer.status_code}"
-                yield address, text_of(answer.text)
+                text = answer.text.replace(VERSION, "...")
+                for entry, row in entries(space).items():
+                    address, text = (part.replace(entry, row) for part in (address, text))
+                yield address, text_of(text)
 
 
 if __name__ == "__main__":
