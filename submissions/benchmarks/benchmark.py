@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from fairspace.ares.annotating.labellers import DETECTORS, PACKAGES, ZERO_SHOT
 from fairspace.builders.errors import check_revision
+from fairspace.submissions.benchmarks.defaults import TableScore, choices, readings, tables
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustable, Adjustment, ScoringTable
 from fairspace.submissions.benchmarks.task import Lazy, Part, Shown, Task
 from fairspace.submissions.benchmarks.words import TEXT_ONLY, Words, words_of
@@ -85,6 +87,15 @@ class Documented:
     references: Mapping[str, str] = field(default_factory=dict)
     dataset_revisions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     together: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Standard(Documented):
+    """A standard whose only rule is the least share of valid samples."""
+
+    name: str = "inaugural"
+    draft: str = ""
+    minimum_coverage: float = 0.9
 
 
 def protocol_group(standard: Any, protocol: str) -> str:
@@ -299,7 +310,7 @@ class Answers:
         authors_signature: changes of `Benchmark.signature` for these.
     """
 
-    rows: Callable[[Submission], Mapping[str, Readings[Any]]] = lambda submission: {}
+    rows: Callable[[Submission], Mapping[str, Readings[Any]]] = readings
     samples: Callable[[Any], Sequence[Samples]] = lambda records: ()
     label_lines: Callable[[str, Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]] | None] = lambda *_: None
     misread: Callable[[Any, str, Mapping[str, Misread]], Any] = lambda records, revision, tasks: records
@@ -390,6 +401,14 @@ class Reporting:
     paper: Callable[[Values, Scored, str], Any] = lambda values, scored, standard: None
 
 
+def _by_scoring_table(values: Values, standard: Any, adjustment: Adjustment = AS_RELEASED) -> Scored:
+    raise TypeError("a benchmark scores by its own table")
+
+
+def _by_choices(name: str, seed: int, revision: str) -> dict[str, pa.Table]:
+    raise TypeError("a benchmark's tasks have choices")
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """A benchmark. Functions that few callers need are given as import paths (`Lazy`).
@@ -413,16 +432,17 @@ class Benchmark:
     """
 
     name: str
-    revisions: tuple[str, ...]
     tasks: tuple[Task, ...]
     measure: Callable[[Any], dict[str, Value]]
-    standards: Mapping[str, Any]
-    score: Score
+    scoring: Scoring
     higher_is_better: bool
-    baseline: Callable[[str, int, str], dict[str, pa.Table]]
+    revisions: tuple[str, ...] = ("v1",)
+    standards: Mapping[str, Any] = field(default_factory=lambda: {"inaugural": Standard()})
+    score: Score = _by_scoring_table
+    baseline: Callable[[str, int, str], dict[str, pa.Table]] = _by_choices
     about: Callable[[], About] = About
     base_revision: Callable[[str], str] = lambda revision: revision
-    read: Callable[[Submission], Any] = lambda submission: submission
+    read: Callable[[Submission], Any] = choices
     designs: Callable[[Any], Sequence[Design]] = lambda records: ()
     variants: Callable[[Any, Values], Sequence[Variant]] = lambda records, values: ()
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
@@ -430,11 +450,17 @@ class Benchmark:
     ideal: Callable[[str, str], Ideal | None] = lambda name, standard: None
     with_region: Callable[[Any, Path], tuple[Any, str]] | None = None
     published: Callable[[str], Sequence[Any]] = lambda standard: ()
-    scoring: Scoring = Scoring()
     answers: Answers = Answers()
     protocols: Protocols = Protocols()
     asking: Asking = Asking()
     reporting: Reporting = Reporting()
+
+    def __post_init__(self) -> None:
+        """Scores by the scoring table and trivial models by the tasks' choices, where no others are declared."""
+        if self.score is _by_scoring_table:
+            object.__setattr__(self, "score", TableScore(self.scoring, self.higher_is_better))
+        if self.baseline is _by_choices:
+            object.__setattr__(self, "baseline", partial(tables, self))
 
     @property
     def words(self) -> Words:

@@ -1,0 +1,132 @@
+"""What a benchmark has that declares no more than tasks with choices, quantities and scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment, covered
+from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
+    from fairspace.submissions.answers.reading import Reading, Readings
+    from fairspace.submissions.benchmarks.baselines import Baseline
+    from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Scoring, Values
+    from fairspace.submissions.format.schema import Submission
+    from fairspace.submissions.uncertainty.design import Integers
+    from fairspace.submissions.values import Value
+
+NO_CHOICE, REFUSED, MISSING = -1, -2, -3
+"""Codes of an answer without one choice, of a refusal, and of an item and sample without an answer."""
+
+
+def ask(task: Task, data: object, revision: str, **options: str | bool) -> Part:
+    """One stimulus an item, its prompt; strata are the parts of its id but the last one."""
+    items = task.asked(revision)
+    ids, prompts = items["id"].to_pylist(), items["prompt"].to_pylist()
+    keys = [(item, sample) for item in range(len(ids)) for sample in range(task.samples_of(revision))]
+
+    def read(place: int) -> Shown:
+        item, sample = keys[place]
+        return Shown((Ask(task.name, ids[item], sample, prompts[item]),))
+
+    stimuli = [Stimulus(f"{ids[item]}/{s}", task.name, ids[item].rpartition("/")[0], 1, ids[item]) for item, s in keys]
+    return Part(task.name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, len(stimuli), task.settings)
+
+
+TYPICAL_TOKENS = 20
+
+
+def readings(submission: Submission) -> dict[str, Readings[str]]:
+    """The readings of the answers to each task that declares how to read one."""
+    from fairspace.submissions.answers.reading import read_column
+    from fairspace.submissions.benchmarks.registry import benchmark
+
+    made = {}
+    for task in benchmark(submission.meta.benchmark).tasks:
+        if task.read is not None:
+            answers = submission.rows("responses", task.name)["response"]
+            made[task.name] = read_column(answers, [""] * len(answers), _of_any_item(task.read))
+    return made
+
+
+def _of_any_item(read: Callable[[str], Reading]) -> Callable[[str, str], Reading]:
+    return lambda answer, item: read(answer)
+
+
+def choices(submission: Submission) -> dict[str, Integers]:
+    """Task -> (items, samples) place of each answer among the task's choices; below 0 for another answer, or none."""
+    import pyarrow.compute as pc
+
+    from fairspace.submissions.benchmarks.registry import benchmark
+
+    bench, revision, coded = benchmark(submission.meta.benchmark), submission.meta.dataset_revision, {}
+    for name, read in readings(submission).items():
+        task, rows = bench.task(name), submission.rows("responses", name)
+        codes = read.values(task.choices.index, NO_CHOICE).astype(np.int64)
+        outcomes = np.array([*(each.outcome == "refused" for each in read.distinct), False])[read.place]
+        codes[outcomes], codes[read.place < 0] = REFUSED, MISSING
+        coded[name] = np.full((len(task.ids(revision)), task.samples_of(revision)), MISSING)
+        places = np.asarray(pc.index_in(rows["id"], value_set=task.ids(revision)))
+        coded[name][places, np.asarray(rows["sample"])] = codes
+    return coded
+
+
+def tables(bench: Benchmark, name: Baseline, seed: int, revision: str) -> dict[str, pa.Table]:
+    """The answers of a trivial model: drawn choices, the first, the item's `stereotype`, each in turn, refusals.
+
+    A column `stereotype` of a task's items has the choice of the stereotyped model; without it that is the last one.
+    """
+    import pyarrow as pa
+
+    from fairspace.submissions.benchmarks.baselines import refusals, responses, stream
+
+    parts = []
+    for task in bench.tasks:
+        items, samples = task.asked(revision), task.samples_of(revision)
+        every = np.arange(items.num_rows * samples)
+        if name == "refusing":
+            parts.append(refusals(task.name, task.ids(revision), samples))
+            continue
+        if name == "random":
+            codes = stream(seed, task.name).randint(0, len(task.choices), len(every))
+        elif name == "stereotyped" and "stereotype" in items.column_names:
+            codes = np.array([task.choices.index(text) for text in items["stereotype"].to_pylist()]).repeat(samples)
+        else:
+            codes = {"constant": 0 * every, "balanced": every % len(task.choices)}.get(name, 0 * every - 1)
+        parts.append(responses(task.name, task.ids(revision), task.choices, codes % len(task.choices), samples))
+    return {"responses": pa.concat_tables(parts)}
+
+
+@dataclass(frozen=True)
+class TableScore:
+    """Scores by a scoring table alone, ranked by the worse end of the first of its `ranking`.
+
+    Args:
+        scoring: the scoring table of a standard and an adjustment.
+        higher_is_better: direction of the ranked number.
+    """
+
+    scoring: Scoring
+    higher_is_better: bool
+
+    def __call__(self, values: Values, standard: Any, adjustment: Adjustment = AS_RELEASED) -> Scored:
+        """The scores of raw values; a value below the standard's minimum coverage is undefined."""
+        from fairspace.submissions.benchmarks.benchmark import Scored
+
+        def usable(value: Value) -> Value:
+            reason = "{share:.1%} of the samples are valid, less than {minimum:.0%}"
+            return covered(value, standard.minimum_coverage, reason) if value.state == "value" else value
+
+        table = self.scoring.table(standard, adjustment)
+        scores = table.values(values, usable)
+        first = scores[table.ranking[0]]
+        end = first.low if self.higher_is_better else first.high
+        unranked = () if first.state == "value" else (f"{first.name}: {first.reason}",)
+        return Scored(scores, first.name, None if unranked else end, unranked)
