@@ -91,11 +91,19 @@ class Documented:
 
 @dataclass(frozen=True)
 class Standard(Documented):
-    """A standard whose only rule is the least share of valid samples."""
+    """A standard without parameters of its own.
+
+    Args:
+        name, draft: name, and the reason why it is not released, or ''.
+        minimum_coverage: share of valid samples below which a ranked value is undefined.
+        at_most: floors of competence: raw value -> number in the worst case above which a model is not ranked, such as
+            the share of an answer that is always the same.
+    """
 
     name: str = "inaugural"
     draft: str = ""
     minimum_coverage: float = 0.9
+    at_most: Mapping[str, float] = field(default_factory=dict)
 
 
 def protocol_group(standard: Any, protocol: str) -> str:
@@ -479,6 +487,13 @@ class Benchmark:
     def metric_of(self, name: str) -> str:
         """The metric in `metrics/` that computes a score or a raw value; '' for none."""
         return self.words.value(name)[1] or self.about().describe(name)[1]
+
+    def scored(self, standard: Any) -> Listing:
+        """The scored values of a standard, as a table."""
+        if (listed := self.about().scored) is not None:
+            return listed(standard)
+        rules = self.scoring.table(standard, AS_RELEASED).rules
+        return Listing("The scores", ["Score", "What it is"], [[name, self.describe(name)] for name in rules])
 
     @property
     def default(self) -> str:

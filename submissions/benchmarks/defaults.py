@@ -128,5 +128,8 @@ class TableScore:
         scores = table.values(values, usable)
         first = scores[table.ranking[0]]
         end = first.low if self.higher_is_better else first.high
-        unranked = () if first.state == "value" else (f"{first.name}: {first.reason}",)
-        return Scored(scores, first.name, None if unranked else end, unranked)
+        unranked = [] if first.state == "value" else [f"{first.name}: {first.reason}"]
+        for name, most in standard.at_most.items():
+            if (worst := values[name].high) is not None and worst > most:
+                unranked.append(f"{name}: {worst:.3g} in the worst case, more than {most:g}")
+        return Scored(scores, first.name, None if unranked else end, tuple(unranked))
