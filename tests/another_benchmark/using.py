@@ -39,7 +39,7 @@ space.state.refresh()
 client = TestClient(create_app(space), base_url="http://127.0.0.1")
 rows = client.get(f"/api/v1/boards/{NAME}").json()["rows"]
 entry = next(row["entry"] for row in rows if row["model"] == "clichéd")
-made["pages"]["api"] = json.dumps(rows)
+made["pages"]["api"] = json.dumps(rows, ensure_ascii=False)
 addresses = ("/", f"/board/{NAME}", f"/model/{NAME}/{entry}", f"/compare/{NAME}", f"/standard/{NAME}/inaugural")
 for address in (*addresses, "/about", "/how-to-submit", f"/download/{NAME}/inaugural.csv"):
     answer = client.get(address)
