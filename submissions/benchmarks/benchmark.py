@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from fairspace.ares.annotating.labellers import DETECTORS, PACKAGES, ZERO_SHOT
 from fairspace.builders.errors import check_revision
-from fairspace.submissions.benchmarks.defaults import TableScore, choices, readings, tables
+from fairspace.submissions.benchmarks.defaults import TableScore, choices, readings
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustable, Adjustment, ScoringTable
 from fairspace.submissions.benchmarks.task import Lazy, Part, Shown, Task
 from fairspace.submissions.benchmarks.words import TEXT_ONLY, Words, words_of
@@ -318,7 +318,7 @@ class Answers:
         authors_signature: changes of `Benchmark.signature` for these.
     """
 
-    rows: Callable[[Submission], Mapping[str, Readings[Any]]] = readings
+    rows: Callable[[Submission], Mapping[str, Readings[Any]]] = lambda submission: {}
     samples: Callable[[Any], Sequence[Samples]] = lambda records: ()
     label_lines: Callable[[str, Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]] | None] = lambda *_: None
     misread: Callable[[Any, str, Mapping[str, Misread]], Any] = lambda records, revision, tasks: records
@@ -409,12 +409,9 @@ class Reporting:
     paper: Callable[[Values, Scored, str], Any] = lambda values, scored, standard: None
 
 
-def _by_scoring_table(values: Values, standard: Any, adjustment: Adjustment = AS_RELEASED) -> Scored:
-    raise TypeError("a benchmark scores by its own table")
-
-
-def _by_choices(name: str, seed: int, revision: str) -> dict[str, pa.Table]:
-    raise TypeError("a benchmark's tasks have choices")
+def _undeclared(*args: Any) -> Any:
+    """The place of a function that `Benchmark` fills with its default."""
+    raise TypeError("a benchmark fills its defaults")
 
 
 @dataclass(frozen=True)
@@ -446,11 +443,11 @@ class Benchmark:
     higher_is_better: bool
     revisions: tuple[str, ...] = ("v1",)
     standards: Mapping[str, Any] = field(default_factory=lambda: {"inaugural": Standard()})
-    score: Score = _by_scoring_table
-    baseline: Callable[[str, int, str], dict[str, pa.Table]] = _by_choices
+    score: Score = _undeclared
+    baseline: Callable[[str, int, str], dict[str, pa.Table]] = _undeclared
     about: Callable[[], About] = About
     base_revision: Callable[[str], str] = lambda revision: revision
-    read: Callable[[Submission], Any] = choices
+    read: Callable[[Submission], Any] = _undeclared
     designs: Callable[[Any], Sequence[Design]] = lambda records: ()
     variants: Callable[[Any, Values], Sequence[Variant]] = lambda records, values: ()
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
@@ -464,11 +461,17 @@ class Benchmark:
     reporting: Reporting = Reporting()
 
     def __post_init__(self) -> None:
-        """Scores by the scoring table and trivial models by the tasks' choices, where no others are declared."""
-        if self.score is _by_scoring_table:
-            object.__setattr__(self, "score", TableScore(self.scoring, self.higher_is_better))
-        if self.baseline is _by_choices:
-            object.__setattr__(self, "baseline", partial(tables, self))
+        """Scores by the scoring table, and readings, records and trivial models by the tasks' choices."""
+        defaults: dict[str, Callable[..., Any]] = {
+            "score": TableScore(self.scoring, self.higher_is_better),
+            "read": partial(choices, self),
+            "baseline": partial(Lazy("fairspace.submissions.benchmarks.baselines:by_choices"), self),
+        }
+        for name, default in defaults.items():
+            if getattr(self, name) is _undeclared:
+                object.__setattr__(self, name, default)
+        if any(task.read is not None for task in self.tasks):
+            object.__setattr__(self, "answers", replace(self.answers, rows=partial(readings, self)))
 
     @property
     def words(self) -> Words:

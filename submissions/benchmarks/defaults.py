@@ -13,10 +13,7 @@ from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Ta
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pyarrow as pa
-
     from fairspace.submissions.answers.reading import Reading, Readings
-    from fairspace.submissions.benchmarks.baselines import Baseline
     from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Scoring, Values
     from fairspace.submissions.format.schema import Submission
     from fairspace.submissions.uncertainty.design import Integers
@@ -43,13 +40,12 @@ def ask(task: Task, data: object, revision: str, **options: str | bool) -> Part:
 TYPICAL_TOKENS = 20
 
 
-def readings(submission: Submission) -> dict[str, Readings[str]]:
+def readings(bench: Benchmark, submission: Submission) -> dict[str, Readings[str]]:
     """The readings of the answers to each task that declares how to read one."""
     from fairspace.submissions.answers.reading import read_column
-    from fairspace.submissions.benchmarks.registry import benchmark
 
     made = {}
-    for task in benchmark(submission.meta.benchmark).tasks:
+    for task in bench.tasks:
         if task.read is not None:
             answers = submission.rows("responses", task.name)["response"]
             made[task.name] = read_column(answers, [""] * len(answers), _of_any_item(task.read))
@@ -60,14 +56,12 @@ def _of_any_item(read: Callable[[str], Reading]) -> Callable[[str, str], Reading
     return lambda answer, item: read(answer)
 
 
-def choices(submission: Submission) -> dict[str, Integers]:
+def choices(bench: Benchmark, submission: Submission) -> dict[str, Integers]:
     """Task -> (items, samples) place of each answer among the task's choices; below 0 for another answer, or none."""
     import pyarrow.compute as pc
 
-    from fairspace.submissions.benchmarks.registry import benchmark
-
-    bench, revision, coded = benchmark(submission.meta.benchmark), submission.meta.dataset_revision, {}
-    for name, read in readings(submission).items():
+    revision, coded = submission.meta.dataset_revision, {}
+    for name, read in readings(bench, submission).items():
         task, rows = bench.task(name), submission.rows("responses", name)
         codes = read.values(task.choices.index, NO_CHOICE).astype(np.int64)
         outcomes = np.array([*(each.outcome == "refused" for each in read.distinct), False])[read.place]
@@ -76,32 +70,6 @@ def choices(submission: Submission) -> dict[str, Integers]:
         places = np.asarray(pc.index_in(rows["id"], value_set=task.ids(revision)))
         coded[name][places, np.asarray(rows["sample"])] = codes
     return coded
-
-
-def tables(bench: Benchmark, name: Baseline, seed: int, revision: str) -> dict[str, pa.Table]:
-    """The answers of a trivial model: drawn choices, the first, the item's `stereotype`, each in turn, refusals.
-
-    A column `stereotype` of a task's items has the choice of the stereotyped model; without it that is the last one.
-    """
-    import pyarrow as pa
-
-    from fairspace.submissions.benchmarks.baselines import refusals, responses, stream
-
-    parts = []
-    for task in bench.tasks:
-        items, samples = task.asked(revision), task.samples_of(revision)
-        every = np.arange(items.num_rows * samples)
-        if name == "refusing":
-            parts.append(refusals(task.name, task.ids(revision), samples))
-            continue
-        if name == "random":
-            codes = stream(seed, task.name).randint(0, len(task.choices), len(every))
-        elif name == "stereotyped" and "stereotype" in items.column_names:
-            codes = np.array([task.choices.index(text) for text in items["stereotype"].to_pylist()]).repeat(samples)
-        else:
-            codes = {"constant": 0 * every, "balanced": every % len(task.choices)}.get(name, 0 * every - 1)
-        parts.append(responses(task.name, task.ids(revision), task.choices, codes % len(task.choices), samples))
-    return {"responses": pa.concat_tables(parts)}
 
 
 @dataclass(frozen=True)
