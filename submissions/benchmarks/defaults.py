@@ -1,4 +1,4 @@
-"""What a benchmark has that declares no more than tasks with choices, quantities and scores."""
+"""Defaults of a benchmark that declares tasks with choices, quantities and a scoring table."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Task:
         items: dataset revision -> a table with `id` and `prompt` at least; None for prompts from a model's earlier
             output.
         read: an answer -> its reading, of which a choice is one of `choices`; None for a task that `Answers` reads.
-        choices: what may be answered.
+        choices: answers to choose from.
         ask: `ask(task, data, revision, **options) -> asks.Part`, for a task that is answered with text; the prompts of
             the items for one with `read`.
         max_tokens: longest answer, unless the user sets another one.

@@ -20,7 +20,7 @@ CLICHE = np.arange(len(CLICHES)).repeat(EACH)
 
 
 def measure(records: Mapping[str, Integers]) -> dict[str, Value]:
-    """`gap`, the statistical parity difference between the clichés, and `same_word`, the share of the larger pronoun."""
+    """`gap`, the statistical parity difference between the clichés, and `same_word`, the larger pronoun's share."""
     codes = records["pronoun"][:, 0]
     said = np.zeros((len(CLICHES), len(PRONOUNS)))
     np.add.at(said, (CLICHE[codes >= 0], codes[codes >= 0]), 1)
