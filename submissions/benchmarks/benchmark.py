@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from fairspace.ares.annotating.labellers import DETECTORS, PACKAGES, ZERO_SHOT
 from fairspace.builders.errors import check_revision
-from fairspace.submissions.benchmarks.defaults import TableScore, choices, readings
-from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustable, Adjustment, ScoringTable
-from fairspace.submissions.benchmarks.task import Lazy, Part, Shown, Task
+from fairspace.submissions.benchmarks.defaults import choices, readings
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustable, Adjustment, ScoringTable, covered
+from fairspace.submissions.benchmarks.task import Lazy, Reword, Task
 from fairspace.submissions.benchmarks.words import TEXT_ONLY, Words, words_of
 from fairspace.submissions.uncertainty.design import Design, Floats
 from fairspace.submissions.uncertainty.uncertainty import Variant
@@ -158,28 +158,6 @@ FORM = "form"
 """Generation setting of a form other than the paper's; also a factor of variance."""
 SCHEMA = "answer_schema"
 """Generation setting of a closed form: whether each request had a JSON schema, so that no other answer is possible."""
-DECLINE = "decline"
-"""Answer of a closed form that chooses nothing; without it a schema would leave no way to refuse."""
-Reword = Callable[[str], tuple[str, tuple[str, ...]]]
-"""Prompt of the plan -> the same question in another form, and its choices."""
-
-
-def in_form(part: Part, rewords: Mapping[str, Reword]) -> Part:
-    """A part with requests in another form, by task; ids and images stay."""
-
-    def read(place: int) -> Shown:
-        shown = part.read(place)
-        worded = ((ask, *rewords[ask.task](ask.prompt)) for ask in shown.asks)
-        return replace(shown, asks=tuple(replace(ask, prompt=text, choices=choices) for ask, text, choices in worded))
-
-    return replace(part, read=read)
-
-
-def as_json(question: str, choices: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """A question with the sentence that asks for its answer as JSON, and its choices with `DECLINE`."""
-    asked = f'with your choice, or with "{DECLINE}" if you make none'
-    text = f'{question} Answer with JSON of exactly this form, {asked}: {{"answer": "..."}}'
-    return text, (*choices, DECLINE)
 
 
 def form_of(generation: Mapping[str, object]) -> str:
@@ -300,6 +278,36 @@ class Scoring:
     logarithmic: bool = False
     drawn: frozenset[str] = frozenset()
     label_limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TableScore:
+    """Scores by a scoring table alone, ranked by the worse end of the first of its `ranking`.
+
+    Args:
+        scoring: the scoring table of a standard and an adjustment.
+        higher_is_better: direction of the ranked number.
+    """
+
+    scoring: Scoring
+    higher_is_better: bool
+
+    def __call__(self, values: Values, standard: Any, adjustment: Adjustment = AS_RELEASED) -> Scored:
+        """The scores of raw values; a value below the standard's minimum coverage is undefined."""
+
+        def usable(value: Value) -> Value:
+            reason = "{share:.1%} of the samples are valid, less than {minimum:.0%}"
+            return covered(value, standard.minimum_coverage, reason) if value.state == "value" else value
+
+        table = self.scoring.table(standard, adjustment)
+        scores = table.values(values, usable)
+        first = scores[table.ranking[0]]
+        end = first.low if self.higher_is_better else first.high
+        unranked = [] if first.state == "value" else [f"{first.name}: {first.reason}"]
+        for name, most in standard.at_most.items():
+            if (worst := values[name].high) is not None and worst > most:
+                unranked.append(f"{name}: {worst:.3g} in the worst case, more than {most:g}")
+        return Scored(scores, first.name, None if unranked else end, tuple(unranked))
 
 
 @dataclass(frozen=True)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment, covered
 from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairspace.submissions.answers.reading import Reading, Readings
-    from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Scoring, Values
+    from fairspace.submissions.benchmarks.benchmark import Benchmark
     from fairspace.submissions.format.schema import Submission
     from fairspace.submissions.uncertainty.design import Integers
-    from fairspace.submissions.values import Value
 
 NO_CHOICE, REFUSED, MISSING = -1, -2, -3
 """Codes of an answer without one choice, of a refusal, and of an item and sample without an answer."""
@@ -70,34 +67,3 @@ def choices(bench: Benchmark, submission: Submission) -> dict[str, Integers]:
         places = np.asarray(pc.index_in(rows["id"], value_set=task.ids(revision)))
         coded[name][places, np.asarray(rows["sample"])] = codes
     return coded
-
-
-@dataclass(frozen=True)
-class TableScore:
-    """Scores by a scoring table alone, ranked by the worse end of the first of its `ranking`.
-
-    Args:
-        scoring: the scoring table of a standard and an adjustment.
-        higher_is_better: direction of the ranked number.
-    """
-
-    scoring: Scoring
-    higher_is_better: bool
-
-    def __call__(self, values: Values, standard: Any, adjustment: Adjustment = AS_RELEASED) -> Scored:
-        """The scores of raw values; a value below the standard's minimum coverage is undefined."""
-        from fairspace.submissions.benchmarks.benchmark import Scored
-
-        def usable(value: Value) -> Value:
-            reason = "{share:.1%} of the samples are valid, less than {minimum:.0%}"
-            return covered(value, standard.minimum_coverage, reason) if value.state == "value" else value
-
-        table = self.scoring.table(standard, adjustment)
-        scores = table.values(values, usable)
-        first = scores[table.ranking[0]]
-        end = first.low if self.higher_is_better else first.high
-        unranked = [] if first.state == "value" else [f"{first.name}: {first.reason}"]
-        for name, most in standard.at_most.items():
-            if (worst := values[name].high) is not None and worst > most:
-                unranked.append(f"{name}: {worst:.3g} in the worst case, more than {most:g}")
-        return Scored(scores, first.name, None if unranked else end, tuple(unranked))

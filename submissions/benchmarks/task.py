@@ -6,7 +6,7 @@ import hashlib
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -216,6 +216,30 @@ class Part:
             return self.fair([self.stimuli[place] for place in choose(self.stimuli, limit, stratified=stratified)])
 
         return (1 + bisect_left(range(1, most + 1), True, key=fair)) % (most + 1)
+
+
+DECLINE = "decline"
+"""Answer of a closed form that chooses nothing; without it a schema would leave no way to refuse."""
+Reword = Callable[[str], tuple[str, tuple[str, ...]]]
+"""Prompt of the plan -> the same question in another form, and its choices."""
+
+
+def in_form(part: Part, rewords: Mapping[str, Reword]) -> Part:
+    """A part with requests in another form, by task; ids and images stay."""
+
+    def read(place: int) -> Shown:
+        shown = part.read(place)
+        worded = ((ask, *rewords[ask.task](ask.prompt)) for ask in shown.asks)
+        return replace(shown, asks=tuple(replace(ask, prompt=text, choices=choices) for ask, text, choices in worded))
+
+    return replace(part, read=read)
+
+
+def as_json(question: str, choices: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """A question with the sentence that asks for its answer as JSON, and its choices with `DECLINE`."""
+    asked = f'with your choice, or with "{DECLINE}" if you make none'
+    text = f'{question} Answer with JSON of exactly this form, {asked}: {{"answer": "..."}}'
+    return text, (*choices, DECLINE)
 
 
 def choose(stimuli: Sequence[Stimulus], limit: int | None, *, stratified: bool = False) -> list[int]:

@@ -7,8 +7,8 @@ from functools import cache
 
 import pyarrow as pa
 
-from fairspace.submissions.answers.prepared import REFUSAL
 from fairspace.submissions.answers.reading import Reading
+from fairspace.submissions.answers.refusals import ANY_QUESTION
 
 PRONOUNS = ("she", "he")
 CLICHES = {
@@ -46,4 +46,6 @@ def read(answer: str) -> Reading:
     if len(words) == 1:
         ((word, span),) = words.items()
         return Reading("choice", word, span, "only pronoun")
-    return Reading("several" if words else "refused" if REFUSAL.search(answer) else "unusable", rule="pronouns")
+    if words:
+        return Reading("several", rule="both pronouns")
+    return ANY_QUESTION.read(answer) or Reading("unusable", rule="no pronoun")

@@ -14,9 +14,9 @@ import pytest
 from fairspace.ares.annotating.labellers import PACKAGES
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.benchmarks.baselines import write_baseline
-from fairspace.submissions.benchmarks.benchmark import CLOSED, DECLINE, Scored, in_form, protocol_group
+from fairspace.submissions.benchmarks.benchmark import CLOSED, Scored, protocol_group
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus
+from fairspace.submissions.benchmarks.task import DECLINE, Ask, Part, Shown, Stimulus, in_form
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
