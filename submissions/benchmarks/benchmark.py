@@ -472,14 +472,14 @@ class Benchmark:
         """Scores by the scoring table, and readings, records and trivial models by the tasks' choices."""
         defaults: dict[str, Callable[..., Any]] = {
             "score": TableScore(self.scoring, self.higher_is_better),
-            "read": partial(choices, self),
+            "read": partial(choices, self.tasks),
             "baseline": partial(Lazy("fairspace.submissions.benchmarks.baselines:by_choices"), self),
         }
         for name, default in defaults.items():
             if getattr(self, name) is _undeclared:
                 object.__setattr__(self, name, default)
         if any(task.read is not None for task in self.tasks):
-            object.__setattr__(self, "answers", replace(self.answers, rows=partial(readings, self)))
+            object.__setattr__(self, "answers", replace(self.answers, rows=partial(readings, self.tasks)))
 
     @property
     def words(self) -> Words:

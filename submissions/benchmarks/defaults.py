@@ -9,10 +9,9 @@ import numpy as np
 from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from fairspace.submissions.answers.reading import Reading, Readings
-    from fairspace.submissions.benchmarks.benchmark import Benchmark
     from fairspace.submissions.format.schema import Submission
     from fairspace.submissions.uncertainty.design import Integers
 
@@ -37,12 +36,12 @@ def ask(task: Task, data: object, revision: str, **options: str | bool) -> Part:
 TYPICAL_TOKENS = 20
 
 
-def readings(bench: Benchmark, submission: Submission) -> dict[str, Readings[str]]:
+def readings(tasks: Sequence[Task], submission: Submission) -> dict[str, Readings[str]]:
     """The readings of the answers to each task that declares how to read one."""
     from fairspace.submissions.answers.reading import read_column
 
     made = {}
-    for task in bench.tasks:
+    for task in tasks:
         if task.read is not None:
             answers = submission.rows("responses", task.name)["response"]
             made[task.name] = read_column(answers, [""] * len(answers), _of_any_item(task.read))
@@ -53,13 +52,14 @@ def _of_any_item(read: Callable[[str], Reading]) -> Callable[[str, str], Reading
     return lambda answer, item: read(answer)
 
 
-def choices(bench: Benchmark, submission: Submission) -> dict[str, Integers]:
+def choices(tasks: Sequence[Task], submission: Submission) -> dict[str, Integers]:
     """Task -> (items, samples) place of each answer among the task's choices; below 0 for another answer, or none."""
     import pyarrow.compute as pc
 
     revision, coded = submission.meta.dataset_revision, {}
-    for name, read in readings(bench, submission).items():
-        task, rows = bench.task(name), submission.rows("responses", name)
+    by_name = {task.name: task for task in tasks}
+    for name, read in readings(tasks, submission).items():
+        task, rows = by_name[name], submission.rows("responses", name)
         codes = read.values(task.choices.index, NO_CHOICE).astype(np.int64)
         outcomes = np.array([*(each.outcome == "refused" for each in read.distinct), False])[read.place]
         codes[outcomes], codes[read.place < 0] = REFUSED, MISSING
