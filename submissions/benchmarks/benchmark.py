@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from fairspace.ares.annotating.labellers import DETECTORS, PACKAGES, ZERO_SHOT
 from fairspace.builders.errors import check_revision
+from fairspace.metrics.columns import Floats
+from fairspace.metrics.resampling import Sample
 from fairspace.submissions.benchmarks.defaults import choices, readings
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustable, Adjustment, ScoringTable, covered
 from fairspace.submissions.benchmarks.task import Lazy, Reword, Task
 from fairspace.submissions.benchmarks.words import TEXT_ONLY, Words, words_of
-from fairspace.submissions.uncertainty.design import Design, Floats
 from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import Value
 
@@ -434,7 +435,7 @@ class Benchmark:
             choices of each task (`defaults.choices`) if left out.
         score: scores of raw values; by the scoring table alone (`TableScore`) if left out.
         measure: records -> raw values by name, in a fixed order.
-        designs: records -> resampling designs of the values.
+        designs: records -> tables of clusters, and the values of their counts.
         variants: records, raw values -> sensitivity analyses.
         signature: a checked submission -> further determinants of the values (parser, judge, embedding).
         standards: released standards and drafts by name, in the order of their release.
@@ -457,7 +458,7 @@ class Benchmark:
     about: Callable[[], About] = About
     base_revision: Callable[[str], str] = lambda revision: revision
     read: Callable[[Submission], Any] = _DEFAULT
-    designs: Callable[[Any], Sequence[Design]] = lambda records: ()
+    designs: Callable[[Any], Sequence[Sample]] = lambda records: ()
     variants: Callable[[Any, Values], Sequence[Variant]] = lambda records, values: ()
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
     default_standard: str = ""

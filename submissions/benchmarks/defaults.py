@@ -11,9 +11,9 @@ from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Ta
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from fairspace.metrics.columns import Integers
     from fairspace.submissions.answers.reading import Reading, Readings
     from fairspace.submissions.format.schema import Submission
-    from fairspace.submissions.uncertainty.design import Integers
 
 NO_CHOICE, REFUSED, MISSING = -1, -2, -3
 """Codes of an answer without one choice, of a refusal, and of an item and sample without an answer."""

@@ -6,7 +6,7 @@ from fairspace.submissions.benchmarks.benchmark import GAP, Benchmark, Scoring, 
 from fairspace.submissions.benchmarks.scoring_table import Rule, ScoringTable, same
 from fairspace.submissions.benchmarks.task import Task
 
-from .quantities import designs, measure
+from .quantities import measure, samples
 from .questions import PRONOUNS, items, read
 
 SCORES = ScoringTable({"stereotype": Rule("stereotype", {"gap": 1.0}, same, (0.0, 1.0))}, ("stereotype",))
@@ -20,7 +20,7 @@ BENCHMARK = Benchmark(
     name="she_or_he",
     tasks=(Task("pronoun", items=items, choices=PRONOUNS, read=read, values=("gap",)),),
     measure=measure,
-    designs=designs,
+    designs=samples,
     scoring=Scoring(lambda standard, adjustment: SCORES),
     standards={INAUGURAL.name: INAUGURAL},
     higher_is_better=False,

@@ -6,13 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fairspace.metrics.statistical_parity_difference.formula import (
-    rate_gap,
-    rate_gap_along,
-    statistical_parity_difference,
-)
+from fairspace.metrics.columns import Floats, Integers
+from fairspace.metrics.resampling import Counts, Family, Quantity, Sample, Table, tally
+from fairspace.metrics.statistical_parity_difference.formula import rate_gap, statistical_parity_difference
 from fairspace.submissions.benchmarks.defaults import MISSING
-from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Sizes, Tally
 from fairspace.submissions.values import Value, measured, measured_share, undefined
 
 from .questions import CLICHES, PRONOUNS
@@ -37,19 +34,18 @@ def measure(records: Mapping[str, Integers]) -> dict[str, Value]:
     return {"gap": gap, "same_word": measured_share("same_word", said.sum(0).max(), handed_in, asked)}
 
 
-def designs(records: Mapping[str, Integers]) -> list[Design]:
+def samples(records: Mapping[str, Integers]) -> list[Sample]:
     """The questions as clusters, the halves as strata; the gap as a size, and what a model without clichés has."""
-    codes, shape = records["pronoun"][:, 0], (-1, len(CLICHES), len(PRONOUNS))
-    said = Tally(np.where(codes >= 0, CLICHE * len(PRONOUNS) + codes, -1), len(CLICHES) * len(PRONOUNS))
+    codes = records["pronoun"][:, 0]
+    said = tally(np.where(codes >= 0, CLICHE * len(PRONOUNS) + codes, -1), len(CLICHES), len(PRONOUNS))
     share = (codes == 0).sum() / max(1, (codes >= 0).sum())
 
-    def along(order: Floats, counts: Floats) -> Floats:
-        return rate_gap_along(order.reshape(shape), counts.reshape(shape))[:, None]
+    def of(counts: Counts, order: Counts | None = None) -> Floats:
+        return rate_gap(counts["said"], None if order is None else order["said"])[:, None]
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         she = rng.binomial(EACH, share, (models, len(CLICHES)))
         return rate_gap(np.stack([she, EACH - she], axis=-1).astype(float))[:, None]
 
-    sizes = Sizes(("gap",), said, along)
-    limits = {"gap": (0.0, 1.0)}
-    return [Design("she_or_he/pronoun", "question", CLICHE, ("gap",), sizes.values, limits, fair=fair, sizes=sizes)]
+    gap = Quantity("gap", "size", (0.0, 1.0))
+    return [(Table("she_or_he/pronoun", "question", CLICHE, {"said": said}), [Family([gap], of, fair)])]
