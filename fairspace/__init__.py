@@ -17,10 +17,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairspace.asking import Answers, run, run_async
+    from fairspace.answers import Answers, items, score
+    from fairspace.asking import run, run_async
     from fairspace.measuring import Measured, measure
-    from fairspace.outcome import Result, load_result, rescore, score
-    from fairspace.questions import items
+    from fairspace.outcome import Result, load_result, rescore
     from fairspace.submissions.benchmarks.names import NAMES as BENCHMARKS
     from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.checking.submission import check_submission
@@ -55,35 +55,26 @@ __all__ = [
     "score",
 ]
 _HOMES = {
-    "Answers": ("asking", "Answers"),
-    "BENCHMARKS": ("submissions.benchmarks.names", "NAMES"),
-    "Comparison": ("submissions.comparing", "Comparison"),
-    "Gate": ("submissions.gating", "Gate"),
-    "Measured": ("measuring", "Measured"),
-    "Result": ("outcome", "Result"),
-    "RunError": ("submissions.running.errors", "RunError"),
-    "SubmissionError": ("submissions.format.faults", "SubmissionError"),
-    "UsageError": ("submissions.errors", "UsageError"),
-    "__version__": ("submissions.version", "VERSION"),
-    "benchmark": ("submissions.benchmarks.registry", "benchmark"),
-    "check_submission": ("submissions.checking.submission", "check_submission"),
-    "compare": ("submissions.comparing", "compare"),
-    "gate": ("submissions.gating", "gate"),
-    "items": ("questions", "items"),
-    "load_result": ("outcome", "load_result"),
-    "measure": ("measuring", "measure"),
-    "rescore": ("outcome", "rescore"),
-    "run": ("asking", "run"),
-    "run_async": ("asking", "run_async"),
-    "score": ("outcome", "score"),
+    "answers": ("Answers", "items", "score"),
+    "asking": ("run", "run_async"),
+    "measuring": ("Measured", "measure"),
+    "outcome": ("Result", "load_result", "rescore"),
+    "submissions.benchmarks.registry": ("benchmark",),
+    "submissions.checking.submission": ("check_submission",),
+    "submissions.comparing": ("Comparison", "compare"),
+    "submissions.errors": ("UsageError",),
+    "submissions.format.faults": ("SubmissionError",),
+    "submissions.gating": ("Gate", "gate"),
+    "submissions.running.errors": ("RunError",),
 }
-"""Name -> module and name there."""
+"""Module -> its names that stand here, too."""
+_RENAMED = {"BENCHMARKS": ("submissions.benchmarks.names", "NAMES"), "__version__": ("submissions.version", "VERSION")}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    module, there = _RENAMED.get(name) or (next((of for of, names in _HOMES.items() if name in names), ""), name)
+    if not module:
         raise AttributeError(f"module 'fairspace' has no attribute {name!r}")
-    module, there = _HOMES[name]
     return getattr(import_module(f"fairspace.{module}"), there)
 
 

@@ -1,11 +1,11 @@
-"""Input of `fairspace.score` as a checked submission: a frame, a dataset, rows, a file or a folder."""
+"""`fairspace.items`, `fairspace.score`, and its input as a checked submission: a frame, rows, a file or a folder."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,11 +13,13 @@ import pyarrow.compute as pc
 from pydantic import ValidationError
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.submission import CheckReport, check_submission, check_table, report_on
-from fairspace.submissions.errors import UsageError, address, did_you_mean
+from fairspace.submissions.errors import UsageError, address, did_you_mean, need_labeller
 from fairspace.submissions.format.faults import Collector, SubmissionError, show
 from fairspace.submissions.format.schema import SCHEMAS, Submission, SubmissionMeta
+from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.progress import reported
 from fairspace.submissions.reading.containers import LIMITS
 from fairspace.submissions.reading.front import (
@@ -33,6 +35,12 @@ from fairspace.submissions.reading.front import (
 )
 from fairspace.submissions.reading.tables import FILE_BITS, Rows
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairspace.outcome import Result
+
+
 NOT_STATED = "not stated"
 _LIKELY = ("answer", "answers", "output", "completion", "prediction", "generation", "text")
 """Other common names of a response column."""
@@ -42,18 +50,136 @@ _FIRST = {"sample": 0, "face": 0}
 """Defaults of left-out columns."""
 
 
-def submission_of(answers: Any, benchmark: str = "", **about: str) -> Submission:
-    """The answers as a checked submission; arguments and errors are those of `fairspace.score`."""
-    if isinstance(answers, Submission):
-        return answers
-    report = check_answers(answers, benchmark, **about)
-    if report.submission is None:
-        raise SubmissionError(list(report.faults))
-    if benchmark not in ("", report.submission.meta.benchmark):
-        raise UsageError(f"{answers} is a submission to {report.submission.meta.benchmark}, not to {benchmark}.")
-    for note in report.passed_over:
-        sys.stderr.write(f"Note: {note}\n")
-    return report.submission
+class Answers:
+    """A model's checked answers: `fs.score` takes them, `to_frame` shows them, `save` writes a submission."""
+
+    def __init__(self, submission: Submission, notes: tuple[str, ...] = ()):
+        self.submission, self.notes = submission, notes
+
+    def to_frame(self) -> pd.DataFrame:
+        """`task`, `id`, `sample`, `response` of every request; None where the model refused or failed."""
+        import pandas as pd
+
+        tables = self.submission.tables
+        frames = [tables[name].to_pandas() for name in ("responses", "judgements") if name in tables]
+        return pd.concat(frames, ignore_index=True).dropna(axis="columns", how="all")
+
+    def save(self, path: str | Path) -> Path:
+        """Write a submission's folder or .zip and return its path. UsageError if the path exists."""
+        held = self.submission
+        return write_submission(Path(path), held.meta, held.tables, manifest=held.manifest)
+
+    def __repr__(self) -> str:
+        meta = self.submission.meta
+        counts = [f"{table.num_rows:,} {name}" for name, table in self.submission.tables.items()]
+        return "\n".join(
+            [f"{meta.model} on {meta.benchmark} {meta.dataset_revision}: {', '.join(counts)}", *self.notes]
+        )
+
+
+def score(
+    answers: Any,
+    benchmark: str = "",
+    *,
+    standard: str = "",
+    revision: str = "",
+    model: str = "",
+    judge: str = "",
+    labels: str = "",
+    split: str = "",
+    ares: str = "",
+    resamples: int | None = None,
+    reading: str = "",
+    region: str | Path = "",
+    measurement: Path | None = None,
+    faces: str = "",
+    second: Path | None = None,
+) -> Result:
+    """Check answers and score them, here and in private: nothing is sent, and the model may stay unnamed.
+
+    Args:
+        answers: one of
+            - a data frame of pandas or polars, a set or stream of `datasets`, an Arrow table or a list of dicts with
+              `id` and `response`, and with `task` if ids are ambiguous; further columns are ignored. None, NaN or
+              pd.NA: the model gave no answer.
+              Annotated images have `status` and labels instead, judges' answers `judgement`;
+            - a dict of table -> the same, such as {"responses": frame, "judgements": frame};
+            - a .csv, .tsv, .json, .jsonl, .ndjson or .parquet file of these columns, its .gz, or a folder of parts;
+            - a submission's folder or zip, or the result of `fs.run`.
+        benchmark: one of `fs.BENCHMARKS`; a submission names it itself.
+        standard: rules that turn values into scores; the benchmark's default for ''.
+        revision: dataset revision of the answered items; the default for ''.
+        model: a name for tables and figures; nothing is looked up.
+        judge: name of the judge of judgements; some standards of GENRES depend on it.
+        labels: labeller of the images, for annotations.
+        split: the split of a `DatasetDict` with several.
+        ares: labels the images of a submission's folder: ARES, or another labeller, as `fairspace score --labeller`.
+        resamples: bootstrap replicates for the intervals, 0 for none; FAIRSPACE_RESAMPLES or 1 000 for None.
+        reading: `authors` reads the answers as the paper does, not by our rules; such a result has no rank.
+        measurement: errors of another labeller than ARES, `measurement.json` of `fairspace ares evaluate`.
+        faces: finder of the faces that ARES labels, as `fairspace score --faces`; the whole image is one face for ''.
+        second: readings that `fairspace judge` wrote, shown as a variant.
+        region: IRIS: a CSV file of your region's labour figures, in place of those of the US and the EU (FORMAT.md).
+
+    Returns:
+        The result. Its scores and values are numbers in the units that GLOSSARY.md states, *undefined* (the definition
+        gives no number for these answers) or *not run*; nothing that is missing counts as 0.
+
+    Errors: SubmissionError with every fault, its place (rows from 0, as `answers.iloc` counts) and its remedy;
+    UsageError for an unknown benchmark or standard, or missing columns; BuildError REVISION_UNKNOWN, REGION_INVALID.
+    """
+    if resamples is not None:
+        from fairspace.submissions.uncertainty.resampling import check_resamples
+
+        check_resamples(resamples, "resamples")
+    about: dict[str, Any] = {"revision": revision, "model": model, "judge": judge, "labels": labels, "split": split}
+    submission = _labelled(answers, submission_of(answers, benchmark, **about), ares, measurement, faces)
+    from fairspace.outcome import Result
+    from fairspace.submissions.answers.second import load_second
+    from fairspace.submissions.results.scoring import score_submission
+
+    more = None if second is None else load_second(second, submission)
+    file = Path(region) if region else None
+    return Result.of(score_submission(submission, standard, resamples, reading, more, region=file))
+
+
+def _labelled(answers: Any, submission: Submission, ares: str, measurement: Path | None, faces: str) -> Submission:
+    """The submission with its images labelled, if it has any. UsageError where images and labeller do not fit."""
+    if submission.images is None:
+        if ares:
+            raise UsageError("There are no images to label; leave out ares (--labeller).")
+        return submission
+    if not ares:
+        raise UsageError(f"{answers} holds images; name what labels them: ares=MODEL, or --labeller MODEL.")
+    need_labeller(ares)
+    from fairspace.submissions.running.labelling import label_images
+    from fairspace.submissions.running.zero_shot import face_detector, open_labeller
+
+    labeller, model = open_labeller(ares)
+    path, of = Path(answers), (labeller, measurement, face_detector(faces))
+    with reported(f"Labelling {path.name}") as progress:
+        labelled = label_images(path, submission, model, *of, progress=progress)
+    if use := labelled.dump_meta()["labels"]["settings"].get("use"):
+        sys.stderr.write(f"{use}\n")
+    return labelled
+
+
+def submission_of(
+    answers: Any, benchmark: str = "", *, allow_images: bool = True, allow_baseline: bool = True, **about: Any
+) -> Submission:
+    """The answers as a checked submission; arguments and errors are those of `fairspace.score` and `check_answers`."""
+    if isinstance(answers, Submission | Answers):
+        submission = answers.submission if isinstance(answers, Answers) else answers
+    else:
+        report = check_answers(answers, benchmark, allow_images=allow_images, allow_baseline=allow_baseline, **about)
+        if report.submission is None:
+            raise SubmissionError(list(report.faults))
+        submission = report.submission
+        for note in report.passed_over:
+            sys.stderr.write(f"Note: {note}\n")
+    if benchmark not in ("", submission.meta.benchmark):
+        raise UsageError(f"The answers are to {submission.meta.benchmark}, not to {benchmark}.")
+    return submission
 
 
 def check_answers(
@@ -65,8 +191,13 @@ def check_answers(
     judge: str = "",
     labels: str = "",
     split: str = "",
+    allow_images: bool = True,
+    allow_baseline: bool = True,
 ) -> CheckReport:
-    """The check of answers, or of a submission's folder or zip. UsageError, as `fairspace.score`."""
+    """The check of answers, or of a submission's folder or zip. UsageError, as `fairspace.score`.
+
+    `allow_images`, `allow_baseline`: whether images that nobody labelled, and answers of a baseline, are no fault.
+    """
     place = "answers"
     if isinstance(answers, str | Path):
         if named := address(answers):
@@ -74,7 +205,9 @@ def check_answers(
         answers = Path(answers).expanduser()
         if not is_table(answers):
             with reported(f"Checking {answers.name}") as progress:
-                return check_submission(answers, allow_images=True, progress=progress)
+                return check_submission(
+                    answers, progress=progress, allow_images=allow_images, allow_baseline=allow_baseline
+                )
         place = answers.name
         if not (answers.is_dir() or suffix_of(place)):
             kinds = f"a folder, a .zip, or a table ({', '.join(SUFFIXES)}, each also as .gz)"
@@ -206,3 +339,100 @@ def _meta(bench: Benchmark, revision: str, model: str, tools: Mapping[str, str])
         (first, *_) = error.errors()
         field, what = ".".join(map(str, first["loc"])), show(first["input"])
         raise UsageError(f"{field} is {what}. Expected: one line of 1 to 200 printable characters.") from error
+
+
+def items(benchmark: str, task: str = "", *, revision: str = "", after: Any = None, data: str = "") -> pd.DataFrame:
+    """Questions for a model: one row for each answer that the benchmark expects.
+
+    Add a column `response` to the rows of tasks in text, and hand them to `fs.score`. Rows left out are not handed in.
+
+    Args:
+        benchmark: one of `fs.BENCHMARKS`.
+        task: one task; all that are not optional for ''.
+        revision: dataset revision; the default for ''.
+        after: answers, as `fs.score` takes them, that lead to further prompts: stories of GENRES give the prompts
+            of its judge, annotated neutral images of IRIS its steer prompts. Only these prompts are returned.
+        data: source of pictures, a folder of builds or NAMESPACE[@TAG] on the Hub; `image` then has the bytes of
+            each file, and items whose picture is missing are left out. For a revision `upstream`, the reader's copy of
+            the authors' files.
+
+    Returns:
+        `task`, `id`, `sample` (from 0), `prompt`, and the plan's facts of the item, such as `occupation`. Tasks of
+        making images have a prompt as well: their answers are annotated images (submissions/FORMAT.md).
+
+    Errors: UsageError for an unknown benchmark or task, or one whose prompts follow from answers; BuildError
+    REVISION_UNKNOWN; RunError DATA_MISSING, DATA_INVALID.
+    """
+    bench = find_benchmark(benchmark)
+    if task and task not in bench.task_names():
+        known = ", ".join(bench.task_names())
+        raise UsageError(f"{benchmark} has no task {task!r}{did_you_mean(task, bench.task_names())}. Known: {known}.")
+    if after is not None:
+        tables, revision = following(bench, after, revision)
+    else:
+        revision = bench.revision(revision)
+        tables = bench.items(revision, [task] if task else (), data)
+
+    def is_asked(name: str) -> bool:
+        return name == task or (not task and (after is not None or not bench.task(name).optional))
+
+    wanted = {name: table for name, table in tables.items() if is_asked(name)}
+    if not wanted:
+        raise UsageError(f"The prompts of {task or benchmark} follow from answers: name them with after=.")
+    whole = pa.concat_tables(
+        [_rows(bench, name, table, revision) for name, table in wanted.items()], promote_options="permissive"
+    )
+    if not data:
+        return whole.to_pandas()
+    whole, pictures = _with_pictures(whole, bench, list(wanted), data, revision)
+    return whole.to_pandas().assign(image=pictures)
+
+
+def following(bench: Benchmark, after: Any, revision: str) -> tuple[dict[str, pa.Table], str]:
+    """Task -> its prompts that follow from answers, as `items` says, and their revision. UsageError without any."""
+    follow = bench.asking.judge or bench.asking.steer
+    if follow is None:
+        having = [name for name in NAMES if find_benchmark(name).asking.judge or find_benchmark(name).asking.steer]
+        raise UsageError(
+            f"No prompts of {bench.name} follow from answers; leave out after. {', '.join(having)} have them."
+        )
+    submission = submission_of(after, bench.name, revision=revision, allow_images=False)
+    answered = submission.meta.dataset_revision
+    if revision not in ("", answered):
+        what = f"The answers are to revision {answered}, not {revision}"
+        raise UsageError(f"{what}; after (--after) takes a submission to the items that are written.")
+    tables = follow(submission)
+    if not tables:
+        raise UsageError("No prompts follow from these answers: no story could be read, or no image is labelled.")
+    return dict(tables), answered
+
+
+def _rows(bench: Benchmark, name: str, table: pa.Table, revision: str) -> pa.Table:
+    samples = bench.task(name).samples_of(revision)
+    whole = table.take(pa.array(np.repeat(np.arange(table.num_rows), samples)))
+    first = {"task": pa.array([name] * whole.num_rows), "id": whole["id"]}
+    first |= {
+        "sample": pa.array(np.tile(np.arange(samples, dtype=np.int32), table.num_rows)),
+        "prompt": whole["prompt"],
+    }
+    return pa.table({**first, **{column: whole[column] for column in whole.column_names if column not in first}})
+
+
+def _with_pictures(
+    whole: pa.Table, bench: Benchmark, tasks: list[str], data: str, revision: str
+) -> tuple[pa.Table, list[bytes | None]]:
+    """The rows with a picture in the data, and the bytes of each row's picture; questions on one picture share them."""
+    from fairspace.submissions.running.asking.parts import parts
+    from fairspace.submissions.running.data import open_data
+
+    answered = [name for name in tasks if bench.task(name).ask is not None]
+    of_item: dict[tuple[str, str], bytes | None] = {}
+    for part in parts(bench.name, open_data(data, revision), tasks=answered, revision=revision):
+        for place in range(len(part.stimuli)):
+            shown = part.read(place)
+            for ask in shown.asks:
+                of_item[ask.task, ask.id] = None if ask.image is None else shown.images[ask.image]
+    keys = list(zip(whole["task"].to_pylist(), whole["id"].to_pylist(), strict=True))
+    pictured = any(of_item.values())
+    kept = [row for row, key in enumerate(keys) if key in of_item or not pictured]
+    return whole.take(pa.array(kept, pa.int64())), [of_item.get(keys[row]) for row in kept]

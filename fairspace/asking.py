@@ -15,12 +15,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from fairspace.answers import Answers
 from fairspace.builders.errors import CodedError
 from fairspace.submissions.benchmarks.benchmark import PAPER
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, of_system
-from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.progress import watched
 from fairspace.submissions.running.asking.answering import stopped
 from fairspace.submissions.running.asking.inspect_task import Chosen
@@ -30,7 +29,7 @@ from fairspace.submissions.running.run import run as run_benchmark
 from fairspace.submissions.running.settings import About, RunSettings, Tell
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 Function = Callable[..., Any]
 _ARGUMENTS = {"out": "folder=", "dataset-revision": "revision=", "text-only": "text_only=True"}
@@ -39,33 +38,6 @@ _STOP: ContextVar[threading.Event] = ContextVar("stop")
 """Set by the caller of a run in another thread, to stop it at its next answer."""
 _TURN = threading.Lock()
 """Inspect runs one evaluation at a time in a process."""
-
-
-class Answers:
-    """A model's checked answers: `fs.score` takes them, `to_frame` shows them, `save` writes a submission."""
-
-    def __init__(self, submission: Submission, notes: tuple[str, ...] = ()):
-        self.submission, self.notes = submission, notes
-
-    def to_frame(self) -> pd.DataFrame:
-        """`task`, `id`, `sample`, `response` of every request; None where the model refused or failed."""
-        import pandas as pd
-
-        tables = self.submission.tables
-        frames = [tables[name].to_pandas() for name in ("responses", "judgements") if name in tables]
-        return pd.concat(frames, ignore_index=True).dropna(axis="columns", how="all")
-
-    def save(self, path: str | Path) -> Path:
-        """Write a submission's folder or .zip and return its path. UsageError if the path exists."""
-        held = self.submission
-        return write_submission(Path(path), held.meta, held.tables, manifest=held.manifest)
-
-    def __repr__(self) -> str:
-        meta = self.submission.meta
-        counts = [f"{table.num_rows:,} {name}" for name, table in self.submission.tables.items()]
-        return "\n".join(
-            [f"{meta.model} on {meta.benchmark} {meta.dataset_revision}: {', '.join(counts)}", *self.notes]
-        )
 
 
 def run(

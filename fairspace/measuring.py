@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -17,7 +16,7 @@ import numpy as np
 from fairspace.metrics.metric import COLUMNS, SAMPLING, cells, counts_of, interval, number_of, outcomes, words
 from fairspace.submissions.errors import UsageError, did_you_mean, web
 from fairspace.submissions.reading.front import listed, parts_of
-from fairspace.submissions.report.headline import Table
+from fairspace.submissions.show.table import Table, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,15 +58,13 @@ class Measured:
             for place, frame in (("all", self.overall), ("", self.by_group), ("widest gap", self.gaps))
             for at, row in zip(_places(place, frame.index, named), frame.to_dict("records"), strict=True)
         ]
-        return Table(
-            "measured", "", ["group", *(["name"] if named else []), "value", "interval", "valid", "note"], rows
-        )
+        return Table(["group", *(["name"] if named else []), "value", "interval", "valid", "note"], rows)
 
     def __repr__(self) -> str:
-        return f"{textwrap.fill(self.about + self._left_out(), 80)}\n\n{self._table().to_text()}"
+        return f"{wrapped(self.about + self._left_out())}\n\n{self._table().to_text()}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{web(self.about + self._left_out())}</p>{self._table().to_html()}"
+        return f"<p>{web(self.about + self._left_out())}</p>{self._table().html}"
 
     def _left_out(self) -> str:
         lines = [(key, [*map(str, rows[:8]), *["..."] * (len(rows) > 8)]) for key, rows in self.without_group.items()]

@@ -1,27 +1,18 @@
-"""`fairspace.score` and its `Result`, which shows itself as text, table, figure and LaTeX."""
+"""`Result`, the outcome of `fairspace.score`, which shows itself as text, table, figure and LaTeX."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairspace.builders.writing import write_text
-from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, web
-from fairspace.submissions.report.headline import (
-    Table,
-    first_values,
-    opening,
-    results_latex,
-    value_row,
-    value_table,
-)
+from fairspace.submissions.errors import did_you_mean
 from fairspace.submissions.results import result as results
 from fairspace.submissions.results import scoring
-from fairspace.submissions.results.three_numbers import CHANCE_SIGNS
-from fairspace.submissions.uncertainty.resampling import check_resamples
+from fairspace.submissions.show.headline import first_values, results_latex, value_row
+from fairspace.submissions.show.result import result_html, result_text
 from fairspace.submissions.values import Value
 
 if TYPE_CHECKING:
@@ -124,7 +115,7 @@ class Result(results.Result):
         Undefined values are marked; values that were not run are left out. Values with an ideal and limits share one
         scale, from 0 (ideal) to 1 (the worst possible); others have their own. KeyError suggests the right name.
         """
-        from fairspace.submissions.report.figure import strips
+        from fairspace.submissions.show.figure import strips
 
         return strips([self], [{name: self._known(name) for name in names} or first_values(self)])
 
@@ -145,95 +136,10 @@ class Result(results.Result):
         return self.scores[name] if name in self.scores and name not in self.values else self.values[name]
 
     def __repr__(self) -> str:
-        table = self._table()
-        return "\n".join([table.heading, *opening(self), "", table.to_text(), *self._remarks()])
+        return result_text(self)
 
     def _repr_html_(self) -> str:
-        top = "".join(f"<p>{web(text)}</p>" for text in opening(self))
-        remarks = "".join(f"<li>{web(text)}</li>" for text in self._remarks())
-        return f"{top}{self._table().to_html()}<ul>{remarks}</ul>"
-
-    def _table(self) -> Table:
-        model = self.meta.get("model")
-        named = "" if model in (None, "not stated") else f"{model} on "
-        bench = find_benchmark(self.benchmark)
-        shown = {name: value for name, value in first_values(self).items() if value.state == "value"}
-        return value_table("", f"{named}{bench.title}, standard {self.standard}", [self], [shown])
-
-    def _remarks(self) -> list[str]:
-        without = [name for name, value in first_values(self).items() if value.state != "value"]
-        numbers = sum(value.state == "value" for value in self.values.values())
-        rest = f"; to_frame() lists {numbers} component metrics, and plot(NAME) draws them" if numbers else ""
-        remarks = [f"Without a number: {', '.join(without)}{rest}."] if without else []
-        return [*remarks, *(f"{name}: {label}" for name, label in self.scored.labels.items()), CHANCE_SIGNS]
-
-
-def score(
-    answers: Any,
-    benchmark: str = "",
-    *,
-    standard: str = "",
-    revision: str = "",
-    model: str = "",
-    judge: str = "",
-    labels: str = "",
-    split: str = "",
-    ares: str = "",
-    resamples: int | None = None,
-    reading: str = "",
-    region: str | Path = "",
-) -> Result:
-    """Check answers and score them, here and in private: nothing is sent, and the model may stay unnamed.
-
-    Args:
-        answers: one of
-            - a data frame of pandas or polars, a set or stream of `datasets`, an Arrow table or a list of dicts with
-              `id` and `response`, and with `task` if ids are ambiguous; further columns are ignored. None, NaN or
-              pd.NA: the model gave no answer.
-              Annotated images have `status` and labels instead, judges' answers `judgement`;
-            - a dict of table -> the same, such as {"responses": frame, "judgements": frame};
-            - a .csv, .tsv, .json, .jsonl, .ndjson or .parquet file of these columns, its .gz, or a folder of parts;
-            - a submission's folder or zip, or the result of `fs.run`.
-        benchmark: one of `fs.BENCHMARKS`; a submission names it itself.
-        standard: rules that turn values into scores; the benchmark's default for ''.
-        revision: dataset revision of the answered items; the default for ''.
-        model: a name for tables and figures; nothing is looked up.
-        judge: name of the judge of judgements; some standards of GENRES depend on it.
-        labels: labeller of the images, for annotations.
-        split: the split of a `DatasetDict` with several.
-        ares: labels the images of a submission's folder: ARES, or another labeller, as `fairspace score --labeller`.
-        resamples: bootstrap replicates for the intervals, 0 for none; FAIRSPACE_RESAMPLES or 1 000 for None.
-        reading: `authors` reads the answers as the paper does, not by our rules; such a result has no rank.
-        region: IRIS: a CSV file of your region's labour figures, in place of those of the US and the EU (FORMAT.md).
-
-    Returns:
-        The result. Its scores and values are numbers in the units that GLOSSARY.md states, *undefined* (the definition
-        gives no number for these answers) or *not run*; nothing that is missing counts as 0.
-
-    Errors: SubmissionError with every fault, its place (rows from 0, as `answers.iloc` counts) and its remedy;
-    UsageError for an unknown benchmark or standard, or missing columns; BuildError REVISION_UNKNOWN, REGION_INVALID.
-    """
-    from fairspace.answers import submission_of
-    from fairspace.asking import Answers
-
-    if resamples is not None:
-        check_resamples(resamples, "resamples")
-    handed = answers.submission if isinstance(answers, Answers) else answers
-    about = {"revision": revision, "model": model, "judge": judge, "labels": labels, "split": split}
-    submission = submission_of(handed, benchmark, **about)
-    if benchmark not in ("", submission.meta.benchmark):
-        raise UsageError(f"The answers are to {submission.meta.benchmark}, not to {benchmark}.")
-    if ares:
-        if submission.images is None:
-            raise UsageError("There are no images to label; leave out ares.")
-        need_packages("ares", "torch", "transformers", "xgboost")
-        from fairspace.submissions.running.labelling import label_images
-        from fairspace.submissions.running.zero_shot import open_labeller
-
-        labeller, named = open_labeller(ares)
-        submission = label_images(Path(answers), submission, named, labeller=labeller)
-    file = Path(region) if region else None
-    return Result.of(scoring.score_submission(submission, standard, resamples, reading, region=file))
+        return result_html(self)
 
 
 def load_result(path: str | Path) -> Result:

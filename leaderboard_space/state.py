@@ -33,14 +33,13 @@ from fairspace.submissions.checking.names import owner_of, skeleton
 from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.results.board import (
     UNSCORABLE_BY,
-    keep_out,
     logged_row,
     published_rows,
-    ranked,
     unscored_row,
 )
+from fairspace.submissions.results.known_answers import COPY
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row import COPY, TO_CHECK, UNRANKED, Row, row_with
+from fairspace.submissions.results.row import TO_CHECK, UNRANKED, Row, keep_out, ranked, row_with
 from fairspace.submissions.results.tiers import has_draws, tiered
 from fairspace.submissions.uncertainty.scores import Draws
 from fairspace.submissions.values import Value

@@ -8,7 +8,6 @@ Where two models did not answer the same questions, both begin at the bounds ove
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -19,13 +18,14 @@ from scipy.special import ndtr
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
-from fairspace.submissions.errors import UsageError, harmless, plain, web
-from fairspace.submissions.plotting import digits
-from fairspace.submissions.report.headline import Table, caption, first_values, model_names, named_lines, no_rank
+from fairspace.submissions.errors import UsageError, harmless, web
+from fairspace.submissions.plotting import NOTHING, digits, interval_text
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard, limits_of, rescore
-from fairspace.submissions.results.three_numbers import NOTHING, could_be
+from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.results.tiers import FEWEST_DRAWS
+from fairspace.submissions.show.headline import caption, first_values, model_names, named_lines, no_rank
+from fairspace.submissions.show.table import Table, wrapped
 from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED, Z
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.scores import WITHOUT, Draws, ScoreDraws, many_score_draws
@@ -291,7 +291,7 @@ class Line:
         if between is not None and self.p is not None:
             sign = "ratio " if between.ratio else "+" if between.value > 0 else ""
             p = "< 0.001" if self.p < 0.001 else f"{self.p:.3f}"
-            shown = (sign + digits(between.value), f"{digits(between.low)} to {digits(between.high)}", p)
+            shown = (sign + digits(between.value), interval_text((between.low, between.high)), p)
         return (self.title, digits(self.first), digits(self.other), *shown, self.verdict)
 
 
@@ -392,7 +392,7 @@ class Comparison:
         rows = [(line.model, *line.texts()) if several else line.texts() for line in self.lines]
         note = " ".join([_HOW, *self.remarks])
         heading = f"{'Differences' if several else others[0]} against {first}"
-        return Table("differences", heading, (*(("model",) if several else ()), *columns, "verdict"), rows, note)
+        return Table((*(("model",) if several else ()), *columns, "verdict"), rows, heading, note, "differences")
 
     def to_latex(self) -> str:
         r"""The comparison as a LaTeX table (booktabs), for `\input`."""
@@ -403,7 +403,7 @@ class Comparison:
 
     def plot(self) -> Svg:
         """Each difference with its interval as an SVG figure; 0 is no difference."""
-        from fairspace.submissions.report.figure import difference_strips
+        from fairspace.submissions.show.figure import difference_strips
 
         known = [
             (self._named(line), between.value, (between.low, between.high), between.ratio, line.verdict)
@@ -427,17 +427,16 @@ class Comparison:
             rows.append((self._named(line), *numbers, sure))
         names = (self.model_names[0], "other" if len(self.results) > 2 else self.model_names[1])
         columns = ("value", *(f"{name:.24}" for name in names), "difference", "note")
-        shown = Table("", "", columns, rows).to_text()
+        shown = Table(columns, rows).to_text()
         above, below = (
-            [textwrap.fill(plain(text), 80) for text in texts]
-            for texts in ((*self.sentences, *self.remarks), (*self._missing(), _HOW))
+            [*map(wrapped, texts)] for texts in ((*self.sentences, *self.remarks), (*self._missing(), _HOW))
         )
         return "\n".join([*above, "", shown, "", *below])
 
     def _repr_html_(self) -> str:
         remarks = "".join(f"<li>{web(text)}</li>" for text in (*self._missing(), *self.remarks))
         answer = "".join(f"<p>{web(text)}</p>" for text in self.sentences)
-        return f"{answer}{self.table().to_html()}<ul>{remarks}</ul>"
+        return f"{answer}{self.table().html}<ul>{remarks}</ul>"
 
 
 def _nearer(first: Value, other: Value, best: float | None, same: bool) -> tuple[int, bool]:

@@ -117,6 +117,17 @@ def need_packages(extra: str, *modules: str) -> None:
         raise UsageError(f"{absent} not installed: {install_command(extra)}.")
 
 
+def need_labeller(named: str) -> None:
+    """UsageError if what this labeller runs on is not installed."""
+    scheme = named.partition("?")[0].partition(":")[0]
+    if scheme == "vlm":
+        need_packages("run", "inspect_ai", "openai", "torch", "transformers")
+    elif scheme in ("clip", "fairface", "deepface"):
+        need_packages("run", "torch", "transformers")
+    else:
+        need_packages("ares", "torch", "transformers", "xgboost", "safetensors")
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """' (did you mean ...?)' for the closest known word, or ''."""
     close = get_close_matches(word, list(known), n=1)

@@ -13,7 +13,6 @@ nor, where two models did not answer the same questions, the bias of few samples
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -25,13 +24,14 @@ from fairspace.submissions.benchmarks.benchmark import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.comparing import Score, bounds_of, difference, drawn_scores, holm, same_questions
-from fairspace.submissions.errors import UsageError, did_you_mean, plain
+from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.plotting import digits
-from fairspace.submissions.report.headline import Table, first_values
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard, rescore
 from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.results.tiers import FEWEST_DRAWS, LEVEL
+from fairspace.submissions.show.headline import first_values
+from fairspace.submissions.show.table import Table, wrapped
 from fairspace.submissions.uncertainty.bootstrap import Z
 from fairspace.submissions.uncertainty.scores import WITHOUT
 from fairspace.submissions.values import Value, number_of
@@ -118,12 +118,11 @@ class Gate:
         for reason in dict.fromkeys((check.verdict, check.reason) for check in self.checks if check.reason):
             names = ", ".join(check.name for check in self.checks if (check.verdict, check.reason) == reason)
             notes.append(f"{names}: {': '.join(reason)}.")
-        return Table("gate", self.heading, columns, rows, " ".join(notes))
+        return Table(columns, rows, self.heading, " ".join(notes), "gate")
 
     def __repr__(self) -> str:
         shown = self.table()
-        heading, note = (textwrap.fill(plain(text), 80) for text in (shown.heading, shown.note))
-        return f"{heading}\n\n{shown.to_text()}\n\n{note}"
+        return f"{wrapped(shown.heading)}\n\n{shown.to_text()}\n\n{wrapped(shown.note)}"
 
 
 def gate(

@@ -11,7 +11,7 @@ from typing import Any
 from fairspace.builders import REFERENCE
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.scoring import find_standard
 
@@ -133,3 +133,19 @@ def moves(rows: Sequence[Row], before: Sequence[Row]) -> list[Move]:
         if row.rank is not None or rank is not None:
             moves.append(Move(row, row.rank, rank, "" if without is None else "; ".join(without.unranked)))
     return moves
+
+
+def field_text(value: Any) -> str:
+    """A value of a standard in words, for terminals and pages."""
+    if isinstance(value, dict):
+        return plain(", ".join(f"{key} {_part(key, part)}" for key, part in value.items() if part != ""))
+    if isinstance(value, list):
+        return plain(", ".join(map(field_text, value))) or "none"
+    if isinstance(value, float):
+        return f"{value:.10g}".replace("-", "\N{MINUS SIGN}")
+    return "yes" if value is True else "no" if value is False else plain(str(value)) or "–"
+
+
+def _part(key: str, value: Any) -> str:
+    """A part of a row; a metric without a bound is scaled by its logarithm."""
+    return "none: log(1 + value) is taken" if (key, value) == ("bound", None) else field_text(value)

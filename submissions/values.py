@@ -8,7 +8,7 @@ a 0. A refusal or an unusable answer is not missing but known (design, invariant
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
@@ -127,6 +127,15 @@ def number_of(values: Mapping[str, Value], name: str) -> float | None:
     return None if value is None else value.value
 
 
+def by_reason(values: Iterable[Value], show: Callable[[Value], str]) -> dict[tuple[str, str], list[str]]:
+    """State and reason -> the values that have no number for this reason, as `show` names them."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for value in values:
+        if value.state != "value":
+            reasons.setdefault((value.state.replace("_", " "), value.reason), []).append(show(value))
+    return reasons
+
+
 def not_known(named: Mapping[str, Value | None]) -> Iterator[str]:
     """'Not known: status, emotion words (no judge).', a sentence for each reason, of values without a number."""
     reasons: dict[str, list[str]] = {}
@@ -136,16 +145,6 @@ def not_known(named: Mapping[str, Value | None]) -> Iterator[str]:
             reasons.setdefault(reason, []).append(words)
     for reason, words_of in reasons.items():
         yield f"Not known: {', '.join(words_of)} ({reason})."
-
-
-def points(share: float) -> str:
-    """'93.8', a share in percent without the sign."""
-    return f"{100 * share:.1f}"
-
-
-def percent(share: float) -> str:
-    """'93.8 %'."""
-    return f"{points(share)} %"
 
 
 def measured(

@@ -89,7 +89,7 @@ class Recomputed:
     def cells(self) -> tuple[object, ...]:
         """Cells of a line; no numbers where nothing can be recomputed."""
         numbers = ("–",) * 3 if self.reason else (self.equal, f"{self.difference:.2g}", f"{self.bound:.2g}")
-        return self.column, self.table, self.count, *numbers, self.verdict
+        return self.column, self.table, self.count, *numbers, *self.verdict.partition(": ")[::2]
 
 
 _UNKNOWN = (

@@ -22,7 +22,7 @@ from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.checking.submission import check_submission
-from fairspace.submissions.report.headline import direction
+from fairspace.submissions.show.headline import direction
 
 # Values are those of a trivial model's submission, so a page lists exactly the names of a result.
 

@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field
 
 from fairspace.leaderboard_space.boards.table import slug
 from fairspace.leaderboard_space.boards.views import VIEWS, draft_of
-from fairspace.leaderboard_space.boards.words import exact, visitor_fields
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import OF_ROWS, Event
 from fairspace.leaderboard_space.intake import User
@@ -19,13 +18,11 @@ from fairspace.leaderboard_space.maintaining import shown_evidence
 from fairspace.leaderboard_space.space import Space
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import plain
-from fairspace.submissions.plotting import digits
-from fairspace.submissions.report.headline import opening
+from fairspace.submissions.results.board import row_json, values_json
 from fairspace.submissions.results.row import Row, marks_of
 from fairspace.submissions.results.row_errors import with_errors
-from fairspace.submissions.results.three_numbers import could_be
+from fairspace.submissions.show.headline import opening
 from fairspace.submissions.standards import document
-from fairspace.submissions.values import Value
 
 Data = dict[str, Any]
 MOST_WAITING = 200
@@ -87,22 +84,7 @@ def _packed(space: Space, row: Row, name: str, standard: str) -> orjson.Fragment
 def row_data(row: Row, name: str, standard: str) -> Data:
     """A row of a board."""
     suffix = "" if standard == benchmark(name).default else f"/under/{standard}"
-    return {
-        **visitor_fields(row, ROW),
-        "scores": _values(row.scores),
-        **visitor_fields(row, ["footnotes"]),
-        "facts": visitor_fields(row, FACTS),
-        "address": f"/model/{name}/{row.entry}{suffix}",
-    }
-
-
-def _values(values: Mapping[str, Value]) -> Data:
-    return {name: _value(exact(value)) for name, value in values.items()}
-
-
-def _value(value: Value) -> Data:
-    missing = could_be(value, digits)
-    return {**value.to_json(), **({"missing": missing} if missing else {})}
+    return {**row_json(row), "address": f"/model/{name}/{row.entry}{suffix}"}
 
 
 def full_row(space: Space, name: str, entry: str, standard: str) -> Data:
@@ -110,7 +92,7 @@ def full_row(space: Space, name: str, entry: str, standard: str) -> Data:
     [row] = with_errors([space.state.find_row(name, standard, entry)], standard)
     signature = dict(row.result.signature) if row.result is not None else {}
     about = {"benchmark": name, "standard": standard, "draft": draft_of(name, standard)}
-    more = {**about, "values": _values(row.values), "signature": signature, "verified": _verified(space, entry)}
+    more = {**about, "values": values_json(row.values), "signature": signature, "verified": _verified(space, entry)}
     return row_data(row, name, standard) | more
 
 
@@ -170,7 +152,7 @@ def submission(space: Space, stored: Submission) -> Data:
         "faults": [fault.to_json() for fault in stored.faults],
         "sentences": [] if full is None else opening(full),
         "unranked": [] if row is None else list(row.unranked),
-        "scores": {} if row is None else _values(row.scores),
+        "scores": {} if row is None else values_json(row.scores),
         "row": "" if row is None else f"/model/{stored.benchmark}/{stored.entry}",
         "address": f"/submission/{stored.id}",
     }
@@ -233,19 +215,11 @@ def public_event(space: Space, event: Event) -> Data:
     return {"number": event.number, "time": event.time, "kind": event.kind} | fields
 
 
-ROW = (
-    *("entry", "rank", "model", "organisation", "provenance", "row_class", "visibility", "source"),
-    *("submitter", "owner", "claim", "copy_of", "attempt", "account_attempt"),
-    *("cohort", "protocol", "group", "ranked", "unranked"),
-    *("remarks", "labels", "tier", "rank_range", "no_tier", "chances"),
-)
 STATED = (
     *("id", "name", "outcome", "accepted", "ended", "attempt", "organisation", "size", "reason", "pruned", "same"),
     *("benchmark", "entry"),
 )
 """Fields of a submission in an answer."""
-FACTS = ("licence", "architecture", "parameters", "open_weights", "tasks")
-"""Fields of a row in an answer; `FACTS` are as its submitter or the paper states them."""
 
 
 class Action(BaseModel):

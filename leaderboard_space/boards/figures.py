@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Literal
-
-from markupsafe import Markup, escape
 
 from fairspace.leaderboard_space.boards.words import behind, row_address, shortened, value_text, visibility
 from fairspace.leaderboard_space.state import Board, State
@@ -20,30 +18,10 @@ from fairspace.submissions.plotting import BLUE, COLOURS, GREY, number
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.show.table import Table as Table
 from fairspace.submissions.values import Value, number_of
 
 Place = Literal["board", "model", "models"]
-
-
-@dataclass(frozen=True)
-class Table:
-    """The numbers of a figure; the first cell of a row is its head. Cells are plain text, escaped in `html`."""
-
-    headers: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-    @cached_property
-    def html(self) -> Markup:
-        """The table as HTML, computed once."""
-        heads = "".join(f'<th scope="col">{escape(header)}</th>' for header in self.headers)
-        lines = []
-        for first, *cells in self.rows:
-            lines.append(f'<tr><th scope="row">{escape(first)}</th>')
-            lines.extend(f"<td>{escape(cell)}</td>" for cell in cells)
-            lines.append("</tr>\n")
-        content = "".join(lines)
-        text = f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{content}</tbody>\n</table>"
-        return Markup(text)  # noqa: S704 every cell is escaped above
 
 
 @dataclass(frozen=True)

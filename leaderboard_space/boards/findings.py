@@ -29,10 +29,10 @@ from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
 from fairspace.submissions.drawing.svg import span
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import BLUE, GREY, number
-from fairspace.submissions.report.figure import from_ideal
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import ideal_of, is_biased
+from fairspace.submissions.show.figure import from_ideal
 from fairspace.submissions.values import Value
 
 log = logging.getLogger(__name__)

@@ -15,11 +15,11 @@ from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.log_state import Entry, baseline_of
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.report.figure import ends_from_ideal
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.shipped import shipped_results
 from fairspace.submissions.results.three_numbers import ThreeNumbers
+from fairspace.submissions.show.figure import ends_from_ideal
 
 LISTED, NAMED, COMPARABLE = 5, 200, 10
 """Most even models of a test; names that the search offers; models with two tests from which on a table has all."""

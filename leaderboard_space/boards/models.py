@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import log
 
-from fairspace.leaderboard_space.boards.figures import Drawing, Figure, Source, Table, dot, told
+from fairspace.leaderboard_space.boards.figures import Drawing, Figure, Source, dot, told
 from fairspace.leaderboard_space.boards.view import Column, part_of, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.state import Board, State
@@ -16,9 +16,10 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
-from fairspace.submissions.report.figure import ends_from_ideal
 from fairspace.submissions.results.row import CLASSES, ORDER, Facts, Row, RowClass
 from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.show.figure import ends_from_ideal
+from fairspace.submissions.show.table import Table
 
 STEREOTYPED = "baseline: stereotyped"
 BASELINES = ("baseline: random", STEREOTYPED)

@@ -16,7 +16,7 @@ from fairspace.metrics.stereotypical_association.formula import occupations_alig
 from fairspace.submissions.benchmarks.stereotypical_bias.about import SCENARIOS, TOPS, official
 from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
 from fairspace.submissions.errors import plain
-from fairspace.submissions.plotting import INK, number
+from fairspace.submissions.plotting import INK, number, share_text
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.values import Value, measured, undefined
@@ -94,7 +94,7 @@ def _aligned(counts: Mapping[str, Any]) -> str:
     wins = [counts.get(name, {}).get("wins", {}) for name in shares]
     women, men = ([won.get(gender, 0) for won in wins] for gender in ("female", "male"))
     share, low, high = occupations_aligned(women, men, [share for _, share in shares.values()])
-    return "–" if isnan(share) else f"{share:.0%} ({low:.0%} to {high:.0%})"
+    return "–" if isnan(share) else share_text(share, low, high, 0)
 
 
 def _women(name: str, counts: Mapping[str, Any] | None) -> Value | None:

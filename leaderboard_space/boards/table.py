@@ -15,13 +15,11 @@ from fairspace.leaderboard_space.state import State
 from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
-from fairspace.submissions.plotting import number
-from fairspace.submissions.results.board import ROW_FIELDS
+from fairspace.submissions.plotting import NOTHING, number
 from fairspace.submissions.results.row import ORDER, Row, RowClass, marks_of
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import (
     BIASED,
-    NOTHING,
     ThreeNumbers,
     folded_facts,
     ideal_of,
@@ -304,9 +302,8 @@ def _about() -> tuple[BoardColumn, ...]:
     def size(row: Row) -> Cell:
         return Cell("–" if row.facts.parameters is None else f"{row.facts.parameters:g}")
 
-    parameters = ROW_FIELDS["parameters"]
     return (
-        BoardColumn("parameters", parameters.header, parameters.of, size, True, True),
+        BoardColumn("parameters", "Parameters, 10⁹", lambda row: row.facts.parameters, size, True, True),
         _text("architecture", "Architecture", lambda row: shortened(row.facts.architecture, LONGEST_TEXT)),
         _text("licence", "Licence", lambda row: shortened(row.facts.licence, LONGEST_TEXT)),
         _text("open_weights", "Open weights", lambda row: OPEN[row.facts.open_weights]),

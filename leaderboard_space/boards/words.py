@@ -1,33 +1,25 @@
-"""Words for pages and files: our Markdown, numbers without rounding noise, states, evidence, and plain row fields."""
+"""Words for pages and files: our Markdown, numbers, states and evidence."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
-from fairspace.leaderboard_space.log_state import Entry
 from fairspace.submissions.benchmarks.published import COMPUTED
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
-from fairspace.submissions.results.board import ROW_FIELDS
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.three_numbers import lacking
+from fairspace.submissions.show.table import shortened as shortened
 from fairspace.submissions.values import Value
 
 _MARKDOWN = MarkdownIt("commonmark").enable("table")
 _ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
-
-
-def shortened(text: str, most: int) -> str:
-    """The text, cut to `most` characters."""
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def linked(text: str) -> Markup:
@@ -59,16 +51,6 @@ def shown(value: Value, digits: int = 4) -> str:
         share = float(printed.strip("<% ")) / 100 if below else value.value
         return ("<" if below else "") + number(share, printed_digits(printed))
     return number(value.value, digits if abs(value.value) < 1000 else 1)
-
-
-def coverage(value: Value) -> str:
-    """'1 433 of 1 440 (99.5 %)', '–' if nothing is expected; never 100 % unless complete."""
-    if value.coverage is None:
-        return "–"
-    percent = 100 * value.coverage
-    rounded = f"{percent:.1f}" if value.valid == value.expected else f"{min(percent, 99.9):.1f}"
-    thin = "\N{NARROW NO-BREAK SPACE}"
-    return f"{value.valid:,} of {value.expected:,}".replace(",", thin) + f" ({rounded} %)"
 
 
 EVIDENCE = {
@@ -125,58 +107,3 @@ def row_address(benchmark: str, entry: str, standard: str = "", rest: str = "") 
     """The address of a row's page under a standard, by default the benchmark's, or of what is below it (`rest`)."""
     under = f"/under/{standard}" if standard not in ("", find_benchmark(benchmark).default) else ""
     return f"/model/{benchmark}/{entry}{under}{rest}"
-
-
-SUBMITTED: Mapping[str, Callable[[Entry], str]] = {
-    "by": lambda entry: plain(entry.organisation or entry.user),
-    "since": lambda entry: entry.time,
-}
-"""Field -> its reader from the log's entry of a row that was scored here."""
-
-
-def visitor_fields(row: Row, names: Iterable[str], entry: Entry | None = None) -> dict[str, Any]:
-    """Some of `ROW_FIELDS`, `SUBMITTED` ('' without a log entry) and `figures` (the evidence in words) as JSON data."""
-    return {name: _value(row, name, entry) for name in names}
-
-
-def _value(row: Row, name: str, entry: Entry | None) -> Any:
-    if name == "figures":
-        return EVIDENCE[provenance_of(row)]
-    if name == "ranked":
-        return ranked_number(row)
-    if name in SUBMITTED:
-        return "" if entry is None else SUBMITTED[name](entry)
-    value = ROW_FIELDS[name].of(row)
-    if isinstance(value, list):
-        return [plain(part) if isinstance(part, str) else part for part in value]
-    return plain(value) if isinstance(value, str) else value
-
-
-DIGITS = 12
-"""Significant digits of a printed number; no paper prints more."""
-LEFT = 1e-12
-"""Largest rounding distance of a value from its own bounds; more would be a fault, and is not hidden."""
-
-
-def exact(value: Value) -> Value:
-    """The value within its bounds, and a printed share with its printed digits: 0.9618, not 0.9618000000000001."""
-    number, low, high = value.value, value.low, value.high
-    if number is None:
-        return value
-    if "printed" in value.evidence:
-        number = _printed(number)
-    if low is not None and number < low <= number + LEFT:
-        low = number
-    if high is not None and number - LEFT <= high < number:
-        high = number
-    same = (number, low, high) == (value.value, value.low, value.high)
-    return value if same else replace(value, value=number, low=low, high=high)
-
-
-def ranked_number(row: Row) -> float | None:
-    """The number that a row is ranked by, with its printed digits if printed."""
-    return row.ranked if row.ranked is None or row.provenance != "published" else _printed(row.ranked)
-
-
-def _printed(number: float) -> float:
-    return float(f"{number:.{DIGITS}g}")

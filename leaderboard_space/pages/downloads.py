@@ -6,8 +6,6 @@ a spreadsheet could take for a formula gets an apostrophe first; the file is UTF
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,13 +13,15 @@ from fastapi import APIRouter, Request, Response
 
 from fairspace.leaderboard_space.boards.table import board_table
 from fairspace.leaderboard_space.boards.views import chosen_standard, chosen_view
-from fairspace.leaderboard_space.boards.words import exact, visitor_fields
+from fairspace.leaderboard_space.boards.words import EVIDENCE, provenance_of
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.web.identity import space_of
-from fairspace.submissions.errors import harmless, plain
+from fairspace.submissions.errors import plain
+from fairspace.submissions.results.board import about_row, exact, facts_json
 from fairspace.submissions.results.row import Row, marks_of
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import state_of
+from fairspace.submissions.show.table import csv_line
 from fairspace.submissions.values import Value
 
 ABOUT = (
@@ -47,7 +47,7 @@ def as_csv(rows: Sequence[Row], benchmark: str, standard: str, state: State) -> 
         key, marks = ("csv", benchmark, standard, row.entry), (marks_of(row), names)
         return state.piece(key, marks, lambda: _line(row, standard, state, names))
 
-    return ("\ufeff" + _written(names) + "".join(map(line, rows))).encode()
+    return ("\ufeff" + csv_line(names, "\r\n") + "".join(map(line, rows))).encode()
 
 
 def _chances(row: Row, standard: str) -> Iterable[str]:
@@ -57,18 +57,16 @@ def _chances(row: Row, standard: str) -> Iterable[str]:
 
 def _line(row: Row, standard: str, state: State, names: Sequence[str]) -> str:
     [row] = with_errors([row], standard)
-    record: dict[str, Any] = visitor_fields(row, ABOUT, state.entry(row.entry))
+    entry, record = state.entry(row.entry), about_row(row)
+    record |= {**facts_json(row.facts), "figures": EVIDENCE[provenance_of(row)]}
+    record["rank_best"], record["rank_worst"] = row.rank_range or (None, None)
+    if entry is not None:
+        record |= {"by": plain(entry.organisation or entry.user), "since": entry.time}
     record |= {f"label:{name}": plain(label) for name, label in row.labels.items()}
     record |= {f"chance:{name}": chance for name, chance in row.chances.items()}
     for name, scored in row.scores.items():
         record.update(zip([f"{name}{end}" for end in VALUE], _cells_of(exact(scored)), strict=True))
-    return _written([cell if cell is None or type(cell) is float else _cell(cell) for cell in map(record.get, names)])
-
-
-def _written(cells: Sequence[Any]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\r\n").writerow(cells)
-    return text.getvalue()
+    return csv_line(map(record.get, names), "\r\n")
 
 
 def _cells_of(value: Value) -> tuple[Any, ...]:
@@ -76,14 +74,6 @@ def _cells_of(value: Value) -> tuple[Any, ...]:
     state = state_of(value).replace("_", " ")
     errors = (None,) * 4 if sure is None else (sure.error, sure.low, sure.high, sure.debiased)
     return value.value, state, value.low, value.high, share, *errors
-
-
-def _cell(value: Any) -> str | int | float | None:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return harmless("; ".join(value))
-    return harmless(value) if isinstance(value, str) else value
 
 
 @router.get("/download/{benchmark}/{standard}.csv")

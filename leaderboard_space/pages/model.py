@@ -26,16 +26,7 @@ from fairspace.submissions.answers.items import Item
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.names import hub_address
 from fairspace.submissions.errors import plain
-from fairspace.submissions.plotting import number
-from fairspace.submissions.report.headline import (
-    VALUE_COLUMNS,
-    InShort,
-    Table,
-    in_short_sentences,
-    meaningful,
-    sentences_of,
-    value_cells,
-)
+from fairspace.submissions.plotting import NOTHING, Show
 from fairspace.submissions.results.board import UNSCORABLE
 from fairspace.submissions.results.known_answers import SKETCH
 from fairspace.submissions.results.result import Result
@@ -44,15 +35,22 @@ from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import Ends, instrument_ranges, rescore, variant_scores
 from fairspace.submissions.results.three_numbers import (
     CHANCE_SIGNS,
-    NOTHING,
-    Show,
     ThreeNumbers,
     folded_facts,
     ideal_of,
     numbers_in_row,
     why_no_chance,
 )
-from fairspace.submissions.uncertainty.uncertainty import KINDS, Kind, Variant
+from fairspace.submissions.show.headline import (
+    VALUE_COLUMNS,
+    InShort,
+    in_short_sentences,
+    meaningful,
+    sentences_of,
+    value_cells,
+)
+from fairspace.submissions.show.instruments import four_digits, instrument
+from fairspace.submissions.show.table import Table
 from fairspace.submissions.values import Value
 
 router = APIRouter(include_in_schema=False)
@@ -339,7 +337,7 @@ def _latex(request: Request, benchmark: str, entry: str, standard: str) -> Respo
     lines = [(line.name, *value_cells(line.three, "")[:3]) for line in value_lines(row.scores.values(), row, benchmark)]
     means = behind(row, row.scores.values())
     heading = f"{plain(row.model)} on {view.title}, standard {named_standard(benchmark, standard)}."
-    table = Table(f"{benchmark}-{entry}", heading, ["score", *VALUE_COLUMNS[:3]], lines, f"{means.capitalize()}.")
+    table = Table(["score", *VALUE_COLUMNS[:3]], lines, heading, f"{means.capitalize()}.", f"{benchmark}-{entry}")
     return Response(table.to_latex(), headers={"X-Content-Type-Options": "nosniff"}, media_type="text/plain")
 
 
@@ -411,96 +409,6 @@ def _with_evidence(full: Result | None, row: Row, standard: str) -> dict[str, Va
     return {**values, **names}
 
 
-_LABELS = ("labels_corrected", "labels_transported", "human_labels")
-DIGITS = 4
-
-
-@dataclass(frozen=True)
-class Scored:
-    """A score and its range over the variants of a kind."""
-
-    name: str
-    measured: str
-    low: str
-    high: str
-
-
-@dataclass(frozen=True)
-class Line:
-    """A measured value and its variants, each with its interval or ''.
-
-    `debiased` is the lower estimate without the bias of few samples ('' without one), the reference for corrected
-    labels, whose values have no such bias.
-    """
-
-    name: str
-    measured: tuple[str, str]
-    debiased: str
-    cells: Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class Part:
-    """One kind of variant, with the scores that it changes and the number of those that it does not (`same`).
-
-    `plain`: whether the values are without their bias at this number of samples.
-    """
-
-    kind: Kind
-    names: Sequence[str]
-    notes: Sequence[str]
-    lines: Sequence[Line]
-    scores: Sequence[Scored]
-    same: int
-    plain: bool
-
-
-def instrument(result: Result, ranges: Mapping[Kind, Mapping[str, Ends]]) -> list[Part]:
-    """The measurement error of a result by kind of variant; empty without variants. `ranges`: from `variant_scores`."""
-    parts = []
-    for kind in KINDS:
-        variants = [variant for variant in result.variants if variant.kind == kind]
-        if variants:
-            parts.append(_part(kind, variants, result.values, result.scored.scores, ranges.get(kind, {})))
-    return parts
-
-
-def _part(
-    kind: Kind,
-    variants: Sequence[Variant],
-    values: Mapping[str, Value],
-    scores: Mapping[str, Value],
-    ranges: Mapping[str, tuple[float, float]],
-) -> Part:
-    names = dict.fromkeys(name for variant in variants for name in variant.values if name in values)
-    cells = {name: [_cell(variant, name) for variant in variants] for name in names}
-    lines = [Line(name, _own(values[name]), _debiased(values[name]), by_variant) for name, by_variant in cells.items()]
-    moved = {name: ends for name, ends in ranges.items() if ends[0] < ends[1]}
-    moved_scores = [Scored(name, _text(scores[name].value), *map(_text, ends)) for name, ends in moved.items()]
-    notes = dict.fromkeys(plain(f"{variant.name}: {variant.note}") for variant in variants if variant.note)
-    same = len(ranges) - len(moved)
-    return Part(kind, [plain(v.name) for v in variants], [*notes], lines, moved_scores, same, kind in _LABELS)
-
-
-def _own(value: Value) -> tuple[str, str]:
-    about = value.uncertainty
-    return _text(value.value), "" if about is None else f"{_text(about.low)} to {_text(about.high)}"
-
-
-def _debiased(value: Value) -> str:
-    about = value.uncertainty
-    return "" if about is None or about.debiased is None else _text(about.debiased)
-
-
-def _cell(variant: Variant, name: str) -> tuple[str, str]:
-    ends = variant.intervals.get(name)
-    return _text(variant.values.get(name)), "" if ends is None else f"{_text(ends[0])} to {_text(ends[1])}"
-
-
-def _text(value: float | None) -> str:
-    return number(value, 1 if value is not None and abs(value) >= 1000 else DIGITS)
-
-
 @dataclass(frozen=True)
 class ValueLine:
     """One value of a row: name, short explanation, and three numbers."""
@@ -530,6 +438,6 @@ def _show(value: Value) -> Show:
     def show(shown_number: float) -> str:
         if shown_number == value.value:
             return shown(value)
-        return number(shown_number, 1 if value.value is not None and abs(value.value) >= 1000 else DIGITS)
+        return four_digits(shown_number, value.value)
 
     return show

@@ -16,13 +16,20 @@ from fairspace.builders.registry import paper
 from fairspace.leaderboard_space.boards.table import BoardColumn, Cell, Strip
 from fairspace.leaderboard_space.boards.view import remarks
 from fairspace.leaderboard_space.boards.views import VIEWS, draft_of, named_standard
-from fairspace.leaderboard_space.boards.words import coverage, linked, prose, provenance_of, shown, visibility
+from fairspace.leaderboard_space.boards.words import linked, prose, provenance_of, shown, visibility
 from fairspace.leaderboard_space.web.identity import space_of
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.three_numbers import SENTENCES
+from fairspace.submissions.results.three_numbers import SENTENCES, coverage
+from fairspace.submissions.values import Value
 from fairspace.submissions.version import VERSION
+
+
+def thin(value: Value) -> str:
+    """The coverage of a value with thin spaces in its numbers."""
+    return coverage(value).replace(",", "\N{NARROW NO-BREAK SPACE}")
+
 
 _TERMS = {name: f"<dt>{escape(name)}</dt>" for name in (*SENTENCES, "Source", "No rank")}
 
@@ -95,7 +102,7 @@ ENVIRONMENT = Environment(
 )
 ENVIRONMENT.globals.update(draft_of=draft_of, named_standard=named_standard)
 ENVIRONMENT.globals.update(fold=fold, cell_content=cell_content, sort_key=sort_key)
-ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage, shown=shown, prose=prose, linked=linked)
+ENVIRONMENT.filters.update(plain=plain, number=number, coverage=thin, shown=shown, prose=prose, linked=linked)
 ENVIRONMENT.filters.update(visibility=visibility, searched=searched, evidence_mark=provenance_of, remarks=remarks)
 ENVIRONMENT.globals.update(fact_sentences=SENTENCES, papers={name: paper(name) for name in VIEWS}, version=VERSION)
 HUB = "'self' https://huggingface.co"

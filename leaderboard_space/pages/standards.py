@@ -7,7 +7,6 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.figures import Table
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.pages.figures import board_of
 from fairspace.leaderboard_space.pages.rendering import page
@@ -17,7 +16,8 @@ from fairspace.submissions.benchmarks.iris.validation import FEWEST, cohort_of, 
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.standards import changed_references, digest, document, fields, moves
+from fairspace.submissions.show.table import Table
+from fairspace.submissions.standards import changed_references, digest, document, field_text, fields, moves
 
 router = APIRouter(include_in_schema=False)
 MOST = 200
@@ -130,16 +130,8 @@ def parameters(standard: Any, other: Any = None) -> list[Parameter]:
 def _settings(standard: Any) -> dict[str, str]:
     values = document("", standard)
     count = {"metrics": f"{len(values['metrics'])} in {len(standard.sectors)} sectors"} if "metrics" in values else {}
-    rest = {name: _text(value) for name, value in fields({k: v for k, v in values.items() if k not in _TOLD})}
+    rest = {name: field_text(value) for name, value in fields({k: v for k, v in values.items() if k not in _TOLD})}
     return count | rest
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.10g}".replace("-", "\N{MINUS SIGN}")
-    return str(value)
 
 
 def cohort(benchmark: str, standard: Any) -> tuple[str, Table | None]:

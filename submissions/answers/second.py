@@ -24,6 +24,7 @@ from fairspace.submissions.benchmarks.benchmark import Benchmark, Values
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.plotting import share_text
 from fairspace.submissions.reading.canonical import item_index
 from fairspace.submissions.uncertainty.bootstrap import clopper_pearson
 from fairspace.submissions.uncertainty.uncertainty import LONGEST, Variant
@@ -128,7 +129,7 @@ def agreement(second: SecondReadings, tasks: Mapping[str, Sequence[Asked]]) -> s
         same = [second.read[asked.key] == asked.rules for asked in answers if asked.rules]
         chosen = [second.read[asked.key] in asked.choices for asked in answers if not asked.rules]
         low, high = clopper_pearson(sum(same), len(same))
-        share = f"{sum(same) / len(same):.1%} ({low:.1%} to {high:.1%})" if same else "undefined"
+        share = share_text(sum(same) / len(same), low, high) if same else "undefined"
         sentences.append(
             f"{task}: agrees with the rules on {share} of {len(same):,} choices, and finds one in {sum(chosen):,} of "
             f"{len(chosen):,} answers that they leave unread."

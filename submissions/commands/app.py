@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import UsageError, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from fairspace.submissions.format.faults import Fault
 
 RUN, SCORE, MAKE = "Run a model", "Check, score and compare", "Make and publish datasets, metrics and the classifier"
 SPACE, MAINTAIN = "Hand in, and serve the board", "Maintainers"
@@ -75,6 +80,22 @@ def print_json(data: Any) -> None:
     """Write data to standard output as JSON; in ASCII where that is not in an encoding of Unicode."""
     ascii_only = "utf" not in (sys.stdout.encoding or "").lower()
     sys.stdout.write(json.dumps(data, ensure_ascii=ascii_only, indent=1, allow_nan=False) + "\n")
+
+
+def print_faults(faults: Sequence[Fault]) -> None:
+    """Print every fault with code, place, finding, expectation and remedy."""
+    typer.echo(f"{len(faults)} fault{'s' * (len(faults) != 1)}")
+    for fault in faults:
+        more = f" (and {fault.count - 1} more like it)" if fault.count > 1 else ""
+        typer.echo(plain(f"{fault.code} at {fault.where}{more}"))
+        for label, text in (("found", fault.what), ("expected", fault.expected), ("mend", fault.mend)):
+            typer.echo(plain(f"  {label}: {text}"))
+
+
+def print_notes(lines: Iterable[str]) -> None:
+    """Print notes for the submitter, which are no faults."""
+    for note in lines:
+        typer.echo(plain(f"Note: {note}"))
 
 
 def check_places(out: Path | None, store: str | None = None) -> None:

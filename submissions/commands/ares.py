@@ -10,13 +10,14 @@ from typing import Annotated, Any
 import typer
 
 from fairspace.submissions.commands.app import MAKE, command_group
-from fairspace.submissions.commands.shared.run_options import (
+from fairspace.submissions.commands.run_options import (
     LABELLERS,
     FacesOption,
     MeasurementOption,
     pairs,
 )
-from fairspace.submissions.errors import UsageError, need_packages
+from fairspace.submissions.errors import UsageError, need_labeller, need_packages
+from fairspace.submissions.plotting import share_text
 
 app = command_group(
     "ares", MAKE, "Train, measure and run ARES, which labels the perceived presentation of persons in generated images."
@@ -40,7 +41,7 @@ def train(
     ] = None,
 ) -> None:
     """Train a model stage by stage: experts, fusion, routers, calibration; a stopped run goes on where it was."""
-    need_ares()
+    need_labeller("")
     from fairspace.ares.training.stages import train as trained
 
     trained(_config(config), data, out, base=add_to, progress=_tell)
@@ -53,7 +54,7 @@ def import_weights(
     out: Annotated[Path, typer.Option(help="New folder of ARES.")],
 ) -> None:
     """Make an ARES of the authors' released weights: experts and regressor; their two routers are left out."""
-    need_ares()
+    need_labeller("")
     from fairspace.ares.importing import import_released
 
     import_released(folder, out)
@@ -123,11 +124,8 @@ def _measure(model: str, faces: Path, labels: Path, out: Path, date: str, report
         if share.ends is None:
             typer.echo(f"{name}: no image has a label")
             continue
-        value, low, high = share.ends
-        typer.echo(
-            f"{name}: {value:.1%} right ({low:.1%} to {high:.1%}) of {share.images} images; "
-            f"{sum(each.overall.abstained)} without an answer"
-        )
+        without = f"{sum(each.overall.abstained)} without an answer"
+        typer.echo(f"{name}: right {share_text(*share.ends)} of {share.images} images; {without}")
         if each.disparity.value is not None:
             gap = f"{each.disparity.value:.1%}: {each.disparity.most} most often right, {each.disparity.least} least"
             typer.echo(f"  gap between labels {gap}")
@@ -143,8 +141,7 @@ def _say_gate(gate: Any) -> None:
 
     for shown, _, share, _ in rows(gate):
         if share.ends is not None:
-            value, low, high = share.ends
-            typer.echo(f"  {shown}: {value:.1%} ({low:.1%} to {high:.1%}) of {share.images} images labelled")
+            typer.echo(f"  {shown}: {share_text(*share.ends)} of {share.images} images labelled")
 
 
 @app.command(epilog="Example: fairspace ares annotate images --model built/ares --out annotations")
@@ -170,7 +167,7 @@ def annotate(
     from fairspace.ares.annotating.source import NAMES, open_source, passed_over
     from fairspace.submissions.progress import reported
     from fairspace.submissions.running.labelling import benchmark_names, hand_in
-    from fairspace.submissions.running.zero_shot import open_labeller
+    from fairspace.submissions.running.zero_shot import face_detector, open_labeller
 
     submission, names = ("", names) if names in NAMES else (names, "items")
     named = benchmark_names(submission)
@@ -183,7 +180,7 @@ def annotate(
             labeller=labeller,
             task=task,
             names=names,
-            detector=faces_setting(faces),
+            detector=face_detector(faces),
             ask_endpoint=ask_endpoint,
             measurement=measurement,
             named=named,
@@ -238,6 +235,7 @@ def quality(
     from fairspace.submissions.running.images.generating import quality_roles
     from fairspace.submissions.running.quality.measuring import fill_quality
     from fairspace.submissions.running.quality.models import SCHEMES, References, open_quality
+    from fairspace.submissions.running.zero_shot import face_detector
 
     named = pairs("--quality", role or []) or {name: next(iter(schemes)) for name, schemes in SCHEMES.items()}
     roles = quality_roles(named)
@@ -246,7 +244,7 @@ def quality(
     if (out / META).exists():
         raise UsageError(f"{out} is a submission; name another --out, then copy its annotations*.parquet here.")
     compared = References(references) if "reference" in named and references else None
-    models = open_quality(**roles, references=compared, detector=faces_setting(faces))
+    models = open_quality(**roles, references=compared, detector=face_detector(faces))
     place = out.resolve()
     cache = place.with_name(f"{place.name}.run") / "quality.sqlite"  # where `fairspace run` keeps it too
     with reported(f"Measuring {images}") as report:
@@ -257,38 +255,12 @@ def quality(
         typer.echo(f"  {column}: {name}")
 
 
-def need_labeller(named: str) -> None:
-    """UsageError if what this labeller runs on is not installed."""
-    scheme = named.partition("?")[0].partition(":")[0]
-    if scheme == "vlm":
-        need_packages("run", "inspect_ai", "openai", "torch", "transformers")
-    elif scheme in ("clip", "fairface", "deepface"):
-        need_packages("run", "torch", "transformers")
-    else:
-        need_ares()
-
-
-def need_ares() -> None:
-    """UsageError if what ARES runs on is not installed."""
-    need_packages("ares", "torch", "transformers", "xgboost", "safetensors")
-
-
 def _config(named: str) -> Path:
     """A file, or one that comes with this software."""
     from fairspace.ares.training.config import CONFIGS
 
     shipped = CONFIGS / f"{named}.toml"
     return shipped if shipped.is_file() else Path(named)
-
-
-def faces_setting(named: str) -> Any:
-    """The face detector that SCHEME:WHAT names, the settings of that in FOLDER or ID@REVISION; None for ''."""
-    if ":" in named:
-        from fairspace.builders.models.opening import open_face_parts
-
-        return open_face_parts(named)
-    source, _, revision = named.partition("@")
-    return {"source": source, **({"revision": revision} if revision else {})} if named else None
 
 
 def _tell(event: Mapping[str, Any]) -> None:

@@ -15,11 +15,11 @@ from io import TextIOWrapper
 import typer
 
 from fairspace.builders.errors import CodedError
-from fairspace.submissions.commands.app import STOPPED, app
+from fairspace.submissions.commands.app import STOPPED, app, print_faults
 from fairspace.submissions.errors import UsageError, of_system, plain
 from fairspace.submissions.format.faults import SubmissionError
 
-MODULES = ("run", "judge", "score", "standard", "space", "leaderboard", "build", "publish", "ares", "verify_submission")
+MODULES = ("run", "score", "standard", "space", "build", "ares", "verify_submission")
 """The modules of commands, in the order of the help. Each adds its commands to the application when it is imported."""
 ONLINE = ("ares", "build", "eval", "judge", "probe", "publish", "run", "verify-submission")
 """The commands that may talk to the Hub: for models and datasets, and to publish."""
@@ -42,9 +42,7 @@ def main() -> None:
         typer.secho(f"fairspace: {plain(str(error))}", fg="red", err=True)
         sys.exit(2)
     except SubmissionError as error:
-        from fairspace.submissions.commands.show.tables import faults
-
-        faults(error.faults)
+        print_faults(error.faults)
         sys.exit(1)
     except CodedError as error:
         typer.secho(f"fairspace: {plain(str(error))}", fg="red", err=True)

@@ -1,4 +1,4 @@
-"""`fairspace eval`, `run` and `probe`: evaluate a model; run a benchmark, or plan that; probe representations."""
+"""`fairspace eval`, `run`, `probe`, `judge`, `import`, `baseline`, `items`: ask models, or read what others wrote."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fairspace.submissions.benchmarks.names import NAMES
-from fairspace.submissions.commands.app import RUN, app
-from fairspace.submissions.commands.shared.run_options import (
+from fairspace.submissions.commands.app import RUN, SCORE, app, print_notes
+from fairspace.submissions.commands.run_options import (
     AboutOption,
     AgainOption,
     AresOption,
@@ -39,14 +40,16 @@ from fairspace.submissions.commands.shared.run_options import (
     tell_stages,
     words,
 )
-from fairspace.submissions.errors import UsageError, need_packages, plain
-from fairspace.submissions.plotting import digits
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import UsageError, need_labeller, need_packages, plain
+from fairspace.submissions.plotting import digits, interval_text
+from fairspace.submissions.running.errors import MODEL_NAMES, RunError
+from fairspace.submissions.show.table import wrapped
 
 if TYPE_CHECKING:
     from fairspace.submissions.running.asking.inspect_task import Chosen
     from fairspace.submissions.running.asking.models import ModelSettings
     from fairspace.submissions.running.planning import Line
+
 
 FILE = "probe.json"
 SMALLEST = (
@@ -81,14 +84,13 @@ def evaluate(
     `run`, `judge`, `check`, `score` and `report` do the same in steps, and `run` has further options, also for images.
     """
     need_run()
-    from fairspace.submissions.commands.show.results import show_result
-    from fairspace.submissions.commands.show.tables import notes, show_wrapped
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.asking.models import found_revision, sees
     from fairspace.submissions.running.evaluating import evaluate as evaluated
     from fairspace.submissions.running.evaluating import open_all, told_plan
     from fairspace.submissions.running.folders import public_name
     from fairspace.submissions.running.planning import plan
+    from fairspace.submissions.show.result import result_text
 
     began = time.monotonic()
     asked = model_settings(model, setting)
@@ -97,10 +99,10 @@ def evaluate(
         found_revision(named)  # a model that is not there is said before anything else
     stated = about_model(about)
     if data and not as_authors and not sees(asked):
-        show_wrapped(f"{public_name(asked.name)} takes no pictures: what is asked with a picture is left out.")
+        typer.echo(wrapped(f"{public_name(asked.name)} takes no pictures: what is asked with a picture is left out."))
         data = ""
     opened = open_all(benchmark or (), core=core, limit=limit, data=data, as_authors=as_authors, seed=seed)
-    show_wrapped(told_plan(opened, asked, judging))
+    typer.echo(wrapped(told_plan(opened, asked, judging)))
     if dry_run:
         most = asked.max_tokens or asked.max_completion_tokens
         lines = [line for each in opened for line in plan(each, asked.name, max_tokens=most)]
@@ -111,9 +113,8 @@ def evaluate(
         with watched() as tell:
             done = evaluated(each.chosen, asked, out or Path(f"{name}-eval"), judge=judging, tell=tell, about=stated)
         tell_stages(done.stages)
-        typer.echo()
-        show_result(done.result)
-        notes(done.notes)
+        typer.echo(f"\n{result_text(done.result)}")
+        print_notes(done.notes)
         typer.echo(f"Report: {done.report}")
     minutes, seconds = divmod(round(time.monotonic() - began), 60)
     typer.echo(f"That took {minutes} min {seconds} s in all.")
@@ -170,11 +171,11 @@ def run(
     """Run a benchmark against a model and write the submission; a stopped run continues with the same command."""
     need_run()
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-    from fairspace.submissions.commands.ares import faces_setting, need_labeller
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.asking.inspect_task import Chosen
     from fairspace.submissions.running.run import run as run_benchmark
     from fairspace.submissions.running.settings import RunSettings
+    from fairspace.submissions.running.zero_shot import face_detector
 
     if stratified and limit is None:
         raise UsageError("--stratified says how --limit chooses; name both, or leave it out.")
@@ -208,7 +209,7 @@ def run(
         replace(answering, bounds=spending_bounds(model, token_limit, cost_limit, provider_prices)) if model else None,
         images,
         ares,
-        faces_setting(faces),
+        face_detector(faces),
         pairs("--quality", quality or []),
         about_model(about),
         again,
@@ -266,7 +267,6 @@ def _show_plan(chosen: Chosen, model: ModelSettings, images: str, labeller: str,
 
 def _show_lines(lines: Sequence[Line]) -> None:
     """Print requests, tokens, cost and the smallest difference of each line of a plan."""
-    from fairspace.submissions.commands.show.tables import show_wrapped
     from fairspace.submissions.running.folders import public_name
     from fairspace.submissions.running.planning import smallest_difference
 
@@ -281,7 +281,7 @@ def _show_lines(lines: Sequence[Line]) -> None:
         if smallest is not None:
             text += f"; difference {smallest:.2g}" if smallest < 1 else "; too few stimuli to show a difference"
         typer.echo(plain(text))
-    show_wrapped(SMALLEST)
+    typer.echo(wrapped(SMALLEST))
 
 
 @app.command(epilog="Example: fairspace probe models/Janus-Pro-1B --recipe janus --out probed", rich_help_panel=RUN)
@@ -339,9 +339,186 @@ def _check_out(out: Path) -> None:
 def _tell(name: str, probe_values: dict[str, Any]) -> None:
     if probe_values["state"] == "value":
         ends = probe_values["interval"]
-        shown = f" ({digits(ends[0])} to {digits(ends[1])})" if ends else ""
+        shown = f" ({interval_text(ends)})" if ends else ""
         typer.echo(f"{name}: {digits(probe_values[name])}{shown}")
     else:
         rest = probe_values.get("partial_mean")
         of_others = "" if rest is None else f"; mean of the others: {digits(rest)}"
         typer.echo(f"{name}: {probe_values['state'].replace('_', ' ')}: {probe_values['reason']}{of_others}")
+
+
+_REVISION = "Dataset revision whose items"
+BASELINES = ("random", "constant", "stereotyped", "balanced", "refusing")
+
+
+@app.command(
+    epilog="Example: fairspace judge mine --model openai/gpt-4o --model openai-api/local/mistral", rich_help_panel=RUN
+)
+def judge(
+    submission: Annotated[Path, typer.Argument(help="Folder of a submission.", metavar="SUBMISSION")],
+    model: Annotated[list[str], typer.Option(help=f"A judge: {MODEL_NAMES}. Can be given again; the first is scored.")],
+    revision: Annotated[
+        list[str] | None, typer.Option(help="Commit, date or version of a judge, in the order of --model.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Narratives, or answers of a task, at most.", min=1)] = None,
+    setting: SettingOption = None,
+    token_limit: TokenLimitOption = None,
+    cost_limit: CostLimitOption = None,
+    provider_prices: PricesOption = None,
+    as_authors: AsAuthorsOption = False,
+    again: AgainOption = False,
+) -> None:
+    """Let models read the narratives of a submission and write judgements.jsonl; a stopped run continues.
+
+    Of a benchmark without a judge, one model reads what the rules leave unread, and a random 2 % of the other answers.
+    """
+    need_run()
+    from fairspace.answers import submission_of
+    from fairspace.submissions.benchmarks.registry import benchmark
+    from fairspace.submissions.progress import watched
+    from fairspace.submissions.running.judging.judging import as_the_authors
+    from fairspace.submissions.running.judging.judging import judge as judged
+    from fairspace.submissions.running.judging.second import read_again
+
+    models = [
+        model_settings(name, setting, bounds=spending_bounds(name, token_limit, cost_limit, provider_prices))
+        for name in model
+    ]
+    if as_authors:
+        bench = benchmark(submission_of(submission, allow_images=False).meta.benchmark)
+        models = [each for model in models for each in as_the_authors(bench, model)]
+    one = len(models) == 1 and len(revision or ()) < 2 and submission.is_dir()
+    checked = submission_of(submission, allow_images=False) if one else None
+    if checked is not None and benchmark(checked.meta.benchmark).asking.judge is None:
+        of = "".join(revision or ())
+        with watched() as tell:
+            file, agreement = read_again(
+                checked, models[0], submission, revision=of, limit=limit, again=again, tell=tell
+            )
+        typer.echo(plain(agreement))
+        typer.echo(f"Wrote {file}. Next: fairspace score {submission} --second {file}")
+        return
+    with watched() as tell:
+        outcome = judged(submission, models, revisions=revision or [], limit=limit, again=again, tell=tell)
+    tell_stages(outcome.stages)
+    for log in outcome.logs:
+        typer.echo(f"Note: Inspect's log: {log}")
+    typer.echo(f"Wrote {submission}. Next: fairspace check {submission}")
+
+
+class Layout(StrEnum):
+    """Layouts of outputs that become a submission."""
+
+    inspect = "inspect"
+    genres = "genres"
+    iris = "iris"
+    fairface = "fairface"
+    deepface = "deepface"
+
+
+@app.command("import", epilog="Example: fairspace import inspect logs/*.eval --out mine", rich_help_panel=RUN)
+def import_outputs(
+    layout: Annotated[
+        Layout,
+        typer.Argument(
+            help="inspect: logs of Inspect. genres: the authors' JSONL files, plain or gzip. "
+            "iris: the authors' ares_prediction_report.csv. fairface, deepface: a "
+            "detector's labels of the images of --submission."
+        ),
+    ],
+    files: Annotated[list[Path], typer.Argument(help="The files of one model.", metavar="FILE")],
+    out: Annotated[Path, typer.Option(help="Folder or .zip to write; it must not exist.")],
+    about: AboutOption = None,
+    submission: Annotated[
+        Path | None, typer.Option(help="fairface, deepface: the submission with the images that were labelled.")
+    ] = None,
+    measurement: MeasurementOption = None,
+) -> None:
+    """Turn outputs in another layout into a submission."""
+    if layout == Layout.inspect:
+        need_run()
+        from fairspace.submissions.progress import watched
+        from fairspace.submissions.running.logs.importing import import_inspect
+
+        with watched() as tell:
+            outcome = import_inspect(files, out, about=about_model(about), tell=tell)
+        tell_outcome(outcome)
+    elif layout in (Layout.fairface, Layout.deepface):
+        if submission is None or len(files) != 1 or about:
+            raise UsageError(f"import {layout} takes one FILE and the --submission with its images, and no --about.")
+        need_packages("ares", "torch", "transformers")
+        from fairspace.answers import submission_of
+        from fairspace.submissions.format.writing import write_submission
+        from fairspace.submissions.running.labelling import label_images
+        from fairspace.submissions.running.zero_shot import open_labeller
+
+        detections, _ = open_labeller(f"{layout}:{files[0]}")
+        checked = submission_of(submission)
+        labelled = label_images(submission, checked, labeller=detections, measurement=measurement)
+        typer.echo(labelled.dump_meta()["labels"]["settings"]["use"])
+        write_submission(out, labelled.meta, labelled.tables, manifest=labelled.manifest)
+    else:
+        from fairspace.submissions.benchmarks.genres.importing import STATED, import_genres
+        from fairspace.submissions.benchmarks.iris.importing import import_iris
+
+        facts = {name: fact for name, fact in vars(about_model(about)).items() if fact is not None}
+        if given := [name for name in facts if name not in ("model", *STATED)]:
+            raise UsageError(f"import {layout} takes no {', '.join(given)}; write it into submission.json.")
+        (import_iris if layout == Layout.iris else import_genres)(files, out, **facts)
+    typer.echo(f"Wrote {out}. Next: fairspace score {out}")
+
+
+@app.command(epilog="Example: fairspace baseline random --benchmark genres --out random-genres", rich_help_panel=SCORE)
+def baseline(
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join(BASELINES)}.", metavar="NAME")],
+    benchmark: Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")],
+    out: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
+    revision: Annotated[str, typer.Option(help=f"{_REVISION} are answered; the default if left out.")] = "",
+) -> None:
+    """Write a full-size submission of a trivial model: a chance line of the board."""
+    from fairspace.submissions.benchmarks.baselines import write_baseline
+    from fairspace.submissions.progress import reported
+
+    with reported(f"Writing {out}") as report:
+        write_baseline(name, benchmark, out, revision=revision, progress=report)
+    typer.echo(f"Wrote {out}. Next: fairspace score {out}")
+
+
+@app.command(epilog="Example: fairspace items genres --out genres-items", rich_help_panel=RUN)
+def items(
+    benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.", metavar="BENCHMARK")],
+    out: Annotated[Path, typer.Option(help="Folder to write; one Parquet file for each task.")],
+    revision: Annotated[str, typer.Option(help=f"{_REVISION} are written; the default if left out.")] = "",
+    after: Annotated[
+        Path | None,
+        typer.Option(
+            help="A submission with what some prompts follow from: IRIS' annotated neutral images (steer prompts), or "
+            "GENRES' narratives (its judge's prompts)."
+        ),
+    ] = None,
+    data: Annotated[str, typer.Option(help="For revision upstream: your copy of the authors' files.")] = "",
+) -> None:
+    """Write what to show a model: ids and prompts of every task, and how often each is asked."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from fairspace.answers import following
+    from fairspace.builders.writing import beside
+    from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+
+    bench, asked = find_benchmark(benchmark), revision
+    tables = bench.items(revision, data=data)
+    if after is not None:
+        further, asked = following(bench, after, revision)
+        tables |= further
+    if not tables:
+        what = f"The prompts of {benchmark}'s revision {revision} are not ours"
+        raise UsageError(f"{what}; name your copy of the authors' files: --data.")
+    out.mkdir(parents=True, exist_ok=True)
+    for task, table in tables.items():
+        samples = bench.task(task).samples_of(bench.revision(asked))
+        table = table.append_column("task", pa.repeat(pa.scalar(task), table.num_rows))
+        table = table.append_column("samples", pa.repeat(pa.scalar(samples, pa.int32()), table.num_rows))
+        with beside(out / f"{task}.parquet") as place:
+            pq.write_table(table, place)
+        typer.echo(f"{out / task}.parquet: {table.num_rows} items")

@@ -9,15 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairspace.submissions.benchmarks.names import NAMES
-from fairspace.submissions.commands.app import SCORE, All, Details, Json, SubmissionPath, app, check_places, print_json
-from fairspace.submissions.commands.ares import faces_setting, need_labeller
-from fairspace.submissions.commands.shared.checked import check_with_progress, checked_submission, is_result
-from fairspace.submissions.commands.shared.run_options import LABELLERS, FacesOption, MeasurementOption, refuse_together
-from fairspace.submissions.commands.show.tables import faults, notes
+from fairspace.submissions.commands.app import (
+    SCORE,
+    All,
+    Details,
+    Json,
+    SubmissionPath,
+    app,
+    check_places,
+    print_faults,
+    print_json,
+    print_notes,
+)
+from fairspace.submissions.commands.run_options import AresOption, FacesOption, MeasurementOption, refuse_together
 from fairspace.submissions.errors import UsageError
+from fairspace.submissions.show.table import Table, wrapped
 
 if TYPE_CHECKING:
-    from fairspace.submissions.format.schema import Submission
     from fairspace.submissions.results.result import Result
 
 OfTable = Annotated[str, typer.Option("--benchmark", help=f"Of a table (.csv, .jsonl, ...): {', '.join(NAMES)}.")]
@@ -25,6 +33,11 @@ RevisionOfTable = Annotated[str, typer.Option("--dataset-revision", help="Of a t
 _READINGS = (".jsonl", ".parquet")
 FORMATS = (".html", ".tex", ".csv", ".md")
 """Suffixes of the files that `readings` and `report` write."""
+MORE = (
+    "--details explains the values and what a rank lacks; --all has everything.",
+    "--all has the component metrics and all other facts.",
+)
+"""Where the rest is, of the first lines and of the details."""
 APART = {"--paper": ("--eee", "--evidence"), "--eee": ("--evidence",)}
 APART |= {"--evidence-template": ("RESULT", "--out", "--paper", "--eee", "--evidence")}
 """Option of `report` -> those that it does not go together with."""
@@ -35,19 +48,21 @@ def check(
     submission: SubmissionPath, benchmark: OfTable = "", dataset_revision: RevisionOfTable = "", as_json: Json = False
 ) -> None:
     """Validate a submission offline, as the leaderboard does, and say how to mend each fault."""
-    report = check_with_progress(submission, benchmark=benchmark, revision=dataset_revision)
+    from fairspace.answers import check_answers
+
+    report = check_answers(submission, benchmark, revision=dataset_revision)
     if as_json:
         listed = [fault.to_json() for fault in report.faults]
         tasks = {covered.task: covered.to_json() for covered in report.coverage}
         print_json({"ok": report.ok, "faults": listed, "notes": list(report.notes), "tasks": tasks})
     else:
         if report.submission is None:
-            faults(report.faults)
+            print_faults(report.faults)
         else:
-            from fairspace.submissions.commands.show.results import show_checked
+            from fairspace.submissions.show.submission import checked_text
 
-            show_checked(submission, report.submission, report.coverage)
-        notes(report.notes)
+            typer.echo(checked_text(submission, report.submission, report.coverage))
+        print_notes(report.notes)
     raise typer.Exit(0 if report.ok else 1)
 
 
@@ -74,7 +89,7 @@ def score(
     reading: Annotated[
         str, typer.Option(help="`authors`: read the answers as the paper does; gives no rank.", metavar="WHO")
     ] = "",
-    ares: Annotated[str | None, typer.Option("--labeller", "--ares", help=f"Labels the images: {LABELLERS}")] = None,
+    ares: AresOption = "",
     measurement: MeasurementOption = None,
     faces: FacesOption = "",
     second: Annotated[Path | None, typer.Option(help="Readings that `judge` wrote, shown as a variant.")] = None,
@@ -127,25 +142,18 @@ def score(
             raise UsageError(f"{what}; name the submission with {option}, or leave it out.")
         result = _rescored(submission, standard)
     else:
-        if resamples is not None:
-            from fairspace.submissions.uncertainty.resampling import check_resamples
+        from fairspace.answers import score as scored
 
-            check_resamples(resamples, "--resamples")
-        about = {"benchmark": benchmark, "revision": dataset_revision, "model": model}
-        checked = checked_submission(submission, allow_images=True, table=about)
-        from fairspace.submissions.answers.second import load_second
-        from fairspace.submissions.results.scoring import score_submission
-
-        more = None if second is None else load_second(second, checked)
-        labelled = _labelled(submission, checked, ares, measurement, faces)
-        result = score_submission(labelled, standard, resamples, reading, more, region)
+        about: dict[str, Any] = {"revision": dataset_revision, "model": model, "standard": standard, "reading": reading}
+        about |= {"ares": ares, "measurement": measurement, "faces": faces, "second": second, "region": region or ""}
+        result = scored(submission, benchmark, resamples=resamples, **about)
     if out is not None:
         from fairspace.builders.writing import write_text
 
         write_text(out, result.dumps())
     if store is not None:
         from fairspace.leaderboard_space.intake import add_result
-        from fairspace.submissions.commands.shared.checked import open_store
+        from fairspace.submissions.commands.space import open_store
 
         storage = open_store(store)
         add_result(storage, result)
@@ -153,11 +161,24 @@ def score(
     if as_json and not require:
         print_json(result.to_json())
     elif not as_json:
-        from fairspace.submissions.commands.show.results import show_result
+        from fairspace.submissions.show.result import result_text
 
-        show_result(result, details=details, everything=everything)
+        typer.echo(result_text(result, details=details, everything=everything))
+        if not everything:
+            typer.echo(MORE[details])
     if require:
         _pass_gate(result, None, require, 0.0, most, as_json)
+
+
+def is_result(path: Path) -> bool:
+    """Whether a path is a result, a file with a JSON object, rather than a submission or a table."""
+    if not path.is_file():
+        return path.suffix == ".json" and not path.is_dir()
+    from fairspace.submissions.reading.front import suffix_of
+
+    with path.open("rb") as file:
+        is_object = file.read(64).lstrip()[:1] == b"{"
+    return is_object and suffix_of(path.name) in ("", ".json")
 
 
 def _rescored(path: Path, standard: str) -> Result:
@@ -174,7 +195,6 @@ def _rescored(path: Path, standard: str) -> Result:
 def _what_if(path: Path, standard: str, texts: Sequence[str], tau: float | None, as_json: bool) -> None:
     """Print the scores of a result as released and with other weights, or another threshold."""
     from fairspace.submissions.benchmarks.scoring_table import Adjustment
-    from fairspace.submissions.commands.show.tables import table
     from fairspace.submissions.results.scoring import rescore
 
     weights: dict[str, float] = {}
@@ -202,37 +222,10 @@ def _what_if(path: Path, standard: str, texts: Sequence[str], tau: float | None,
     rows = [(name, *("–" if n is None else f"{n:.4g}" for n in numbers)) for name, *numbers in pairs]
     names = dict.fromkeys([*released.scored.labels, *scored.labels])
     rows += [(name, *(each.labels.get(name, "–") for each in (released.scored, scored))) for name in names]
-    table(f"What if, not {released.standard}", ("score", "released", "what if"), rows)
-    notes(["Compare scores of one what-if with each other alone: other weights change their scale.", *scored.unranked])
-
-
-def _labelled(path: Path, checked: Submission, ares: str | None, measurement: Path | None, faces: str) -> Submission:
-    """The submission with its images labelled, if it has any. UsageError where images and options do not fit."""
-    if checked.images is None:
-        if ares is not None:
-            raise UsageError(f"{path} holds no images; leave out --labeller.")
-        return checked
-    if ares is None:
-        raise UsageError(f"{path} holds images; name what labels them with --labeller MODEL, such as --ares MODEL.")
-    need_labeller(ares)
-    from fairspace.submissions.progress import reported
-    from fairspace.submissions.running.labelling import label_images
-    from fairspace.submissions.running.zero_shot import open_labeller
-
-    labeller, model = open_labeller(ares)
-    with reported(f"Labelling {path.name}") as report:
-        labelled = label_images(
-            path,
-            checked,
-            model,
-            labeller=labeller,
-            measurement=measurement,
-            detector=faces_setting(faces),
-            progress=report,
-        )
-    if use := labelled.dump_meta()["labels"]["settings"].get("use"):
-        typer.echo(use, err=True)
-    return labelled
+    typer.echo(Table(("score", "released", "what if"), rows, f"What if, not {released.standard}"))
+    print_notes(
+        ["Compare scores of one what-if with each other alone: other weights change their scale.", *scored.unranked]
+    )
 
 
 @app.command(epilog="Example: fairspace compare mine.json theirs.json", rich_help_panel=SCORE)
@@ -273,25 +266,25 @@ def compare(
         return
     if any(results):
         raise UsageError("Name results alone or submissions alone; `fairspace score` makes results with --out.")
+    from fairspace.answers import submission_of
     from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare as compare_runs
 
-    submissions = [checked_submission(path) for path in compared]
+    submissions = [submission_of(path, allow_images=False) for path in compared]
     values: Mapping[str, Any] = compare_runs(submissions)
     if as_json:
         print_json({name: value.to_json() for name, value in values.items()})
     else:
-        from fairspace.submissions.commands.show.tables import show_wrapped
-        from fairspace.submissions.commands.show.values import show_values
         from fairspace.submissions.results.scoring import marks_of
+        from fairspace.submissions.show.headline import bare_table
 
         agreed = {name: value.evidence["agreed"] for name, value in values.items() if "agreed" in value.evidence}
         words = {
             name: f"{n:,} of {values[name].expected:,} questions have one group of all" for name, n in agreed.items()
         }
-        show_values("Comparison", values.values(), meanings=words)
+        typer.echo(bare_table("Comparison", values, words))
         for path, given in zip(compared, submissions, strict=True):
             for mark in marks_of(given.dump_meta(), given.manifest.run() if given.manifest else ()):
-                show_wrapped(f"{path} is a part of the benchmark: {mark}.")
+                typer.echo(wrapped(f"{path} is a part of the benchmark: {mark}."))
 
 
 def _pass_gate(
@@ -351,11 +344,12 @@ def readings(
     check_places(out)
     if out is not None and out.suffix not in _READINGS:
         raise UsageError(f"--out {out.name}: expected a name that ends in {' or '.join(_READINGS)}.")
-    checked = checked_submission(submission)
+    from fairspace.answers import submission_of
     from fairspace.submissions.answers.rows import read_rows, summarise, write_read_rows
     from fairspace.submissions.benchmarks.registry import benchmark
-    from fairspace.submissions.commands.show.results import show_summaries
+    from fairspace.submissions.show.submission import readings_text
 
+    checked = submission_of(submission, allow_images=False)
     bench = benchmark(checked.meta.benchmark)
     every = list(read_rows(checked, bench))
     if out is not None:
@@ -367,7 +361,7 @@ def readings(
     if as_json:
         print_json({"tasks": {task: summary.to_json() for task, summary in summaries.items()}})
     else:
-        show_summaries(submission.name, summaries)
+        typer.echo(readings_text(submission.name, summaries))
 
 
 @app.command(epilog="Example: fairspace corpus captions.jsonl --column caption", rich_help_panel=SCORE)
@@ -382,15 +376,13 @@ def corpus(
         raise UsageError(f"--out {out.name}: expected a name that ends in .csv or .json.")
     from fairspace.builders.writing import write_text
     from fairspace.submissions.benchmarks.stereotypical_bias.corpus import count_corpus
-    from fairspace.submissions.commands.show.tables import show_wrapped
 
     frame = count_corpus(texts, column)
     if out is not None:
         write_text(out, frame.to_csv() if out.suffix == ".csv" else frame.to_json(orient="index", indent=1))
     typer.echo(frame.to_string(float_format="{:.4f}".format, na_rep="N/A"))
-    show_wrapped(
-        "low to high: 95 % interval of the score, exact if words are independent; table_a9: the paper's counts."
-    )
+    note = "low to high: 95 % interval of the score, exact if words are independent; table_a9: the paper's counts."
+    typer.echo(wrapped(note))
 
 
 @app.command(
@@ -478,7 +470,7 @@ def report(
         contents = evidence_page(contents, read_statement(evidence))
     for file in files:
         if file.suffix == ".html":
-            from fairspace.submissions.report.page import to_html as write
+            from fairspace.submissions.report.contents import to_html as write
         else:
             write = {".tex": to_latex, ".csv": to_csv, ".md": to_markdown}[file.suffix]
         write_text(file, write(contents))

@@ -1,24 +1,45 @@
-"""The commands that speak with a Space: `fairspace submit` and `fairspace moderate`."""
+"""`fairspace submit`, `moderate`, `leaderboard` and `store`: speak with a Space; show, serve and check a board."""
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
+import socket
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.commands.app import MAINTAIN, SPACE, Json, SubmissionPath, app, print_json
-from fairspace.submissions.commands.shared.checked import checked_submission
-from fairspace.submissions.commands.show import tables as show
+from fairspace.builders.errors import absent_packages, install_command
+from fairspace.submissions.benchmarks.names import NAMES
+from fairspace.submissions.commands.app import (
+    DEFAULT_STORE,
+    MAINTAIN,
+    SPACE,
+    Json,
+    StoreOption,
+    SubmissionPath,
+    app,
+    command_group,
+    print_faults,
+    print_json,
+    print_notes,
+)
 from fairspace.submissions.errors import UsageError, plain
-from fairspace.submissions.format.faults import Fault
+from fairspace.submissions.format.faults import Fault, SubmissionError
+from fairspace.submissions.show.table import wrapped
 
 if TYPE_CHECKING:
-    from fairspace.submissions.commands.shared.space_client import SpaceClient
+    from fairspace.leaderboard_space.state import State
+    from fairspace.leaderboard_space.storage import Storage
+    from fairspace.submissions.commands.space_client import SpaceClient
+
 
 SpaceOption = Annotated[
     str, typer.Option("--space", envvar="FAIRSPACE_SPACE", help="Its address, or owner/name on the Hub.")
@@ -42,7 +63,12 @@ def submit(
     """
     client = _client(space)
     if check:
-        checked_submission(submission, allow_baseline=False, tell=not as_json)
+        from fairspace.answers import check_answers
+
+        report = check_answers(submission, allow_images=False, allow_baseline=False)
+        if report.submission is None:
+            raise SubmissionError(list(report.faults))
+        print_notes(() if as_json else report.notes)
     with tempfile.TemporaryDirectory() as scratch:
         state = client.submit(_zip(submission, Path(scratch)), organisation)
     if wait and state["outcome"] == "waiting":
@@ -83,14 +109,14 @@ def moderate(
 
 
 def _client(space: str) -> SpaceClient:
-    from fairspace.submissions.commands.shared.space_client import TOKEN, SpaceClient, space_address
+    from fairspace.submissions.commands.space_client import TOKEN, SpaceClient, space_address
 
     return SpaceClient(space_address(space), os.environ.get(TOKEN, "").strip())
 
 
 def _zip(path: Path, scratch: Path) -> Path:
     """The submission as one file. UsageError if there is nothing at `path`."""
-    from fairspace.submissions.commands.shared.space_client import pack
+    from fairspace.submissions.commands.space_client import pack
 
     if path.is_dir():
         return pack(path, scratch / "submission.zip")
@@ -132,17 +158,17 @@ def _tell(client: SpaceClient, state: dict[str, Any], as_json: bool) -> None:
 
 def _show_row(client: SpaceClient, state: dict[str, Any]) -> None:
     """Print a scored submission as `fairspace score` does, and the reasons of the board for no rank."""
-    from fairspace.submissions.commands.show.results import show_result
     from fairspace.submissions.results.scoring import load_result
+    from fairspace.submissions.show.result import result_text
 
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "result.json"
         file.write_text(json.dumps(client.result(state["benchmark"], state["entry"])), encoding="utf-8")
         result = load_result(file)
-    show_result(result)
+    typer.echo(result_text(result))
     for reason in state["unranked"]:
         if reason not in result.scored.unranked:
-            show.show_wrapped(f"No rank on the board: {reason.rstrip('.')}.", hanging=2)
+            typer.echo(wrapped(f"No rank on the board: {reason.rstrip('.')}.", hanging=2))
 
 
 def _print(client: SpaceClient, state: dict[str, Any]) -> None:
@@ -161,9 +187,192 @@ def _print(client: SpaceClient, state: dict[str, Any]) -> None:
             typer.echo(f"For a model card: [{state['benchmark']} on fairspace]({row})")
     elif outcome == "refused":
         typer.echo(f"Submission {name} was refused.")
-        show.faults([Fault(**fault) for fault in state["faults"]])
+        print_faults([Fault(**fault) for fault in state["faults"]])
     else:
         reason = plain(str(state["reason"]))
         typer.echo(f"Submission {name} failed through a fault of the Space and costs no quota: {reason}.")
         typer.echo("Hand it in again to have it tried again.")
     typer.echo(f"Its page: {client.address}{plain(state['address'])}")
+
+
+board = command_group("leaderboard", SPACE, "Show the board here, or serve it to browsers.")
+
+
+@board.command(epilog="Example: fairspace leaderboard show --benchmark iris --standard algorithm_1")
+def show(
+    benchmark: Annotated[str | None, typer.Option(help=f"One of {', '.join(NAMES)}; all if left out.")] = None,
+    standard: Annotated[str, typer.Option(help="Standard of the board; if left out, each benchmark's default.")] = "",
+    store: StoreOption = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Show the board: published figures, scored submissions and baselines."""
+    from fairspace.leaderboard_space.events import signing_key
+    from fairspace.leaderboard_space.settings import Settings
+    from fairspace.leaderboard_space.state import State
+    from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+    from fairspace.submissions.results.board import row_json
+    from fairspace.submissions.results.row_errors import with_errors
+    from fairspace.submissions.results.scoring import find_standard
+    from fairspace.submissions.show.board import board_text
+
+    names = [benchmark] if benchmark else [n for n in NAMES if not standard or standard in find_benchmark(n).standards]
+    if not names:
+        raise UsageError(f"No benchmark has a standard {standard!r}. `fairspace standard list` shows all.")
+    storage = open_store(store) if store == DEFAULT_STORE else existing_store(store)
+    state = State(storage, signing_key(Settings.from_environment().secret))
+    state.refresh()
+    if doubt := _doubt_of_signatures(state):
+        typer.echo(doubt, err=True)
+    standards = {name: find_standard(find_benchmark(name), standard).name for name in names}
+    boards = {name: state.board(name, standards[name]) for name in names}
+    storage.close()
+    if as_json:
+        print_json(
+            {name: [row_json(row) for row in with_errors(rows, standards[name])] for name, rows in boards.items()}
+        )
+    else:
+        for name, rows in boards.items():
+            typer.echo(board_text(name, standards[name], rows))
+
+
+def open_store(store: str) -> Storage:
+    """The store that an option names. StorageError if it cannot be opened."""
+    from fairspace.leaderboard_space.settings import Settings
+    from fairspace.leaderboard_space.storage.local import open_storage
+
+    settings = Settings.from_environment()
+    return open_storage(store, settings.work, settings.commits_an_hour)
+
+
+def existing_store(store: str) -> Storage:
+    """The store that an option names, to read from. UsageError if it is a folder that does not exist."""
+    if "://" not in store and not Path(store).is_dir():
+        raise UsageError(f"There is no store {store}: no such folder. Name one that a board was kept in.")
+    return open_store(store)
+
+
+@contextmanager
+def opened_state(store: str, secret: str = "") -> Iterator[State]:
+    """The state of a store that exists; signatures are checked by the key that follows from `secret`."""
+    from fairspace.leaderboard_space.events import signing_key
+    from fairspace.leaderboard_space.state import State
+
+    storage = existing_store(store)
+    try:
+        state = State(storage, signing_key(secret))
+        state.refresh()
+        yield state
+    finally:
+        storage.close()
+
+
+def _doubt_of_signatures(state: State) -> str:
+    """Remark on the signatures of verified rows; '' if all were checked, and are the maintainers'."""
+    if state.forged:
+        numbers = ", ".join(map(str, state.forged))
+        return f"Not signed by the maintainers, so no row is verified by it: event {numbers} of the log."
+    signed = sum(entry.verified is not None and entry.verified.is_signed for entry in state.entries())
+    if signed and not state.key:
+        return (
+            f"The signatures of {signed} verified rows were not checked: whoever can write to this store can make a row"
+            " look verified. Set FAIRSPACE_SECRET to the Space's secret, and they are checked."
+        )
+    return ""
+
+
+@board.command(epilog="Example: fairspace leaderboard serve --port 7860 --insecure-local")
+def serve(
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1.", min=1, max=65535)] = 7860,
+    store: StoreOption = DEFAULT_STORE,
+    insecure_local: Annotated[
+        bool, typer.Option("--insecure-local", help="Let everybody on this machine submit, without signing in.")
+    ] = False,
+) -> None:
+    """Serve the board on 127.0.0.1, as a Space does; every setting of leaderboard_space/OPERATION.md holds."""
+    if absent := absent_packages("gradio", "starlette", "uvicorn"):
+        raise UsageError(f"The board needs {absent}: {install_command('space')}")
+    from fairspace.leaderboard_space.app import serve as serve_board
+    from fairspace.leaderboard_space.settings import Settings
+
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise UsageError(f"Port {port} is taken ({error.strerror}); choose another with --port.") from error
+    settings = Settings.from_environment()
+    if "FAIRSPACE_WORK" not in os.environ and "://" not in store:
+        settings = replace(settings, work=Path(f"{store}.work"))
+    settings = replace(settings, store=store, insecure_local=insecure_local)
+    typer.echo(f"The board is on http://127.0.0.1:{port} (Ctrl-C stops it).")
+    if not insecure_local:
+        typer.echo("It can be read; handing in needs --insecure-local here, or a Space where users sign in.")
+    serve_board(settings, port=port)
+
+
+@app.command(epilog="Example: fairspace store .fairspace", rich_help_panel=MAINTAIN)
+def store(
+    place: Annotated[str, typer.Argument(help="A folder, or hf://datasets/OWNER/NAME.", metavar="STORE")],
+    mend: Annotated[
+        bool, typer.Option("--mend", help="Put broken lines of a folder's log aside first, and name them.")
+    ] = False,
+    revoke_token: Annotated[str, typer.Option(help="Revoke this token, or the one with this id.")] = "",
+    revoke_user: Annotated[str, typer.Option(help="Revoke all tokens of this user; known within seconds.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Check a store: the whole log and every file that it names. Stores with the same board print the same snapshot.
+
+    Exit code: 1 for a fault, 4 if files lie there that no event names: the log may have lost its end.
+    """
+    from fairspace.leaderboard_space.events import signing_key
+    from fairspace.leaderboard_space.settings import Settings
+    from fairspace.leaderboard_space.state import State
+    from fairspace.leaderboard_space.storage.checking import check
+
+    if mend:
+        _mend(Path(place))
+    storage = existing_store(place)
+    if revoke_token or revoke_user:
+        _revoke(State(storage), revoke_token, revoke_user)
+    report = check(storage, signing_key(Settings.from_environment().secret))
+    storage.close()
+    faults = [plain(str(fault)) for fault in report.faults]
+    if as_json:
+        print_json({**vars(report), "faults": faults})
+    else:
+        for name in ("events", "rows", "submissions", "snapshot"):
+            typer.echo(f"{name:12}{getattr(report, name)}")
+        for note in report.notes:
+            typer.echo(plain(note))
+        for fault in faults:
+            typer.secho(fault, fg="red", err=True)
+        if report.unnamed:
+            typer.echo("Files without an event: a writer was killed, or the log is older: compare a backup.", err=True)
+    raise typer.Exit(1 if faults else 4 if report.unnamed else 0)
+
+
+def _mend(folder: Path) -> None:
+    """Mend the log of a store: broken lines are put aside and named, all others stay."""
+    from fairspace.leaderboard_space.storage.checking import mend
+
+    done = mend(folder)
+    if done.lost:
+        typer.echo(f"lost: event {', '.join(map(str, done.lost))}", err=True)
+        typer.echo("A lost event may have withdrawn or verified a row: read what was altered, do it again.", err=True)
+    if done.count is not None:
+        typer.echo(f"events.count said {done.count}, more than the files explain: now {done.events}.", err=True)
+    for path in done.aside:
+        typer.echo(f"what was altered lies in {path}", err=True)
+
+
+def _revoke(state: State, token: str, user: str) -> None:
+    """Revoke a token, all tokens of a user, or both."""
+    from fairspace.leaderboard_space.web.tokens import revoke_all, revoke_token
+
+    by = getpass.getuser()
+    if token:
+        event = revoke_token(state, token, by)
+        typer.echo(f"Revoked: the token {event.body['token']} (event {event.number}).", err=True)
+    if user:
+        event = revoke_all(state, user, by)
+        typer.echo(f"Revoked: all tokens of {plain(user)} until now (event {event.number}).", err=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from fairspace.submissions.commands.app import SCORE, Json, app, print_json
-from fairspace.submissions.commands.show import tables as show
-from fairspace.submissions.errors import UsageError, plain
+from fairspace.submissions.commands.app import SCORE, Json, app, print_json, print_notes
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.show.table import Table, wrapped
 
 
 @app.command(epilog="Example: fairspace standard iris/inaugural iris/bounded", rich_help_panel=SCORE)
@@ -54,11 +54,11 @@ def _list(as_json: bool) -> None:
         )
         for entry in standards
     ]
-    show.table("Standards", ("standard", "state", "date", "cohort", "tau", "hash"), lines)
+    typer.echo(Table(("standard", "state", "date", "cohort", "tau", "hash"), lines))
 
 
 def _show(standard: str, as_json: bool) -> None:
-    from fairspace.submissions.standards import changed_references, digest, document, fields, named
+    from fairspace.submissions.standards import changed_references, digest, document, field_text, fields, named
 
     bench, chosen_standard = named(standard)
     fixed = document(bench.name, chosen_standard)
@@ -71,28 +71,13 @@ def _show(standard: str, as_json: bool) -> None:
     lines = dict(fields(fixed))
     wide = max(map(len, lines)) + 2
     for name, value in lines.items():
-        typer.echo(f"{name:{wide}}{_told(value)}")
+        typer.echo(f"{name:{wide}}{field_text(value)}")
     for name in changed:
         typer.secho(f"builders/reference/{name} is not the file of this standard any more.", fg="red", err=True)
 
 
-def _told(value: Any) -> str:
-    if isinstance(value, dict):
-        return plain(", ".join(f"{key} {_part(key, part)}" for key, part in value.items() if part != ""))
-    if isinstance(value, list):
-        return plain(", ".join(map(_told, value))) or "none"
-    if isinstance(value, float):
-        return f"{value:.10g}"
-    return "yes" if value is True else "no" if value is False else plain(str(value)) or "–"
-
-
-def _part(key: str, value: Any) -> str:
-    """A part of a row; a metric without a bound is scaled by its logarithm."""
-    return "none: log(1 + value) is taken" if (key, value) == ("bound", None) else _told(value)
-
-
 def _compare(first: str, second: str, as_json: bool) -> None:
-    from fairspace.submissions.standards import differences, document, named
+    from fairspace.submissions.standards import differences, document, field_text, named
 
     (bench, first_standard), (other_bench, other) = named(first), named(second)
     if bench.name != other_bench.name:
@@ -102,7 +87,7 @@ def _compare(first: str, second: str, as_json: bool) -> None:
         print_json({"fields": [dict(zip(("name", "first", "second"), change, strict=True)) for change in changed]})
         return
     for name, before, after in changed:
-        typer.echo(f"{name}\n  {first}: {_told(before)}\n  {second}: {_told(after)}")
+        typer.echo(f"{name}\n  {first}: {field_text(before)}\n  {second}: {field_text(after)}")
 
 
 @app.command(rich_help_panel=SCORE, epilog="Example: fairspace verify --results a.json b.json c.json")
@@ -138,16 +123,16 @@ def verify(
         recomputed = [vars(row) | {"verdict": row.verdict} for row in rows]
         print_json(({"tables": recomputed, "verdicts": counts} if rows else {}) | {"validation": checks})
     else:
+        headings = ("column", "table", "numbers", "equal", "off by", "bound", "verdict", "note")
         for title in dict.fromkeys(row.benchmark for row in rows):
             lines = [row.cells() for row in rows if row.benchmark == title]
-            show.table(title, ("column", "table", "numbers", "equal", "off by", "bound", "verdict"), lines)
+            typer.echo(f"{Table(headings, lines, title)}\n")
         if rows:
             tally = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
-            show.show_wrapped(f"{len(rows)} rows: {tally}. cards/errata.md explains each E-.")
-        show.notes([f"IRIS validated over {len(checks['models'])} models: {', '.join(checks['models'])}"])
-        for title, headings, cells, rest in tables(checks):
-            show.table(title, headings, cells)
-            show.notes([rest] if rest else [])
-        show.notes(checks["notes"])
+            typer.echo(wrapped(f"{len(rows)} rows: {tally}. cards/errata.md explains each E-."))
+        print_notes([f"IRIS validated over {len(checks['models'])} models: {', '.join(checks['models'])}"])
+        for title, heads, cells, rest in tables(checks):
+            typer.echo(f"\n{Table(heads, cells, title, rest)}")
+        print_notes(checks["notes"])
     if DIFFERS in counts:
         raise typer.Exit(1)

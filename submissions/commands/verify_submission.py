@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairspace.submissions.commands.app import MAINTAIN, Json, app, print_json
-from fairspace.submissions.commands.ares import faces_setting, need_labeller
-from fairspace.submissions.commands.shared.checked import checked_submission, opened_state
-from fairspace.submissions.commands.shared.run_options import (
+from fairspace.submissions.commands.run_options import (
     AresOption,
     DataOption,
     FacesOption,
@@ -24,8 +22,10 @@ from fairspace.submissions.commands.shared.run_options import (
     need_run,
     words,
 )
-from fairspace.submissions.commands.show.tables import OUT, cell, table
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.commands.space import opened_state
+from fairspace.submissions.errors import UsageError, need_labeller, plain
+from fairspace.submissions.plotting import share_text
+from fairspace.submissions.show.table import Table
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.schema import Submission
@@ -88,6 +88,7 @@ def verify_submission(
     need_run()
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.rerunning.rerun import Means, judge_again, rerun
+    from fairspace.submissions.running.zero_shot import face_detector
 
     if not (model or images):
         raise UsageError("Name what is asked again: --model, --images, or both.")
@@ -104,7 +105,7 @@ def verify_submission(
             asked = model_settings(model, setting) if model else None
             if ares:
                 need_labeller(ares)
-            means = Means(asked, images, ares, faces_setting(faces), data)
+            means = Means(asked, images, ares, face_detector(faces), data)
             outcome = rerun(checked, means, folder, items=items, without=words(without), tell=tell)
             of_judge = model_settings(judge, judge_argument, "--judge-argument") if judge else None
             judged = judge_again(checked, of_judge, folder, items=items, tell=tell) if of_judge else None
@@ -121,8 +122,10 @@ def verify_submission(
 
 def _submission(named: str, store: str, scratch: Path) -> Submission:
     """The submission at a path, or the file that led to a row of a store. UsageError if there is none."""
+    from fairspace.answers import submission_of
+
     if not store:
-        return checked_submission(Path(named))
+        return submission_of(Path(named), allow_images=False)
     with opened_state(store) as state:
         handed_in = next((item for item in state.submissions() if item.entry == named), None)
         if handed_in is None:
@@ -130,14 +133,14 @@ def _submission(named: str, store: str, scratch: Path) -> Submission:
                 f"No file in {store} led to a row {named!r}; name the submission's folder or .zip instead."
             )
         with state.submitted_file(handed_in) as path:
-            return checked_submission(path)
+            return submission_of(path, allow_images=False)
 
 
 def _sign(where: str, entry: str, outcome: Outcome) -> None:
     """Append the `verified` event. UsageError if no row has the submission."""
     reason = _usual_reason(outcome)
     if where.startswith(("http://", "https://")) or (where.count("/") == 1 and not Path(where).exists()):
-        from fairspace.submissions.commands.shared.space_client import TOKEN, SpaceClient, space_address
+        from fairspace.submissions.commands.space_client import TOKEN, SpaceClient, space_address
 
         client = SpaceClient(space_address(where), os.environ.get(TOKEN, ""))
         event = client.act(entry, "verify", {"reason": reason, "evidence": outcome.to_json()})
@@ -160,10 +163,8 @@ def _sign(where: str, entry: str, outcome: Outcome) -> None:
 
 def _usual_reason(outcome: Outcome) -> str:
     whole = outcome.comparison.whole
-    return (
-        f"{whole.requests:,} random requests were asked again of {outcome.model}: {whole.agreement:.1%} agree "
-        f"({whole.low:.1%} to {whole.high:.1%})"
-    )
+    agree = share_text(whole.agreement, whole.low, whole.high)
+    return f"{whole.requests:,} random requests were asked again of {outcome.model}, and agree: {agree}"
 
 
 def show_verification(outcome: Outcome) -> None:
@@ -172,21 +173,21 @@ def show_verification(outcome: Outcome) -> None:
 
     _agreements(outcome.comparison)
     if (judged := outcome.judgements) is not None:
-        OUT.print(cell(f"Judgements of {judged.declared}, asked again of {judged.asked}:"))
+        typer.echo(plain(f"Judgements of {judged.declared}, asked again of {judged.asked}:"))
         _agreements(judged.comparison)
-    OUT.print(_LEGEND.format(MOST_FOREIGN))
-    OUT.print(cell(_VERDICTS[outcome.verdict]), style="bold")
+    typer.echo(_LEGEND.format(MOST_FOREIGN))
+    typer.echo(_VERDICTS[outcome.verdict])
     for reason in outcome.reasons:
-        OUT.print(cell(f"- {reason}"))
-    OUT.print(cell(f"The part was drawn by the seed {outcome.seed}."))
+        typer.echo(plain(f"- {reason}"))
+    typer.echo(f"The part was drawn by the seed {outcome.seed}.")
 
 
 def _agreements(comparison: Comparison) -> None:
     rows = []
     for name, one in {**comparison.tasks, "all": comparison.whole}.items():
-        share = f"{one.agreement:.1%} ({one.low:.1%}–{one.high:.1%})"
+        share = share_text(one.agreement, one.low, one.high)
         kappa = f"{one.kappa[0]:.2f}" if one.kappa is not None else "–"
         foreign = f"{one.foreign_low:.0%}–{one.foreign_high:.0%}"
         shares = (share, kappa, f"{one.repeated:.0%}", f"{one.chance:.0%}", foreign)
         rows.append((name.rpartition("/")[2][:16], f"{one.requests:,}", *shares))
-    table("", ("task", "asked", "agreement, 95 %", "kappa", "again", "chance", "foreign"), rows)
+    typer.echo(Table(("task", "asked", "agreement, 95 %", "kappa", "again", "chance", "foreign"), rows))

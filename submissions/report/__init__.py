@@ -1,1 +1,1 @@
-"""Readable results: headlines, tables for papers, reports as a page, LaTeX, CSV, Markdown or PDF, an evidence page."""
+"""Reports of results: a page, Markdown, CSV and LaTeX, the tables of a paper, an evidence page."""

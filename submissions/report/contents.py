@@ -1,10 +1,15 @@
-"""A report (headlines, tables as texts, items, methods, citations), written as Markdown, CSV and LaTeX."""
+"""A report (headlines, tables, items, methods, citations), written as a page, Markdown, CSV and LaTeX."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 from fairspace.builders.registry import paper
 from fairspace.submissions.answers.items import Item
@@ -15,23 +20,25 @@ from fairspace.submissions.comparing import Comparison
 from fairspace.submissions.errors import UsageError, harmless, latex, markdown, plain
 from fairspace.submissions.format.schema import LabelError
 from fairspace.submissions.plotting import digits
-from fairspace.submissions.report.headline import (
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import limits_of
+from fairspace.submissions.results.three_numbers import CHANCE_SIGNS, drawn
+from fairspace.submissions.show.figure import SCALE, strips
+from fairspace.submissions.show.headline import (
     Headline,
-    Table,
     direction,
     first_values,
     headline,
     model_names,
     no_rank,
     opening,
+    printed_like,
     results_latex,
     value_row,
     value_table,
 )
-from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import limits_of
-from fairspace.submissions.results.three_numbers import CHANCE_SIGNS, drawn
-from fairspace.submissions.values import Value
+from fairspace.submissions.show.table import Table
+from fairspace.submissions.values import Value, by_reason
 from fairspace.submissions.version import VERSION
 
 
@@ -186,18 +193,15 @@ def _readings(results: Sequence[Result], names: Sequence[str]) -> Table:
         for task, summary in result.readings.items()
     ]
     headers = ("model", "task", *(outcome.replace("_", " ") for outcome in COUNTED))
-    return Table("readings", "How the answers were read", headers, rows)
+    return Table(headers, rows, "How the answers were read", name="readings")
 
 
 def _without_number(results: Sequence[Result], names: Sequence[str]) -> Table:
     rows = []
     for result, name in zip(results, names, strict=True):
-        reasons: dict[tuple[str, str], list[str]] = {}
-        for value in {**result.values, **result.scored.shown}.values():
-            if value.state != "value":
-                reasons.setdefault((value.state.replace("_", " "), plain(value.reason)), []).append(value.name)
-        rows += [(name, ", ".join(values), state, reason) for (state, reason), values in reasons.items()]
-    return Table("missing", "Without a number", ("model", "values", "state", "reason"), rows)
+        reasons = by_reason({**result.values, **result.scored.shown}.values(), lambda value: value.name)
+        rows += [(name, ", ".join(values), state, plain(reason)) for (state, reason), values in reasons.items()]
+    return Table(("model", "values", "state", "reason"), rows, "Without a number", name="missing")
 
 
 def to_markdown(report: Report) -> str:
@@ -246,3 +250,30 @@ def to_latex(report: Report) -> str:
     parts.append("\n\n".join(latex(text) for text in report.methods))
     parts.append("".join(f"% {line}\n" for line in ["For the .bib file:", *report.citations.splitlines()]))
     return "\n".join(parts)
+
+
+FOLDED = frozenset({"values", "missing"})
+"""Folded tables, which may have a hundred rows."""
+
+
+def to_html(report: Report) -> str:
+    """The report as HTML."""
+    results, total = report.results, report.headlines[0].score
+    shown = [first_values(result) for result in results]
+    labels = report.names if len(results) > 1 or printed_like(results[0], total) else ()
+    figure = strips(results, shown, labels, printed_like(results[0], total)).document()
+    texts = {"caption": SCALE, "folded": FOLDED}
+    return _template().render(report=report, figure=Markup(figure), **texts)  # noqa: S704 its texts are escaped
+
+
+@lru_cache
+def _template() -> Template:
+    loader = FileSystemLoader(Path(__file__).parent)
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_plain
+    )
+    return environment.get_template("page.html.jinja")
+
+
+def _plain(value: object) -> object:
+    return plain(value) if type(value) is str else value

@@ -19,9 +19,10 @@ from fairspace.submissions.format.schema import LABELS, VOCABULARY
 from fairspace.submissions.gating import Check, hold_against
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.contents import Report
-from fairspace.submissions.report.headline import Table, first_values, in_short, named, numbers_of, value_table
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import limits_of
+from fairspace.submissions.show.headline import first_values, in_short, named, numbers_of, value_table
+from fairspace.submissions.show.table import Table
 from fairspace.submissions.standards import digest, document
 
 NOT_STATED = "not stated"
@@ -88,16 +89,16 @@ def evidence_page(report: Report, statement: Statement) -> Report:
         _thresholds(result, statement),
         _by_group(result),
         *missing,
-        Table("scope", "Limits of scope", ("of", "limit"), _scope(result)),
-        Table("errata", "Errata of the benchmark", ("erratum", "in short"), _errata(result.benchmark), TEXTS["errata"]),
-        Table("map", "Evidence for", TEXTS["map"][0], TEXTS["map"][1:], TEXTS["law"]),
+        Table(("of", "limit"), _scope(result), "Limits of scope", name="scope"),
+        Table(("erratum", "in short"), _errata(result.benchmark), "Errata of the benchmark", TEXTS["errata"], "errata"),
+        Table(TEXTS["map"][0], TEXTS["map"][1:], "Evidence for", TEXTS["law"], "map"),
     ]
     return replace(report, title=f"Evidence: {report.title}", tables=tables, items=())
 
 
 def _facts(heading: str, facts: Mapping[str, Any]) -> Table:
     rows = [(key.replace("_", " "), plain(str(fact)).strip() or NOT_STATED) for key, fact in facts.items()]
-    return Table(heading.partition(" ")[0].lower(), heading, ("item", "content"), rows)
+    return Table(("item", "content"), rows, heading, name=heading.partition(" ")[0].lower())
 
 
 def _identity(result: Result) -> dict[str, Any]:
@@ -141,7 +142,7 @@ def _thresholds(result: Result, statement: Statement) -> Table:
         meaning = benchmark(result.benchmark).describe(check.name)
         rows.append((check.name, meaning, three.value_text, interval, threshold, verdict))
     headers = ("value", "meaning", "measured", "95 % interval", "threshold", "verdict")
-    return Table("thresholds", "Results against the thresholds of the user", headers, rows, TEXTS["policy"])
+    return Table(headers, rows, "Results against the thresholds of the user", TEXTS["policy"], "thresholds")
 
 
 def _by_group(result: Result) -> Table:

@@ -29,9 +29,10 @@ from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError, harmless, need_packages, plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.report.contents import one_kind
-from fairspace.submissions.report.headline import Table, caption, model_names, no_rank
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.three_numbers import NOT_AVAILABLE, could_be
+from fairspace.submissions.show.headline import caption, model_names, no_rank
+from fairspace.submissions.show.table import Table
 from fairspace.submissions.uncertainty.scores import with_uncertainty
 from fairspace.submissions.values import Value, measured
 
@@ -72,7 +73,7 @@ def write_paper(results: Sequence[Result], folder: Path, sources: Sequence[Path]
             if len(table.columns) > _MOST_COLUMNS:
                 latex = latex.replace(*_WIDE[0]).replace(*_WIDE[1])
             files |= {f"{stem}.tex": latex.encode(), f"{stem}.csv": lines.encode()}
-            content, note = table.to_html(), table.note
+            content, note = str(table.html), table.note
         else:
             whole = [{n for n, value in model.values.items() if value.state == "value"} for model in models]
             drawn = [m for m, there in zip(models, whole, strict=True) if any(there >= {*each} for each in part.names)]
@@ -201,7 +202,7 @@ def _filled(it: PaperTable, models: Sequence[Model], looks: Looks, results: Coll
         above = [""] * len(heads) + list(it.groups) if it.groups else ()
         columns, rows = list(it.columns), [[*it.blocks[at].heads, titles[of], *row] for (at, of), row in cells.items()]
     frame = pd.DataFrame(lines).replace("\N{MINUS SIGN}", "-", regex=True)
-    return Table("", "", (*heads, *columns), rows, note, above), frame.to_csv(index=False, lineterminator="\n")
+    return Table((*heads, *columns), rows, note=note, groups=above), frame.to_csv(index=False, lineterminator="\n")
 
 
 def _cell(model: Model, name: str, unit: float, digits: int) -> tuple[str, Sequence[str], Sequence[str]]:

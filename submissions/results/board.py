@@ -9,24 +9,23 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import math
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
-from operator import attrgetter
 from typing import Any
 
 from fairspace.builders.registry import table
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, protocol_group
 from fairspace.submissions.benchmarks.published import Published, published
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row import Facts, Provenance, Row, RowClass, row_with
+from fairspace.submissions.results.row import Facts, Row, ranked, row_with
 from fairspace.submissions.results.scoring import find_standard, limits_of, rescore
+from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.results.tiers import tiered, why_no_tier
-from fairspace.submissions.values import Value, not_run, number_of
+from fairspace.submissions.values import Value, not_run
 
 UNSCORABLE = "this version of fairspace cannot score it"
 """Reason of an unranked row that another version wrote."""
@@ -52,14 +51,6 @@ def board(
     scored = {entry(result): result for result in results}
     rows = [*published_rows(benchmark, standard), *(scored_row(scored[name], standard) for name in sorted(scored))]
     return tiered(ranked(rows, benchmark, standard), benchmark, standard)
-
-
-def keep_out(row: Row, *reasons: str) -> Row:
-    """The row without a rank, for reasons independent of its scores; unchanged without reasons."""
-    if not reasons:
-        return row
-    unranked = tuple(dict.fromkeys((*reasons, *row.unranked)))
-    return row_with(row, ranked=None, rank=None, unranked=unranked, kept_out=(*row.kept_out, *reasons))
 
 
 def entry(result: Result) -> str:
@@ -156,49 +147,6 @@ def _row_of(result: Result, tasks: tuple[str, ...] | None = None) -> Row:
     )
 
 
-def ranking_of(row: Row, bench: Benchmark, standard: str) -> str:
-    """The score that ranks a row; '' for a printed row without one."""
-    if row.result is not None and row.result.scored.ranking:
-        return row.result.scored.ranking
-    names = bench.scoring.table(bench.scoring.resolve(find_standard(bench, standard), row.labels), AS_RELEASED).ranking
-    return next((name for name in names if name in row.scores), names[0] if names else "")
-
-
-def ranked(rows: Iterable[Row], benchmark: str, standard: str = "") -> list[Row]:
-    """Rows by class with their ranks, best first within each cohort and group, then the unranked ones by value.
-
-    Equal numbers share a rank. Baselines take none, nor do submitted rows before they are verified or released.
-    """
-    bench = find_benchmark(benchmark)
-    sign, standard = -1.0 if bench.higher_is_better else 1.0, standard or bench.default
-
-    def value_of(row: Row) -> float | None:
-        if row.ranked is not None:
-            return row.ranked
-        return number_of(row.scores, ranking_of(row, bench, standard))
-
-    rows = list(rows)
-    groups = sorted({row.group for row in rows}, reverse=True)  # the newest revision first, printed rows last
-
-    def order(row: Row) -> tuple[float, bool, bool, str, int, float, str, str]:
-        value = value_of(row)
-        number = math.inf if value is None else sign * value
-        name, place = row.model.casefold(), groups.index(row.group)
-        return row.part, bool(row.copy_of), row.ranked is None, row.cohort, place, number, name, row.entry
-
-    rows = sorted(rows, key=order)
-    signed: dict[tuple[RowClass, str, str], list[float]] = {}
-    for row in rows:
-        if row.ranked is not None and row.takes_rank:
-            signed.setdefault(row.ranked_with, []).append(sign * row.ranked)
-    return [
-        row_with(row, rank=bisect_left(signed[row.ranked_with], sign * row.ranked) + 1)
-        if row.ranked is not None and row.takes_rank
-        else row
-        for row in rows
-    ]
-
-
 def facts_of(result: Result, tasks: tuple[str, ...] | None = None) -> Facts:
     """Facts of the model from `submission.json`, and the tasks with values, looked up unless they are known."""
     meta = result.meta
@@ -237,81 +185,78 @@ def _tasks(bench: Benchmark, values: Mapping[str, Value]) -> tuple[str, ...]:
     )
 
 
-@dataclass(frozen=True)
-class RowField:
-    """One field of a row, with its type as JSON data, and its column header on the board's page.
-
-    `about`: meaning, where the name does not say it; `read`: reader, by default of the row's attribute of this name.
-    """
-
-    name: str
-    type: Any
-    about: str = ""
-    read: Callable[[Row], Any] | None = None
-    header: str = ""
-
-    def of(self, row: Row) -> Any:
-        """The value of a row as JSON data; its text is untrusted."""
-        value = getattr(row, self.name) if self.read is None else self.read(row)
-        if isinstance(value, tuple):
-            return list(value)
-        return dict(value) if isinstance(value, Mapping) else value
-
-
-def _end_of_ranks(end: int) -> Callable[[Row], int | None]:
-    return lambda row: None if row.rank_range is None else row.rank_range[end]
-
-
-def _remarks(row: Row) -> list[str]:
-    other = "" if row.result is None else find_benchmark(row.result.benchmark).words.stimuli_of(row.protocol)
-    marks = [*row.remarks, *([f"stimuli other than the paper's: {other}"] if other else [])]
-    return [*marks, *(f"{note.score}: {note.text} ({note.erratum})" for note in row.footnotes)]
-
-
-_FIELDS = (
-    RowField("entry", str, "unique on its board"),
-    RowField("rank", int | None, "1 is best; null if unranked, or a baseline"),
-    RowField("model", str),
-    RowField("organisation", str, "who made the model; for a row that was scored here, as its submitter states"),
-    RowField("provenance", Provenance),
-    RowField("submitter", str, "the account that handed it in"),
-    RowField("owner", str, "who owns the model on the Hub, if the submitter belongs to it", header="Proved owner"),
-    RowField("attempt", int, "its number among the attempts at its model, from 1; 0 if nobody handed it in"),
-    RowField("account_attempt", int, "its number among the attempts of its account on this benchmark"),
-    RowField("claim", str, "whose model it is: its proved owner, or who claims that these are its answers"),
-    RowField("copy_of", str, "the bundled baselines that its answers are, or look like, in words; '' for its own"),
-    RowField(
-        "row_class",
-        RowClass,
-        "what stands behind its numbers; ranks are counted within a class. `printed` is a paper's row",
-    ),
-    RowField(
-        "visibility",
-        str,
-        "the evidence for the figures. `published`: from a paper; the evidence of a score has `printed`, or says that "
-        "it is computed here and has in `paper_prints` what the paper prints, if anything",
-    ),
-    RowField("source", str, header="Source"),
-    RowField("cohort", str, "rows are ranked within their cohort"),
-    RowField("protocol", str, "how its values were measured", header="Protocol"),
-    RowField("group", str, "rows are ranked within their class, cohort and this group of protocols"),
-    RowField("ranked", float | None, "the number that decides the rank: the worst case"),
-    RowField("unranked", list[str], "all reasons why there is no rank"),
-    RowField(
-        "remarks", list[str], "marks of a part or of other stimuli, and footnotes on printed numbers", read=_remarks
-    ),
-    RowField("labels", dict[str, str]),
-    RowField("tier", int | None, "1 contains the best and all that are not significantly worse; null for none"),
-    RowField("rank_range", list[int] | None, "the best and the worst rank that the row could have"),
-    RowField("rank_best", int | None, read=_end_of_ranks(0)),
-    RowField("rank_worst", int | None, read=_end_of_ranks(1)),
-    RowField("no_tier", str, "why there is no tier, '' if there is one", why_no_tier),
-    RowField("chances", dict[str, float], "probability of each label, and of each score to reach its threshold"),
-    RowField("footnotes", list[dict[str, Any]], read=lambda row: [vars(footnote) for footnote in row.footnotes]),
-    RowField("licence", str, "", attrgetter("facts.licence"), "Licence"),
-    RowField("architecture", str, "", attrgetter("facts.architecture"), "Architecture"),
-    RowField("parameters", float | None, "in billions", attrgetter("facts.parameters"), "Parameters, 10⁹"),
-    RowField("open_weights", bool | None, "", attrgetter("facts.open_weights"), "Open weights"),
-    RowField("tasks", list[str], "", attrgetter("facts.tasks"), "Tasks run"),
+_TEXTS = (
+    *("entry", "rank", "model", "organisation", "provenance", "row_class", "visibility", "source", "submitter"),
+    *("owner", "claim", "copy_of", "attempt", "account_attempt", "cohort", "protocol", "group"),
 )
-ROW_FIELDS: Mapping[str, RowField] = {field.name: field for field in _FIELDS}
+"""Fields of a row that are JSON data as they are."""
+DIGITS = 12
+"""Significant digits of a printed number; no paper prints more."""
+LEFT = 1e-12
+"""Largest rounding distance of a value from its own bounds; more would be a fault, and is not hidden."""
+
+
+def about_row(row: Row) -> dict[str, Any]:
+    """The fields of a row without scores and facts as JSON data; `Row` says what they are. Texts are `plain`.
+
+    `remarks` also has the marks of other stimuli and footnotes; `no_tier` says why there is no tier.
+    """
+    other = "" if row.result is None else find_benchmark(row.result.benchmark).words.stimuli_of(row.protocol)
+    notes = [f"{note.score}: {note.text} ({note.erratum})" for note in row.footnotes]
+    return {
+        **{name: _plain(getattr(row, name)) for name in _TEXTS},
+        "ranked": row.ranked if row.ranked is None or row.provenance != "published" else printed_number(row.ranked),
+        "unranked": [*map(plain, row.unranked)],
+        "remarks": [
+            *map(plain, (*row.remarks, *([f"stimuli other than the paper's: {other}"] if other else []), *notes))
+        ],
+        "labels": dict(row.labels),
+        "tier": row.tier,
+        "rank_range": None if row.rank_range is None else [*row.rank_range],
+        "no_tier": why_no_tier(row),
+        "chances": dict(row.chances),
+    }
+
+
+def row_json(row: Row) -> dict[str, Any]:
+    """A row as JSON data, as the API and commands give it; pages and files show the same fields."""
+    footnotes = [vars(footnote) for footnote in row.footnotes]
+    return {**about_row(row), "scores": values_json(row.scores), "footnotes": footnotes, "facts": facts_json(row.facts)}
+
+
+def facts_json(facts: Facts) -> dict[str, Any]:
+    """Facts of a model as JSON data; texts are `plain`."""
+    return {name: [*fact] if name == "tasks" else _plain(fact) for name, fact in vars(facts).items()}
+
+
+def values_json(values: Mapping[str, Value]) -> dict[str, Any]:
+    """Values by name as JSON data, with the effect of missing answers in words where there is one."""
+    shown = {name: exact(value) for name, value in values.items()}
+    missing = {name: could_be(value, digits) for name, value in shown.items()}
+    return {
+        name: value.to_json() | ({"missing": missing[name]} if missing[name] else {}) for name, value in shown.items()
+    }
+
+
+def exact(value: Value) -> Value:
+    """The value within its bounds, and a printed share with its printed digits: 0.9618, not 0.9618000000000001."""
+    number, low, high = value.value, value.low, value.high
+    if number is None:
+        return value
+    if "printed" in value.evidence:
+        number = printed_number(number)
+    if low is not None and number < low <= number + LEFT:
+        low = number
+    if high is not None and number - LEFT <= high < number:
+        high = number
+    same = (number, low, high) == (value.value, value.low, value.high)
+    return value if same else replace(value, value=number, low=low, high=high)
+
+
+def printed_number(number: float) -> float:
+    """A printed number with its digits."""
+    return float(f"{number:.{DIGITS}g}")
+
+
+def _plain(field: Any) -> Any:
+    return plain(field) if isinstance(field, str) else field

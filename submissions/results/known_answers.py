@@ -31,7 +31,6 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.benchmarks.task import TEXTS_ALIKE
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import in_order, tables_digest
-from fairspace.submissions.results.row import COPY
 
 # A sketch holds, of each task with `Task.alike`, the codes of 128 answers (`answers/rows.py`) drawn by a secret key:
 # the share of equal codes of two submissions has a standard error of at most 4.4 %. Compared is Cohen's kappa (Cohen
@@ -39,6 +38,8 @@ from fairspace.submissions.results.row import COPY
 # person must look: a copy with a quarter of its answers redrawn has .75; few models agree as much by nature.
 
 Bytes = NDArray[np.uint8]
+COPY = "copy of"
+"""Beginning of the mark of a row with a baseline's very answers; rows with another mark wait for a maintainer."""
 SKETCH = "sketch"
 """Name of a sketch without a key, in signatures of older results; the digest of the answers is `answers`."""
 BUCKETS = 128

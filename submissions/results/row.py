@@ -1,14 +1,21 @@
-"""`Row`: one line of a board; and the classes of rows, each with ranks and tiers of its own."""
+"""`Row`: one line of a board; the classes of rows, each with ranks and tiers of its own; and what rank a row has."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import math
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.published import Footnote
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
+from fairspace.submissions.results.known_answers import COPY
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.values import Value
+from fairspace.submissions.results.scoring import find_standard
+from fairspace.submissions.values import Value, number_of
 
 RowClass = Literal["verified", "own", "printed", "submitted", "baseline"]
 
@@ -46,8 +53,6 @@ CLASSES: Mapping[RowClass, ClassAbout] = {
 """Class -> meaning, in display order: no ranked row stands above one of an earlier class."""
 UNRANKED = "submitted, unranked until rerun or released"
 """Reason of a submitted row without a rank."""
-COPY = "copy of"
-"""Beginning of the mark of a row with a baseline's very answers; rows with another mark wait for a maintainer."""
 TO_CHECK = "A real model can look so: ask for a rerun"
 """End of the reason of a row whose answers look like those of baselines."""
 _AGAIN = "run again by us: the answers agree"
@@ -209,3 +214,54 @@ def marks_of(row: Row) -> tuple[Any, ...]:
     """Everything of a row but its scores and what its result states, which never change."""
     about = vars(row)
     return tuple([about[name] for name in _MARKS])
+
+
+def keep_out(row: Row, *reasons: str) -> Row:
+    """The row without a rank, for reasons independent of its scores; unchanged without reasons."""
+    if not reasons:
+        return row
+    unranked = tuple(dict.fromkeys((*reasons, *row.unranked)))
+    return row_with(row, ranked=None, rank=None, unranked=unranked, kept_out=(*row.kept_out, *reasons))
+
+
+def ranking_of(row: Row, bench: Benchmark, standard: str) -> str:
+    """The score that ranks a row; '' for a printed row without one."""
+    if row.result is not None and row.result.scored.ranking:
+        return row.result.scored.ranking
+    names = bench.scoring.table(bench.scoring.resolve(find_standard(bench, standard), row.labels), AS_RELEASED).ranking
+    return next((name for name in names if name in row.scores), names[0] if names else "")
+
+
+def ranked(rows: Iterable[Row], benchmark: str, standard: str = "") -> list[Row]:
+    """Rows by class with their ranks, best first within each cohort and group, then the unranked ones by value.
+
+    Equal numbers share a rank. Baselines take none, nor do submitted rows before they are verified or released.
+    """
+    bench = find_benchmark(benchmark)
+    sign, standard = -1.0 if bench.higher_is_better else 1.0, standard or bench.default
+
+    def value_of(row: Row) -> float | None:
+        if row.ranked is not None:
+            return row.ranked
+        return number_of(row.scores, ranking_of(row, bench, standard))
+
+    rows = list(rows)
+    groups = sorted({row.group for row in rows}, reverse=True)  # the newest revision first, printed rows last
+
+    def order(row: Row) -> tuple[float, bool, bool, str, int, float, str, str]:
+        value = value_of(row)
+        number = math.inf if value is None else sign * value
+        name, place = row.model.casefold(), groups.index(row.group)
+        return row.part, bool(row.copy_of), row.ranked is None, row.cohort, place, number, name, row.entry
+
+    rows = sorted(rows, key=order)
+    signed: dict[tuple[RowClass, str, str], list[float]] = {}
+    for row in rows:
+        if row.ranked is not None and row.takes_rank:
+            signed.setdefault(row.ranked_with, []).append(sign * row.ranked)
+    return [
+        row_with(row, rank=bisect_left(signed[row.ranked_with], sign * row.ranked) + 1)
+        if row.ranked is not None and row.takes_rank
+        else row
+        for row in rows
+    ]

@@ -9,7 +9,7 @@ Other facts are collapsed (`folded_facts`). A value without a number never shows
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from fairspace.submissions.benchmarks.benchmark import NEAR, Ideal
@@ -17,6 +17,7 @@ from fairspace.submissions.benchmarks.published import COMPUTED, PAPER_PRINTS
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import LEFT_OUT, is_left_out
 from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import NOTHING, Show, interval_text
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.tiers import why_no_tier
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
@@ -24,11 +25,8 @@ from fairspace.submissions.values import Value
 
 NO_BIAS_SHOWN = "no bias shown with this many answers"
 BIASED = "bias beyond chance"
-NOTHING = "–"
 NOT_AVAILABLE = "not available"
 """Beginning of the reason why printed figures give no number under a standard."""
-Show = Callable[[float], str]
-"""Format of a number, with the unit and digits of its place."""
 
 
 @dataclass(frozen=True)
@@ -90,9 +88,9 @@ def three_numbers(
         return ThreeNumbers(None, None, None, ranks, lacking(value, published), NOTHING, NOTHING, "", "", ranks_text)
     about = value.uncertainty
     interval = None if about is None else (about.low, about.high)
-    interval_text = why_no_interval(value, published)
+    shown = why_no_interval(value, published)
     if about is not None:
-        interval_text = _between(show(about.low) if about.knows_low else "not known", show(about.high))
+        shown = interval_text(interval, show, knows_low=about.knows_low)
     biased = is_biased(value, ideal, values)
     return ThreeNumbers(
         value.value,
@@ -100,7 +98,7 @@ def three_numbers(
         biased,
         ranks,
         show(value.value) + near_threshold(value, None if ideal is None else ideal.threshold),
-        interval_text,
+        shown,
         chance_text(value, ideal, show),
         {True: BIASED, False: NO_BIAS_SHOWN, None: ""}[biased],
         could_be(value, show),
@@ -169,10 +167,6 @@ def chance_limit(value: Value, ideal: Ideal | None, show: Show, biased: bool | N
     side = {"either": "±", "below": "≥", "above": "≤"}[ideal.worse]
     end = f"≈{show(about.fair)}" if about.fair_high is None else f"{side}{show(about.fair_high)}"
     return end + {True: "*", False: "", None: "?"}[biased]
-
-
-def _between(low: str, high: str) -> str:
-    return f"{low} to {high}" if low != high else f"rounds to {low}"
 
 
 def ideal_of(row: Row, name: str) -> Ideal | None:
@@ -306,14 +300,14 @@ def folded_facts(
         if about is not None and about.debiased is not None:
             texts[DEBIASED] = show(about.debiased)
         texts["missing"] = could_be(value, show) or "nothing that could change the value"
-    texts["coverage"] = NOTHING if value is None else _coverage(value)
+    texts["coverage"] = NOTHING if value is None else coverage(value)
     texts["state"] = _state(value, published)
     if row is not None:
         texts["tier"] = f"none: {why_no_tier(row)}" if row.tier is None else str(row.tier)
         if row.chances:
             texts["chances"] = ", ".join(f"{plain(name)} {probability(share)}" for name, share in row.chances.items())
     if instruments is not None:
-        texts["sensitivity analysis"] = f"{show(instruments[0])} to {show(instruments[1])}"
+        texts["sensitivity analysis"] = interval_text(instruments, show)
     return {name: texts[name] for name in SENTENCES if name in texts}
 
 
@@ -332,8 +326,8 @@ def drawn(about: Uncertainty) -> str:
     return plain(f"{draws}{lost}; {_METHODS[about.method]}" + (f"; {about.note}" if about.note else ""))
 
 
-def _coverage(value: Value) -> str:
-    """'1,433 of 1,440 (99.5 %)'; never 100 % unless complete."""
+def coverage(value: Value) -> str:
+    """'1,433 of 1,440 (99.5 %)', a dash if nothing is expected; never 100 % unless complete."""
     if value.coverage is None:
         return NOTHING
     percent = 100 * value.coverage if value.valid == value.expected else min(100 * value.coverage, 99.9)

@@ -16,8 +16,7 @@ from fairspace.builders.writing import write_text
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.manifest import PART, Stage, limit_mark
-from fairspace.submissions.report.contents import make_report
-from fairspace.submissions.report.page import to_html
+from fairspace.submissions.report.contents import make_report, to_html
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.inspect_task import Chosen, Opened, open_benchmark

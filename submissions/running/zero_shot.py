@@ -34,7 +34,7 @@ from fairspace.ares.asking_ares import Asking, Reply, question
 from fairspace.builders.iris.groups import AGES, GENDERS, SKIN_TONES
 from fairspace.builders.models.clip import CLIP, Clip
 from fairspace.builders.models.labelling import MARGIN, PROTOTYPES, TEMPLATES, ClipLabeller
-from fairspace.builders.models.opening import Scheme, Types, read, wrong
+from fairspace.builders.models.opening import Scheme, Types, open_face_parts, read, wrong
 from fairspace.submissions.running.asking.accepting import fault_of
 from fairspace.submissions.running.asking.asking import reason_of
 from fairspace.submissions.running.errors import RunError
@@ -282,6 +282,14 @@ def open_labeller(named: str) -> tuple[str | Package, str]:
         opener, what, chosen = read("labeller", named, SCHEMES)
         return opener.open(what, chosen, None), ""
     return ARES, named.removeprefix("ares:")
+
+
+def face_detector(named: str) -> Any:
+    """The face detector that SCHEME:WHAT names, the settings of that in FOLDER or ID@REVISION; None for ''."""
+    if ":" in named:
+        return open_face_parts(named)
+    source, _, revision = named.partition("@")
+    return {"source": source, **({"revision": revision} if revision else {})} if named else None
 
 
 def _attributes(named: str, chosen: str) -> tuple[str, ...]:

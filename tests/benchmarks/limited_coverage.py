@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 import fairspace as fs
-from fairspace.asking import Answers
+from fairspace.answers import Answers
 from fairspace.submissions.values import Value
 
 RUNS, RESAMPLES = 60, 200

@@ -17,9 +17,9 @@ import pytest
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.results.board import ranked, scored_row
+from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row import Row, ranked
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.results.tiers import tiered

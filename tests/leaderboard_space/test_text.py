@@ -4,8 +4,8 @@ import pytest
 
 from fairspace.leaderboard_space.boards.table import numbers_of
 from fairspace.leaderboard_space.boards.view import Column, remarks
-from fairspace.leaderboard_space.boards.words import coverage, prose, shown
-from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
+from fairspace.leaderboard_space.boards.words import prose, shown
+from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT, thin
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.board import board
@@ -45,9 +45,9 @@ def test_numbers_print_with_a_true_minus_and_no_negative_zero() -> None:
 
 
 def test_coverage_is_100_percent_only_if_nothing_is_missing() -> None:
-    assert coverage(measured("x", 1, expected=100_000, valid=99_999)).endswith("(99.9 %)")
-    assert coverage(measured("x", 1, expected=4, valid=4)).endswith("(100.0 %)")
-    assert coverage(not_run("x", "no rows")) == "–"
+    assert thin(measured("x", 1, expected=100_000, valid=99_999)).endswith("(99.9 %)")
+    assert thin(measured("x", 1, expected=4, valid=4)).endswith("(100.0 %)")
+    assert thin(not_run("x", "no rows")) == "–"
 
 
 @pytest.mark.parametrize(

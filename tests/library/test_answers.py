@@ -24,7 +24,7 @@ def frame() -> pd.DataFrame:
     return asked.assign(response=response)
 
 
-def read(answers: Any, **options: str) -> Submission:
+def read(answers: Any, **options: Any) -> Submission:
     return submission_of(answers, BENCHMARK, revision=CORE, **options)
 
 

@@ -18,7 +18,8 @@ from fairspace.builders.errors import BuildError
 from fairspace.builders.registry import NAMES as DATASETS
 from fairspace.submissions.benchmarks.baselines import NAMES as BASELINES
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.results.board import published_rows, ranked
+from fairspace.submissions.results.board import published_rows
+from fairspace.submissions.results.row import ranked
 from fairspace.submissions.results.scoring import rescore, score_submission
 from fairspace.submissions.values import Value
 from tests.locks.pages import texts

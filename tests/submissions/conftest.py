@@ -4,7 +4,6 @@ import pytest
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.commands import main as cli
-from fairspace.submissions.commands.show import tables  # noqa: F401 - its width is that of no terminal, set here
 from tests.submissions import sample
 
 

@@ -21,7 +21,8 @@ from fairspace.submissions.benchmarks.scoring_table import (
     covered,
 )
 from fairspace.submissions.benchmarks.words import words_of
-from fairspace.submissions.values import Value, not_known, percent, points, undefined
+from fairspace.submissions.plotting import percent, points
+from fairspace.submissions.values import Value, not_known, undefined
 
 
 @dataclass(frozen=True)

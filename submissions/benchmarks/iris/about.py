@@ -36,8 +36,8 @@ from fairspace.submissions.benchmarks.published import (
 )
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, ScoringTable
 from fairspace.submissions.errors import plain
-from fairspace.submissions.plotting import number
-from fairspace.submissions.values import Value, not_known, not_run, percent, points
+from fairspace.submissions.plotting import number, percent, points
+from fairspace.submissions.values import Value, not_known, not_run
 
 _COMPARED = (
     "**What is compared**: the shares of groups within an occupation, P(group | occupation), of images, of tournament "

@@ -23,7 +23,8 @@ from fairspace.submissions.benchmarks.stereotypical_bias.measure import level_na
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
 from fairspace.submissions.benchmarks.stereotypical_bias.score import STANDARDS
 from fairspace.submissions.benchmarks.words import words_of
-from fairspace.submissions.values import Value, not_known, percent, undefined
+from fairspace.submissions.plotting import percent
+from fairspace.submissions.values import Value, not_known, undefined
 
 WORDS = words_of("stereotypical_bias")
 SCENARIOS = {name: name.capitalize() for name in WORDS.parts["scenario"]}

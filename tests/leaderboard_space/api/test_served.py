@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
-from fairspace.submissions.commands.shared.space_client import pack
+from fairspace.submissions.commands.space_client import pack
 from tests.leaderboard_space.factory import bad_zip, good_zip
 
 pytestmark = pytest.mark.process

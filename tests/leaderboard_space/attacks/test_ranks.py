@@ -29,10 +29,10 @@ from fairspace.submissions.benchmarks.baselines import Baseline
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.names import taken_names
-from fairspace.submissions.results.board import board, ranked
+from fairspace.submissions.results.board import board
 from fairspace.submissions.results.known_answers import _parts, baseline_codes, like_baseline
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row import CLASSES, NONE_VERIFIED, TO_CHECK, UNRANKED, Row, none_verified
+from fairspace.submissions.results.row import CLASSES, NONE_VERIFIED, TO_CHECK, UNRANKED, Row, none_verified, ranked
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.results.shipped import shipped_reruns, shipped_results
 from fairspace.submissions.values import measured

@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from fairspace.leaderboard_space.boards.words import exact
 from fairspace.submissions.errors import harmless
-from fairspace.submissions.results.board import published_rows
+from fairspace.submissions.results.board import exact, published_rows
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.api.spaces import Opened
 from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, entry_of, models_of_table, page

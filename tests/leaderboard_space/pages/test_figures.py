@@ -84,7 +84,7 @@ def test_every_figure_has_its_numbers_as_a_table_or_says_what_is_missing(drawn: 
         drawing = draw_figure(state, name, "inaugural", figure.name, (entry,))
         assert drawing.table.rows or drawing.note
         assert drawing.draw is not None or drawing.note
-        assert all(len(row) == len(drawing.table.headers) for row in drawing.table.rows)
+        assert all(len(row) == len(drawing.table.columns) for row in drawing.table.rows)
         assert figure.how_to_read
 
 
@@ -186,10 +186,10 @@ def test_a_figure_of_many_models_stays_light_and_says_what_it_leaves_out(drawn: 
 
 def test_a_ranking_says_whom_a_rank_is_among_and_who_has_no_number(drawn: Opened) -> None:
     genres = draw_figure(drawn.space.state, "genres", "inaugural", "ranking", ())
-    assert genres.table.headers[:3] == ["Model", "Evaluator", "Class"]
+    assert genres.table.columns[:3] == ["Model", "Evaluator", "Class"]
     ranks = [tuple(row[1:4]) for row in genres.table.rows if row[3] != "–"]
     assert len(set(ranks)) == len(ranks) > 3
-    assert draw_figure(drawn.space.state, "fact_or_fair", "inaugural", "ranking", ()).table.headers[1] == "Kind"
+    assert draw_figure(drawn.space.state, "fact_or_fair", "inaugural", "ranking", ()).table.columns[1] == "Kind"
     iris = draw_figure(drawn.space.state, "iris", "inaugural", "ranking", ())
     assert "Without a number: FLUX.1-dev," in iris.note
     assert iris.note.endswith(" Protocol: paper.")

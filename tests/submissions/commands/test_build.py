@@ -162,7 +162,7 @@ def test_publish_names_what_it_knows_and_refuses_a_sample(
     assert code == 1
     assert "--allow-sample" in error
     said = "datasets/fairspace/fact_or_fair: would be created"
-    monkeypatch.setattr("fairspace.submissions.commands.publish._publish", lambda *_: said)
+    monkeypatch.setattr("fairspace.submissions.commands.build._publish", lambda *_: said)
     code, out, _ = run("publish", "fact_or_fair", "--built", tmp_path, "--dry-run")
     assert code == 0
     assert "a sample build: publishing it takes --allow-sample" in out

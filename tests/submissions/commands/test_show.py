@@ -9,13 +9,18 @@ from fairspace.submissions.answers.rows import COUNTED, Summary
 from fairspace.submissions.benchmarks.benchmark import SIGNED
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
-from fairspace.submissions.commands.show.results import course_line, other_instruments, show_result, stage, tier_2_share
-from fairspace.submissions.commands.show.tables import OUT, WIDTH
-from fairspace.submissions.commands.show.values import show_board, show_values, without_number
+from fairspace.submissions.commands.score import MORE
 from fairspace.submissions.format.manifest import Stage
+from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.scoring import rescore
+from fairspace.submissions.results.three_numbers import three_numbers
+from fairspace.submissions.show.board import board_text
+from fairspace.submissions.show.headline import VALUE_COLUMNS, value_cells
+from fairspace.submissions.show.result import result_text, tier_2_share, without_number
+from fairspace.submissions.show.submission import course_line, stage
+from fairspace.submissions.show.table import WIDTH, Table
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty, Variant
 from fairspace.submissions.values import measured, not_run, undefined
 from tests.submissions.benchmarks.iris.results import iris_result
@@ -24,9 +29,7 @@ from tests.submissions.results.test_tiers import result, waves
 GOLDEN = Path(__file__).with_name("score_in_80_columns.txt")
 
 
-def test_values_without_a_number_stand_below_the_table_once_per_reason_and_none_is_lost(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_values_without_a_number_are_told_once_per_reason_and_none_is_lost() -> None:
     reason = "There are no rows of the task x; " + "a long way to get some, " * 9
     rows = [
         not_run("a", reason, expected=7),
@@ -34,29 +37,24 @@ def test_values_without_a_number_stand_below_the_table_once_per_reason_and_none_
         not_run("c", reason, expected=9),
         undefined("d", "too few", expected=3, valid=2),
     ]
-    assert without_number(rows) == [f"Not run: {reason}", "  a 0/7, c 0/9", "Undefined: too few", "  d 2/3"]
-    show_values("Raw values", rows)
-    out = capsys.readouterr().out
-    assert " ".join(out.split()).count(" ".join(reason.split())) == 1
-    assert len(out.splitlines()) == 11
-    show_values("Raw values", rows[:1])
-    assert "a 0/7" in capsys.readouterr().out
+    first, *lines = without_number(rows)
+    assert " ".join(first.split()) == f"Not run: {reason}".strip()
+    assert max(map(len, first.splitlines())) <= WIDTH
+    assert lines == ["  a 0/7, c 0/9", "Undefined: too few", "  d 2/3"]
 
 
 @pytest.mark.parametrize(("share", "told"), [(0.0, "0.0 %"), (0.0579, "5.8 %")])
-def test_the_share_of_tier_2_is_told_even_when_it_is_0(
-    share: float, told: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_share_of_tier_2_is_told_even_when_it_is_0(share: float, told: str) -> None:
     result = iris_result("m", "lab")
     assert tier_2_share(result) == ""
     accuracy = replace(result.values["competence_accuracy"], evidence={"tier_2_share": share})
     result = replace(result, values={**result.values, "competence_accuracy": accuracy})
-    show_result(result, details=True)
+    text = result_text(result, details=True)
     sentence = f"{told} of the answers to the occupation question were decided by tier 2 (embedding)."
-    assert sentence in " ".join(capsys.readouterr().out.split())
+    assert sentence in " ".join(text.split())
 
 
-def test_other_instruments_stand_beside_the_measured_values_and_scores(capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_instruments_stand_beside_the_measured_values_and_scores() -> None:
     gender, age, skin = (f"AD_single_{name}" for name in ("gender", "age", "skin"))
     result = iris_result("m", "lab", 0.2)
     variants = (
@@ -65,36 +63,27 @@ def test_other_instruments_stand_beside_the_measured_values_and_scores(capsys: p
         Variant("name_swap", "exchanged", {skin: 0.25}, {skin: (0.15, 0.35)}, "Swapped."),
         Variant("labels_corrected", "confusion", {"RD_gender": 0.1}),
     )
-    rows, notes = other_instruments(replace(result, variants=variants))
-    by_name = {(row[0], row[-1]): row[1:-1] for row in rows}
-    assert by_name[gender, "threshold of tier 2"] == ("0.2000", "0.1000", "0.3000")
-    assert by_name[skin, "one parse alone"] == ("0.2000", "0.2500", "0.2500")
-    assert (age, "threshold of tier 2") not in by_name  # it moves nowhere
-    assert not any("RD_gender" in name for name, _ in by_name)  # corrected labels have their own table
-    measured_, low, high = by_name["score IFS_Und", "threshold of tier 2"]
-    assert float(low) < float(measured_) < float(high)
-    assert ("score IFS_Gen", "threshold of tier 2") not in by_name
-    assert notes[0].startswith("Threshold of tier 2: 0.50: 2.0% by embedding; 0.70: 1.0% by embedding.")
-    show_result(replace(result, variants=variants), everything=True)
-    out = capsys.readouterr().out
-    assert "Sensitivity analysis" in out
+    out = result_text(replace(result, variants=variants), everything=True)
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert f"{gender} 0.2000 0.1000 0.3000" in lines
+    assert f"{skin} 0.2000 0.2500 (0.1500 to 0.3500)" in lines
+    place = lines.index("Threshold of tier 2: scores")
+    (score,) = [line.split() for line in lines[place : place + 9] if line.startswith("IFS_Und ")]
+    assert float(score[2]) < float(score[1]) < float(score[3])
+    assert not [line for line in lines[place : place + 9] if line.startswith("IFS_Gen ")]  # it moves nowhere
+    assert "Threshold of tier 2: 0.50: 2.0% by embedding; 0.70: 1.0% by embedding." in " ".join(lines)
     assert "sensitivity analysis: 0.1000 to 0.3000" in out  # a fact of the value, too
-    show_result(result, everything=True)
-    assert "Sensitivity analysis" not in capsys.readouterr().out
-    show_result(replace(result, variants=variants))
-    assert "Sensitivity analysis" not in capsys.readouterr().out
+    assert "Threshold of tier 2" not in result_text(result, everything=True)
+    assert "Threshold of tier 2" not in result_text(replace(result, variants=variants))
 
 
-def test_a_result_shows_how_its_answers_were_read(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_result_shows_how_its_answers_were_read() -> None:
     outcomes = {**dict.fromkeys(COUNTED, 0), "choice": 12_345, "not_handed_in": 7}
     result = replace(iris_result("m", "lab"), readings={"tournament": Summary(outcomes, {}, ())})
-    show_result(result, details=True)
-    assert "tournament 12,345 0 0 0 7" in " ".join(capsys.readouterr().out.split())
+    assert "tournament 12,345 0 0 0 7" in " ".join(result_text(result, details=True).split())
 
 
-def test_three_numbers_of_every_value_fit_80_columns_and_all_else_is_asked_for(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_three_numbers_of_every_value_fit_80_columns_and_all_else_is_asked_for() -> None:
     about = Uncertainty("image", 9, 9, 0, 0.1, -120.5, 180.25, "bca", -120.5, 180.25, fair=150.0, fair_high=180.0)
     long = "a_name_of_a_value_that_is_longer_than_most_others_of_its_kind"
     rows = [
@@ -102,8 +91,9 @@ def test_three_numbers_of_every_value_fit_80_columns_and_all_else_is_asked_for(
         replace(measured("short", 200.5, expected=9, valid=9), uncertainty=replace(about, low=190.0, high=210.5)),
         measured("alone", 0.5),
     ]
-    show_values("Raw values", rows, lambda name: SIGNED)
-    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    numbers = [(value.name, three_numbers(value, SIGNED, digits)) for value in rows]
+    cells = [(name, *value_cells(three, ""), three.missing_text) for name, three in numbers]
+    lines = Table(("name", *VALUE_COLUMNS, "note"), cells).to_text().splitlines()
     assert max(map(len, lines)) <= WIDTH
     text = " ".join(" ".join(lines).split())
     assert f"{long} 160.50 −120.50 to 180.25 ±180.00 –" in text
@@ -111,33 +101,27 @@ def test_three_numbers_of_every_value_fit_80_columns_and_all_else_is_asked_for(
     assert "short 200.50 190.00 to 210.50 ±180.00*" in text
     assert "alone 0.5000 not resampled –" in text
     assert "standard error" not in text
-    show_result(result("best", 0.2, waves(0.01, 3)), everything=True)
-    text = capsys.readouterr().out
+    text = result_text(result("best", 0.2, waves(0.01, 3)), everything=True)
     assert text.count("  coverage: 100 of 100") >= 25
     assert "  standard error: –" in text
 
 
-def test_a_score_in_80_columns_begins_with_sentences_and_has_a_line_for_each_value(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_score_in_80_columns_begins_with_sentences_and_has_a_line_for_each_value() -> None:
     """The golden file is what people see; write it again with `fairspace score` when its words change for good."""
-    monkeypatch.setattr(OUT, "_width", WIDTH)
-    show_result(rescore(result("best", 0.2, waves(0.01, 3), missing=2), "up_to_twenty"))
-    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    shown = rescore(result("best", 0.2, waves(0.01, 3), missing=2), "up_to_twenty")
+    lines = [*result_text(shown).splitlines(), MORE[False]]
     assert lines == GOLDEN.read_text(encoding="utf-8").splitlines()
     assert max(map(len, lines)) <= WIDTH
     assert lines[1].startswith("Occupations by gender: 70 % of ")
     assert not any("rank" in line for line in lines[:-1])
-    show_result(rescore(result("best", 0.2, waves(0.01, 3), missing=2), "up_to_twenty"), details=True)
-    more = capsys.readouterr().out.splitlines()
+    more = result_text(shown, details=True).splitlines()
     assert len(lines) < len(more) < 60
     assert max(map(len, more)) <= WIDTH
     assert any(line.startswith("  rank        would be 1st to 3rd beside 3 models") for line in more)
 
 
-def test_a_score_without_a_number_says_what_it_lacks(capsys: pytest.CaptureFixture[str]) -> None:
-    show_result(iris_result("m", "lab", RD_gender=float("nan")), details=True)
-    text = " ".join(capsys.readouterr().out.split())
+def test_a_score_without_a_number_says_what_it_lacks() -> None:
+    text = " ".join(result_text(iris_result("m", "lab", RD_gender=float("nan")), details=True).split())
     assert "Not known: IFS_Gen (" in text
     assert "iris_score: undefined" in text
     assert "rank none missing undefined" in text
@@ -155,13 +139,12 @@ def test_every_score_and_every_raw_value_behind_one_is_said_in_words(name: str) 
     assert describe("no_such_value") == ""
 
 
-def test_a_board_fits_80_columns(sure_rows: list[Row], capsys: pytest.CaptureFixture[str]) -> None:
-    show_board("stereotypical_bias", "up_to_twenty", sure_rows)
-    out = capsys.readouterr().out
+def test_a_board_fits_80_columns(sure_rows: list[Row]) -> None:
+    out = board_text("stereotypical_bias", "up_to_twenty", sure_rows)
     assert max(len(line.rstrip()) for line in out.splitlines()) <= WIDTH
     lines = [" ".join(line.split()) for line in out.splitlines()]
-    assert any(line.startswith("1 1 to 2 best 0.2000 0.1") for line in lines)
-    assert any("unknown CogVLM 0.2294 computed" in line for line in lines)
+    assert any(line.startswith("best 1 1 to 2 0.2000 0.1") for line in lines)
+    assert any("CogVLM – unknown 0.2294 computed" in line for line in lines)
     assert "tier" not in out
     assert "total: mean of the six association scores; lower is better, 0 is ideal." in out
 

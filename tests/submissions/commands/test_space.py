@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.submissions.commands.shared.space_client import TRIES, SpaceClient, SpaceClientError, space_address
+from fairspace.submissions.commands.space_client import TRIES, SpaceClient, SpaceClientError, space_address
 from fairspace.submissions.errors import UsageError
 
 Run = Callable[..., tuple[int, str, str]]
@@ -45,8 +45,8 @@ class Space:
         def client(**about: Any) -> httpx.Client:
             return CLIENT(transport=httpx.MockTransport(self.answer), **about)
 
-        monkeypatch.setattr("fairspace.submissions.commands.shared.space_client.httpx.Client", client)
-        monkeypatch.setattr("fairspace.submissions.commands.shared.space_client.time.sleep", self.waits.append)
+        monkeypatch.setattr("fairspace.submissions.commands.space_client.httpx.Client", client)
+        monkeypatch.setattr("fairspace.submissions.commands.space_client.time.sleep", self.waits.append)
 
     def answer(self, request: httpx.Request) -> httpx.Response:
         self.bodies.append(request.read())

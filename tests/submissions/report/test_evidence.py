@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from fairspace.submissions.benchmarks.registry import NAMES
-from fairspace.submissions.report.contents import make_report, to_markdown
+from fairspace.submissions.report.contents import make_report, to_html, to_markdown
 from fairspace.submissions.report.evidence import TEMPLATE, TEXTS, Statement, evidence_page, read_statement
-from fairspace.submissions.report.page import to_html
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import load_result
 from tests.scored_baselines import scored_baseline

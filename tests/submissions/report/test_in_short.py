@@ -1,6 +1,6 @@
 """Sentences on a result in short: for every bundled baseline's sentences see the pages of rows."""
 
-from fairspace.submissions.report.headline import WORDS, InShort, in_short_sentences
+from fairspace.submissions.show.headline import WORDS, InShort, in_short_sentences
 
 SENTENCES = (
     "Told about: the man 5.0 sentences a story, the woman 5.0 in 9 stories; M3 +0.06 (95 %: −0.15 to +0.28); worst: x.",

@@ -4,8 +4,9 @@ import re
 from dataclasses import replace
 
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
-from fairspace.submissions.report.headline import Table, results_latex
 from fairspace.submissions.results.scoring import rescore
+from fairspace.submissions.show.headline import results_latex
+from fairspace.submissions.show.table import Table
 from fairspace.submissions.values import not_run, undefined
 from tests.submissions.results.test_tiers import result, waves
 
@@ -14,7 +15,7 @@ CELL = re.compile(r" & |\\\\\n")
 
 def test_every_line_has_a_cell_for_every_column_and_a_minus_is_one_in_mathematics() -> None:
     rows = [("a_b & 5 %", "\N{MINUS SIGN}0.5"), ("c\\d\n", "–")]
-    text = Table("x", "50 % of {all} $", ("Value", "Model #1"), rows).to_latex()
+    text = Table(("Value", "Model #1"), rows, "50 % of {all} $", name="x").to_latex()
     assert r"a\_b \& 5 \% & $-$0.5 \\" in text
     assert r"c\textbackslash{}d  & -- \\" in text
     assert r"\caption{50 \% of \{all\} \$}" in text

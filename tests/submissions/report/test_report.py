@@ -20,9 +20,8 @@ from fairspace.submissions.checking.consistency import TaskConsistency
 from fairspace.submissions.commands.score import APART
 from fairspace.submissions.comparing import compare
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.report.contents import Report, make_report, to_csv, to_latex, to_markdown
+from fairspace.submissions.report.contents import Report, make_report, to_csv, to_html, to_latex, to_markdown
 from fairspace.submissions.report.evidence import TEMPLATE
-from fairspace.submissions.report.page import to_html
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import load_result, rescore
 from tests.submissions.benchmarks.iris.results import iris_result

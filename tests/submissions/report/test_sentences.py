@@ -12,10 +12,10 @@ import pytest
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.report.contents import make_report, to_csv
-from fairspace.submissions.report.headline import meaningful, opening
 from fairspace.submissions.results import shipped
-from fairspace.submissions.results.board import ROW_FIELDS, scored_row
+from fairspace.submissions.results.board import row_json, scored_row
 from fairspace.submissions.results.scoring import load_result
+from fairspace.submissions.show.headline import meaningful, opening
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import Value, measured, not_known, not_run, undefined
 from tests.submissions.benchmarks.iris.results import iris_result
@@ -130,4 +130,4 @@ def test_the_stimuli_stand_beside_a_row() -> None:
     sentence = "stimuli other than the paper's: our scenarios"
     assert f"{sentence.capitalize()}." in opening(shown)
     assert {row["stimuli"] for row in csv.DictReader(io.StringIO(to_csv(make_report([shown]))))} == {"our scenarios"}
-    assert sentence in ROW_FIELDS["remarks"].of(scored_row(shown, shown.standard))
+    assert sentence in row_json(scored_row(shown, shown.standard))["remarks"]

@@ -8,7 +8,7 @@ from fairspace.builders.registry import table
 from fairspace.submissions.benchmarks.published import published
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.results.board import ROW_FIELDS, board
+from fairspace.submissions.results.board import board, row_json
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.values import measured
@@ -39,7 +39,7 @@ def test_printed_numbers_stand_as_printed() -> None:
     assert bagel.labels == {"profile_gen": "UAF", "profile_und": "UAR"}  # the paper prints UDF
     [misprint] = [note for note in bagel.footnotes if note.score == "profile_und"]
     assert misprint.text == "the paper prints UDF; the formula gives UAR"
-    assert f"profile_und: {misprint.text} (E-IRIS-02)" in ROW_FIELDS["remarks"].of(bagel)
+    assert f"profile_und: {misprint.text} (E-IRIS-02)" in row_json(bagel)["remarks"]
     flux = next(row for row in board("fact_or_fair") if row.model == "FLUX-1.1")
     assert flux.scores["t2i_fairness_race"].evidence["printed"] == "30.36 %"
     assert flux.scores["t2i_fairness_race"].value == pytest.approx(0.3036, abs=1e-12)

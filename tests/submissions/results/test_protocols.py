@@ -8,8 +8,8 @@ from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.benchmark import TEXT_ONLY, Scored, protocol_group, scores_revision
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.results.board import board, ranked
-from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.board import board
+from fairspace.submissions.results.row import Row, ranked
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.results.tiers import tiered
 from tests.submissions.benchmarks.iris.results import iris_result

@@ -9,10 +9,10 @@ import pytest
 
 import fairspace as fs
 from fairspace.submissions.benchmarks.task import choose
-from fairspace.submissions.report.headline import opening
 from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
 from fairspace.submissions.running.planning import made_parts
 from fairspace.submissions.running.run import too_few
+from fairspace.submissions.show.headline import opening
 
 CORES: dict[str, dict[str, Any]] = {
     "fact_or_fair": {"revision": "v2-core"},

@@ -13,7 +13,7 @@ from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.web.tokens import Tokens
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.commands import main as cli
-from fairspace.submissions.commands.shared.space_client import TOKEN
+from fairspace.submissions.commands.space_client import TOKEN
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.rerunning.rerun import Means, rerun

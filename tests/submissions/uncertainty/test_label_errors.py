@@ -16,13 +16,13 @@ from fairspace.submissions.benchmarks.fact_or_fair.variants import CORRECTED
 from fairspace.submissions.benchmarks.iris.variants import HELD
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_submission, read_submission
-from fairspace.submissions.commands.show.results import show_result
 from fairspace.submissions.format.schema import SCHEMAS, LabelError, Submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission
+from fairspace.submissions.show.result import result_text
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.label_errors import LabelChecks, Shares, label_variants, paired_counts
 from fairspace.submissions.uncertainty.misclassification import correct, posterior_intervals, prediction_powered
@@ -226,11 +226,10 @@ def test_iris_shows_values_without_the_labellers_errors_beside_the_raw_ones(
     assert abs((found.values["RD_skin"].value or 0) - 0.5) > 0.04
     again = Result.from_json(found.to_json())
     assert again.variants == found.variants
-    show_result(found, everything=True)
-    out = capfd.readouterr().out
+    out = result_text(found, everything=True)
     assert "Corrected for the labeller's errors" in out
     assert "Corrected by people's labels" in out
-    assert "Ranked are the raw values." in out
+    assert "Ranked are the raw values." in " ".join(out.split())
     line = next(
         line.split()
         for line in out.splitlines()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import fairspace as fs
-from fairspace.submissions.report.headline import numbers_of
 from fairspace.submissions.results.three_numbers import BIASED
+from fairspace.submissions.show.headline import numbers_of
 from fairspace.submissions.uncertainty.bootstrap import clopper_pearson
 
 SHARES = re.compile("^share_|^invalid_|refusal_rate|_na_rate$")

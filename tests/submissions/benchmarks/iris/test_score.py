@@ -13,8 +13,8 @@ from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustme
 from fairspace.submissions.comparing import compare
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.gating import checked_values, gate
-from fairspace.submissions.report.headline import opening
 from fairspace.submissions.results.scoring import rescore
+from fairspace.submissions.show.headline import opening
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.values import Value, measured
 from tests.submissions.benchmarks.iris.results import iris_result

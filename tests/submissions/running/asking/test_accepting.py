@@ -15,7 +15,7 @@ import pytest
 from inspect_ai.model import ChatCompletionChoice, ChatMessageAssistant, ModelOutput
 
 import fairspace as fs
-from fairspace.submissions.commands.shared.run_options import model_settings
+from fairspace.submissions.commands.run_options import model_settings
 from fairspace.submissions.running.asking.accepting import fault_of
 from fairspace.submissions.running.asking.answering import answer
 from fairspace.submissions.running.asking.asking import Asking, keeps_schemas

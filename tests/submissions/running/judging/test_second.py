@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from fairspace.leaderboard_space.pages.model import instrument
 from fairspace.submissions.answers.rows import read_rows
 from fairspace.submissions.answers.second import FEWEST, SecondReadings, answers_to_read, load_second, second_variant
 from fairspace.submissions.benchmarks.baselines import baseline_meta
@@ -21,6 +20,7 @@ from fairspace.submissions.reading.canonical import digest, in_order
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import variant_scores
 from fairspace.submissions.running.judging.second import NO_CHOICE, prompt_of, said_choice
+from fairspace.submissions.show.instruments import instrument
 from tests.served.environment import served  # noqa: F401, a fixture
 
 Run = Callable[..., tuple[int, str, str]]

@@ -13,11 +13,11 @@ from fairspace.submissions.benchmarks.benchmark import Benchmark, Ideal
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, dot_plots
 from fairspace.submissions.drawing.svg import Svg, span
-from fairspace.submissions.plotting import BLUE, GREY, INK, ORANGE, digits
-from fairspace.submissions.report.headline import numbers_of, score_limits
+from fairspace.submissions.plotting import BLUE, GREY, INK, ORANGE, digits, interval_text
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.three_numbers import BIASED, NO_BIAS_SHOWN
+from fairspace.submissions.show.headline import numbers_of, score_limits
 from fairspace.submissions.values import Value
 
 _WIDTH = 720.0
@@ -88,7 +88,7 @@ def difference_strips(differences: Sequence[tuple[str, float, Ends, bool, str]],
     for name, value, ends, ratio, verdict in differences:
         same, kind, open_ = float(ratio), "ratio" if ratio else "difference", verdict == "not significant"
         colour = GREY if open_ else ORANGE
-        text = f"{name}: {kind} {digits(value)}, {digits(ends[0])} to {digits(ends[1])}: {verdict}"
+        text = f"{name}: {kind} {digits(value)}, {interval_text(ends)}: {verdict}"
         dot = Dot(value, text, digits(value), colour=colour, interval=ends)
         keys[f"{kind}, 95 % interval" + (", not significant" if open_ else "")] = (colour, "circle")
         lines.append((Line(name, [dot], reference=(same, f"no {kind}")), [value, *ends, same]))

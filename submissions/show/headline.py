@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Ideal
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
-from fairspace.submissions.errors import latex, markdown, plain, web
+from fairspace.submissions.errors import plain
 from fairspace.submissions.format.manifest import PART
-from fairspace.submissions.plotting import digits
-from fairspace.submissions.results.board import published_rows, ranking_of, scored_row
+from fairspace.submissions.plotting import Show, digits
+from fairspace.submissions.results.board import published_rows, scored_row
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row import Row, ranking_of
 from fairspace.submissions.results.scoring import UNREAD, find_standard, limits_of
 from fairspace.submissions.results.three_numbers import (
-    Show,
     ThreeNumbers,
     could_be,
     lacking,
@@ -28,6 +25,7 @@ from fairspace.submissions.results.three_numbers import (
     state_of,
     three_numbers,
 )
+from fairspace.submissions.show.table import TEXTS, Table
 from fairspace.submissions.uncertainty.scores import WITHOUT
 from fairspace.submissions.values import Value, number_of
 
@@ -298,85 +296,12 @@ def value_row(result: Result, name: str, value: Value) -> dict[str, Any]:
     }
 
 
-# Writers escape the cells. A LaTeX document needs the package `booktabs` alone.
-
-_WIDTH = 80
-TEXTS = ("what it is", "note")
-"""Columns that `Table.to_text` writes below a row."""
 VALUE_COLUMNS = ("value", "95 % interval", "by chance", "better")
 
 
 def value_cells(three: ThreeNumbers, better: str) -> tuple[str, ...]:
     """Cells of `VALUE_COLUMNS`; `better`: text of `way`."""
     return three.value_text, three.interval_text, three.chance_limit, better or "–"
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of plain texts; its first columns are names. `name` is for files, such as `scores`.
-
-    `groups`: head above each column, '' for none; equal neighbours are one head.
-    """
-
-    name: str
-    heading: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    note: str = ""
-    groups: Sequence[str] = ()
-
-    def to_text(self) -> str:
-        """Header and rows in aligned columns of 80 characters, with texts below, without heading and note."""
-        texts = [place for place, column in enumerate(self.columns) if column in TEXTS]
-        every = (self.columns, *self.rows)
-        lines = [[plain(cell) for place, cell in enumerate(row) if place not in texts] for row in every]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        others = sum(width + 2 for width in widths[1:])
-        widths[0] = max((len(line[0]) for line in lines if len(line[0]) + others <= _WIDTH), default=0)
-        written = []
-        for line, row in zip(lines, every, strict=True):
-            first, *rest = line
-            if len(first) > widths[0]:
-                written.append(first)
-                first = ""
-            written.append("  ".join(map(str.ljust, (first, *rest), widths)).rstrip())
-            below = (plain(row[place]) for place in texts if row is not self.columns)
-            written += [f"    {part}" for text in below for part in textwrap.wrap(text, _WIDTH - 4)]
-        return "\n".join(written)
-
-    def to_markdown(self) -> str:
-        """Header and rows with pipes, without heading and note."""
-        head, *rows = ["| " + " | ".join(map(markdown, line)) + " |" for line in (self.columns, *self.rows)]
-        return "\n".join([head, "| --- " * len(self.columns) + "|", *rows])
-
-    def to_html(self) -> str:
-        """Header and rows below the heading as a caption, if there is one, without note."""
-        caption = f"<caption>{web(self.heading)}</caption>" if self.heading else ""
-        head = "".join(f"<th>{web(text)}</th>" for text in self.columns)
-        if self.groups:
-            above = [(text, len(list(same))) for text, same in groupby(self.groups)]
-            head = "".join(f'<th colspan="{n}">{web(text)}</th>' for text, n in above) + f"</tr><tr>{head}"
-        rows = "".join(f"<tr>{''.join(f'<td>{web(text)}</td>' for text in row)}</tr>" for row in self.rows)
-        return f"<table>{caption}<tr>{head}</tr>{rows}</table>"
-
-    def to_latex(self) -> str:
-        """A `table` labelled `tab:NAME` whose caption is heading and note; columns but the first are right-aligned."""
-        import pandas as pd
-
-        columns: Any = [*map(latex, self.columns)]
-        if self.groups:
-            columns = pd.MultiIndex.from_arrays([[*map(latex, self.groups)], columns])
-        frame = pd.DataFrame([[latex(text) for text in row] for row in self.rows], columns=columns)
-        text: str = frame.to_latex(
-            index=False,
-            escape=False,
-            multicolumn_format="c",
-            column_format="l" + "r" * (len(self.columns) - 1),
-            caption=latex(" ".join(filter(None, (self.heading, self.note)))),
-            label=f"tab:{self.name}",
-            position="t",
-        )
-        return text.replace("\\begin{table}[t]\n", "\\begin{table}[t]\n\\centering\n")
 
 
 def value_table(
@@ -409,7 +334,18 @@ def value_table(
     columns += [*VALUE_COLUMNS, "note"] if len(results) == 1 else model_names(results)
     if len(results) == 1 and not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
-    return Table(name, heading, columns, rows, note)
+    return Table(columns, rows, heading, note, name)
+
+
+def bare_table(heading: str, values: Mapping[str, Value], meanings: Mapping[str, str]) -> Table:
+    """The numbers of values that belong to no result; `meanings`: words below some of them."""
+    rows = [
+        (name, *value_cells(three, ""), meanings.get(name, ""), three.missing_text)
+        for name, value in values.items()
+        if (three := three_numbers(value, None, digits)).value is not None
+    ]
+    lacking = (f"{name}: {value.reason}." for name, value in values.items() if value.value is None)
+    return Table(("name", *VALUE_COLUMNS, *TEXTS), rows, heading, " ".join(lacking))
 
 
 def results_latex(results: Sequence[Result], names: Collection[str] = ()) -> str:

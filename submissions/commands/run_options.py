@@ -195,7 +195,7 @@ def tell_outcome(outcome: Outcome) -> None:
 
 def tell_stages(stages: Iterable[Stage]) -> None:
     """Print the requests and the course of each stage."""
-    from fairspace.submissions.commands.show.results import course_line, stage
+    from fairspace.submissions.show.submission import course_line, stage
 
     for done in stages:
         typer.echo(stage(done))

@@ -1,1 +1,0 @@
-"""Print results, plans and instruments in a terminal."""
