@@ -17,11 +17,10 @@ from fairspace.submissions.benchmarks.task import Lazy
 ROOT = Path(__file__).parent.parent
 TOPS = ("ares", "builders", "cards", "leaderboard_space", "metrics", "submissions")
 BENCHMARKS = "fairspace.submissions.benchmarks."
-EVERYWHERE = {"about", "ask", "baselines", "declaration", "measure", "parse", "records"}
-EVERYWHERE |= {"resample", "samples", "score"}
+EVERYWHERE = {"about", "ask", "baselines", "declaration", "parse", "records", "samples", "score"}
 """Files or folders in every benchmark's folder."""
-SOMEWHERE = {"variants", "paper"}
-"""Stereotypical bias has one measurement instrument."""
+SOMEWHERE = {"variants", "paper", "measure", "resample", "quantities"}
+"""Stereotypical bias has one measurement instrument, and values and what is drawn of them in one file."""
 SPECIAL = {
     "attribute_scores",
     "cohort",

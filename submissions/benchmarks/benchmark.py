@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from fairspace.ares.annotating.labellers import DETECTORS, PACKAGES, ZERO_SHOT
 from fairspace.builders.errors import check_revision
+from fairspace.metrics.columns import Floats
+from fairspace.metrics.resampling import Sample
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustable, Adjustment, ScoringTable
 from fairspace.submissions.benchmarks.task import Lazy, Part, Shown, Task
 from fairspace.submissions.benchmarks.words import TEXT_ONLY, Words, words_of
-from fairspace.submissions.uncertainty.design import Design, Floats
 from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import Value
 
@@ -401,7 +402,7 @@ class Benchmark:
         baseline: name of a trivial model, seed, dataset revision -> its tables.
         read: a checked submission -> its records, the input of `measure`, `designs` and `variants`.
         measure: records -> raw values by name, in a fixed order.
-        designs: records -> resampling designs of the values.
+        designs: records -> tables of clusters, and the values of their counts.
         variants: records, raw values -> sensitivity analyses.
         signature: a checked submission -> further determinants of the values (parser, judge, embedding).
         standards: released standards and drafts by name, in the order of their release.
@@ -423,7 +424,7 @@ class Benchmark:
     about: Callable[[], About] = About
     base_revision: Callable[[str], str] = lambda revision: revision
     read: Callable[[Submission], Any] = lambda submission: submission
-    designs: Callable[[Any], Sequence[Design]] = lambda records: ()
+    designs: Callable[[Any], Sequence[Sample]] = lambda records: ()
     variants: Callable[[Any, Values], Sequence[Variant]] = lambda records, values: ()
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
     default_standard: str = ""

@@ -39,17 +39,17 @@ from fairspace.submissions.benchmarks.benchmark import (
     text_only,
 )
 from fairspace.submissions.benchmarks.stereotypical_bias.compare import prefix_of
-from fairspace.submissions.benchmarks.stereotypical_bias.measure import (
+from fairspace.submissions.benchmarks.stereotypical_bias.parse import SIDES, VERSION
+from fairspace.submissions.benchmarks.stereotypical_bias.quantities import (
     DESCRIBING,
     SHARE,
     WINS,
     as_the_authors_read,
+    designs,
     measure,
     variants,
 )
-from fairspace.submissions.benchmarks.stereotypical_bias.parse import SIDES, VERSION
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, VISION, misread, read
-from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs
 from fairspace.submissions.benchmarks.stereotypical_bias.score import (
     STANDARDS,
     UP_TO_TWENTY,
