@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from .columns import CITATION, PAPER, Floats, Integers, MetricInputError, check_lengths
+from fairspace.metrics.columns import CITATION, PAPER, Floats, Integers, MetricInputError, check_lengths
 
 _NAMES = """
 concepts embeddings female_competence female_emotions female_matched female_positive female_sentences

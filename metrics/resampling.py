@@ -28,7 +28,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import Floats, Integers
+from fairspace.metrics.columns import Floats, Integers
 
 # Percentile, basic and BCa intervals: Efron and Tibshirani, An Introduction to the Bootstrap, chapters 13 and 14. Exact
 # intervals of shares: Korn and Graubard, Confidence intervals for proportions with small expected number of positive

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import Integers, MetricInputError
+from fairspace.metrics.columns import Integers, MetricInputError
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .columns import Bounds, Floats
+from fairspace.metrics.columns import Bounds, Floats
 
 
 def accuracy_disparity(

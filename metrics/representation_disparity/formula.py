@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .columns import Floats
+from fairspace.metrics.columns import Floats
 
 
 def representation_disparity(counts: ArrayLike, missing: ArrayLike = 0) -> tuple[Floats, Floats, Floats]:

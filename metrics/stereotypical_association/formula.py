@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .columns import Floats
+from fairspace.metrics.columns import Floats
 
 Triple = tuple[float, float, float]
 

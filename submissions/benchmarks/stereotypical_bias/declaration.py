@@ -31,10 +31,8 @@ from fairspace.submissions.benchmarks.benchmark import (
     Ideal,
     Protocols,
     Reporting,
-    Reword,
     Scored,
     Scoring,
-    as_json,
     shown,
     text_only,
 )
@@ -57,7 +55,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.score import (
     score,
     scoring,
 )
-from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, Lazy, Task
+from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, Lazy, Reword, Task, as_json
 from fairspace.submissions.format.schema import Submission
 
 _PLACE = re.compile(r"Tell me the spatial location (?:\(left or right\) )?of the (.+)\.$")
