@@ -63,11 +63,6 @@ EXPECTED: dict[str, Case] = {
         -0.2,
         "3/5 - 4/5",
     ),
-    "between_group_variance": Case(
-        {"predictions": [0.5, 1.0], "groups": ["female", "male"], "samples": [11, 11]},
-        0.1125,
-        "0.125 less half of 0.25 / 10",
-    ),
     "cognitive_error_rate": Case(
         {
             "predictions": ["Asian", "White"],

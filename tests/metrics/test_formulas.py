@@ -15,7 +15,6 @@ from hypothesis.extra.numpy import arrays
 
 from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
 from fairspace.metrics.answer_consistency_difference.formula import answer_consistency_difference
-from fairspace.metrics.between_group_variance.formula import between_group_variance, plain_variance, rate_variance
 from fairspace.metrics.cognitive_error_rate.formula import average_increase, cognitive_error_rate, increase
 from fairspace.metrics.counter_stereotype_penalty.formula import counter_stereotype_penalty
 from fairspace.metrics.distribution_divergence.formula import distribution_divergence, divergence
@@ -82,14 +81,6 @@ HAND: list[Row] = [
     (answer_consistency_difference, (0, 3, 1, 4), (0, 0, 1)),
     (answer_consistency_difference, (0, 0, 0), (NAN, 0, 9)),
     (answer_consistency_difference, (0, 0, 5), (NAN, 0, 9)),
-    (plain_variance, ([0.5, 1.0],), 0.125),
-    # (1/4)² · 2 = 0.125, less the mean of 0.25 / 10 and 0
-    (between_group_variance, ([0.5, 1.0], rate_variance([0.5, 1.0], [11, 11])), 0.1125),
-    (between_group_variance, ([0, 0, 1, 1], rate_variance([0, 0, 1, 1], [9] * 4)), 4 / 12),
-    (between_group_variance, ([0.5, 0.5], rate_variance([0.5, 0.5], [11, 11])), -0.025),
-    (between_group_variance, ([0.5, NAN], [0.1, 0.1]), NAN),
-    (between_group_variance, ([0.2, NAN, 0.4], [0.01, NAN, 0.01]), 0.01),
-    (between_group_variance, ([0.2, 0.4], rate_variance([0.2, 0.4], [1, 9])), NAN),
     (cognitive_error_rate, (6, 8, 2), (0.75, 0.6, 0.8)),  # 6 of 8 valid answers match; 2 missing: 6/10 to 8/10
     (cognitive_error_rate, (0, 4, 0), point(0)),
     (cognitive_error_rate, (4, 4, 0), point(1)),
@@ -250,9 +241,6 @@ REFUSED: list[Row] = [
     (answer_consistency_difference, (1, -1, 0), "pairs"),
     (answer_consistency_difference, (1, 3, -1), "pairs"),
     (answer_consistency_difference, (NAN, 3, 0), "pairs"),
-    (between_group_variance, ([1, 2], [1]), r"per group|at least 0"),
-    (between_group_variance, ([1, 2], [1, -1]), r"per group|at least 0"),
-    (between_group_variance, (1, 1), r"per group|at least 0"),
     (counter_stereotype_penalty, (11, 10, 0, 1, 2, 0, 0, 1), "range"),
     (counter_stereotype_penalty, (-1, 10, 0, 1, 2, 0, 0, 1), "range"),
     (counter_stereotype_penalty, (1, 2, -1, 1, 2, 0, 0, 1), "range"),

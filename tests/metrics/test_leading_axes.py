@@ -11,7 +11,6 @@ import pytest
 
 from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity, accuracy_gap
 from fairspace.metrics.answer_consistency_difference.formula import answer_consistency_difference
-from fairspace.metrics.between_group_variance.formula import between_group_variance
 from fairspace.metrics.counter_stereotype_penalty.formula import counter_stereotype_penalty
 from fairspace.metrics.distribution_divergence.formula import distribution_divergence
 from fairspace.metrics.generation_success_penalty.formula import generation_success_penalty
@@ -34,7 +33,6 @@ DRIFT, LOW = RNG.uniform(-1, 1, 7), RNG.uniform(-1, 0, 3)
 CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "accuracy_disparity": (accuracy_disparity, tuple(counts(3) for _ in range(4))),
     "accuracy_gap": (lambda c, w: (accuracy_gap(c, c + w),), (counts(3), counts(3))),
-    "between_group_variance": (lambda v, e: (between_group_variance(v, e),), tuple(RNG.random((2, *SHAPE, 3)))),
     "statistical_parity_difference": (statistical_parity_difference, (counts(3, 4), counts(3), counts(3))),
     "rate_gap": (lambda c: (rate_gap(c.astype(float)),), (counts(3, 4),)),
     "stereotype_drift": (

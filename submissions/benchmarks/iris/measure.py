@@ -28,7 +28,6 @@ from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.iris_steer_60.plan import OBJECTIVE, SUBJECTIVE
 from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity, accuracy_gap
 from fairspace.metrics.answer_consistency_difference.formula import answer_consistency_difference, rating_differences
-from fairspace.metrics.between_group_variance.formula import between_group_variance, rate_variance
 from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.hallucination_inconsistency.formula import hallucination_inconsistency
@@ -185,8 +184,7 @@ def _accuracy_disparity(combination: str, table: Integers, tiers: Mapping[str, f
     answered = named + unmappable + refused
     with np.errstate(invalid="ignore"):
         accuracy = correct / answered
-    further = {**tiers, "between_group_variance": _variance(accuracy, answered)}
-    return _gap(gap_name("AD", combination), triple, combination, table, accuracy, further)
+    return _gap(gap_name("AD", combination), triple, combination, table, accuracy, tiers)
 
 
 def _parity_difference(combination: str, table: Integers, tiers: Mapping[str, float]) -> Value:
@@ -200,12 +198,6 @@ def _parity_difference(combination: str, table: Integers, tiers: Mapping[str, fl
     widest = int(np.ptp(compared, axis=0).argmax()) if len(compared) else _K
     further = {**tiers, "class": (*OCCUPATIONS, "unmappable", "refused")[widest]}
     return _gap(gap_name("SPD", combination), triple, combination, table, rates[:, widest], further)
-
-
-def _variance(rates: Floats, samples: Integers) -> float | None:
-    """Variance of (k,) groups' rates less sampling error; on average 0 for equal groups, None for fewer than two."""
-    variance = float(between_group_variance(np.where(samples > 1, rates, np.nan), rate_variance(rates, samples)))
-    return None if np.isnan(variance) else round(variance, 9)
 
 
 def _kinds(table: Integers) -> tuple[Integers, Integers, Integers, Integers]:

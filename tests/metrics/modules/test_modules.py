@@ -121,9 +121,7 @@ PROBES = (
     "embedding_complexity",
 )
 EXAMPLES = IRIS | TEXT | {name: (dict(EXPECTED[name].arguments), {"seed": 3}) for name in PROBES}
-EXAMPLES |= {"between_group_variance": ({"predictions": [0.5, 1.0], "groups": ["a", "b"]}, {"samples": [11, 11]})}
 OF_PARTS = {
-    "between_group_variance",
     "cognitive_error_rate",
     "fact_or_fair",
     "genres_bias",
@@ -210,7 +208,7 @@ RUNS = {
 
 
 def test_every_score_of_the_papers_is_in_a_module(metrics: dict[str, Any]) -> None:
-    assert {*SCORES} == {*NAMES} - {"between_group_variance"}  # which is Lum, Zhang and Bower's
+    assert {*SCORES} == {*NAMES}
     for name, scores in SCORES.items():
         result = metrics[name].compute(**call(name), **(RUNS if name == "stereotypical_association" else {}))
         values = [reduce(getitem, key.split("."), result) for key in scores.split()]
@@ -429,14 +427,6 @@ CHANGED: list[tuple[str, dict[str, Any], str]] = [
     ("stepwise_bias", {"steps": [0, 0, 0, -1]}, "METRIC_COUNT"),
     ("stepwise_bias", {"occupations": ["", "", "", "doctor"]}, "METRIC_ROLE"),
     ("embedding_complexity", {"embeddings": [1] * 6}, "METRIC_LABEL_TYPE"),
-    ("between_group_variance", {"samples": None}, "METRIC_ARGUMENT"),
-    ("between_group_variance", {"samples": [5, 5], "variances": [1, 1]}, "METRIC_ARGUMENT"),
-    ("between_group_variance", {"samples": [5]}, "METRIC_LENGTH"),
-    ("between_group_variance", {"samples": [5, 1]}, "METRIC_RANGE"),
-    ("between_group_variance", {"samples": [5, None]}, "METRIC_NUMBER"),
-    ("between_group_variance", {"samples": None, "variances": [1, -1]}, "METRIC_RANGE"),
-    ("between_group_variance", {"samples": [5, 5], "predictions": [0.5, 2]}, "METRIC_RANGE"),
-    ("between_group_variance", {"samples": [5, 5], "groups": ["a", "a"]}, "METRIC_NAMES"),
 ]
 
 
