@@ -1,7 +1,7 @@
 # Every target makes what it needs first. `make leaderboard` and `make test` work on a fresh machine.
 PYTHON ?= python3
 PORT ?= 7860
-BIN := .venv/bin
+BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PYTEST := $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 # Threads of torch and OpenBLAS that wait for each other spin: on cores that other tests use, small products then take seven
 # and twenty times the processor's time.
@@ -12,6 +12,9 @@ export OPENBLAS_NUM_THREADS := 1
 export PYTHONDONTWRITEBYTECODE :=
 export GRADIO_ANALYTICS_ENABLED := False
 export HF_HUB_DISABLE_TELEMETRY := 1
+
+ROOMS := ares builders cards leaderboard_space metrics submissions
+LIBRARY := tests/metrics $(addprefix tests/library/test_,$(addsuffix .py,answers measuring outcome questions)) tests/submissions/checking
 
 # Install this folder with $(EXTRAS): with uv where it is there or can be installed, else with pip. uv reads none of pip's
 # settings, so the folder of wheels that pip is told of is passed on. constraints.txt asks for the CPU build of torch;
@@ -30,7 +33,8 @@ define install
 @touch $@
 endef
 
-.PHONY: help base setup smollm2 rows site check lint test test-fast e2e coverage bench bench-gpu mutants leaderboard docs format clean
+.PHONY: help base setup smollm2 rows site check lint copies test test-fast test-library test-lines e2e coverage bench bench-gpu mutants \
+  leaderboard docs release format clean
 
 help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,17 +62,31 @@ test: setup  ## Run all tests; with ONLY=genres those whose file or name has the
 test-fast: setup  ## Run the tests without the marks slow, process and browser.
 	$(PYTEST) -k "$(ONLY)" -m "not slow and not process and not browser"
 
+test-library:  ## Run the quick tests of the command, library and metrics with what these need alone; RESOLUTION=lowest-direct.
+	$(PYTHON) -m pip install --quiet uv
+	$(PYTHON) -m uv venv --quiet --allow-existing --python $(PYTHON) .venv
+	$(PYTHON) -m uv pip install --quiet --python .venv $(if $(RESOLUTION),--resolution $(RESOLUTION),-c constraints.txt) -e . \
+	  'hypothesis>=6' 'polars>=1.30' 'pytest>=9' 'pytest-xdist>=3.6'
+	$(PYTEST) -m "not slow and not process and not browser" $(LIBRARY)
+
+test-lines: setup  ## Run the quick tests and name the lines of the product that none of them runs.
+	$(PYTEST) -m "not slow and not process and not browser" --cov=fairspace --cov-report=term-missing:skip-covered
+
 e2e: setup  ## Take SmolLM2 the whole way: wheel, fresh environment, run, judge, kills, score, board (15 minutes at most); KEEP=folder keeps it.
 	$(BIN)/python -m tests.e2e $(if $(KEEP),--keep $(KEEP))
 
-check: lint  ## Lint, formatting, types, no long test without a mark in the last runs; names benchmarks to run again.
+check: lint copies  ## Lint, formatting, types, dead code, no long test without a mark in the last runs; names near-copies and old benchmarks.
 	$(BIN)/python -m tests.cpu_seconds
 	$(BIN)/python -m tests.benchmarks.record
 
-lint: setup  ## Lint, formatting and types alone.
+lint: setup  ## Lint, formatting, types and dead code alone.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	! $(BIN)/vulture | grep -v -e '^tests/' -e '^metrics/.*unused class'
+
+copies: setup  ## Name blocks of code that are alike but for names and numbers.
+	$(BIN)/lizard -l python -Eduplicate -w $(ROOMS) | sed -n '/^Duplicate block/,$$p'
 
 format: setup  ## Mend lint and formatting.
 	$(BIN)/ruff check --fix .
@@ -87,6 +105,13 @@ bench-gpu: setup  ## Measure how fast ARES answers and a unified model paints on
 
 docs: setup  ## Build the documentation as a site, into build/site.
 	$(BIN)/mkdocs build -f cards/site/mkdocs.yml
+
+release: setup  ## Build the wheel of version TAG into OUT (dist), with the notes of that version from CHANGELOG.md.
+	$(BIN)/python -c 'import sys, tomllib; version = tomllib.load(open("pyproject.toml", "rb"))["project"]["version"]; \
+	  sys.exit(version != "$(TAG)" and f"pyproject.toml has version {version}, and the tag is $(TAG)")'
+	$(PYTHON) -m pip wheel --quiet --no-deps --wheel-dir $(or $(OUT),dist) .
+	awk '/^## /{part = index($$0, "## $(TAG) ") == 1} part' CHANGELOG.md > $(or $(OUT),dist)/notes.md
+	test -s $(or $(OUT),dist)/notes.md
 
 mutants: setup  ## Put small slips into formulas, scoring, uncertainty, reading and intake, and see that tests notice.
 	$(BIN)/python -m tests.mutants

@@ -68,7 +68,9 @@ def dataset(name: str) -> Dataset:
 
 
 def paper(benchmark: str) -> Paper:
-    """The paper of a benchmark, from `builders/<benchmark>/published.py`."""
+    """The paper of a benchmark, from `builders/<benchmark>/published.py`; one without tables if there is none."""
+    if not (REFERENCE.parent / benchmark / "published.py").is_file():
+        return Paper(benchmark.replace("_", " "), ())
     return cast(Paper, import_module(f"fairspace.builders.{benchmark}.published").PAPER)
 
 

@@ -8,12 +8,14 @@
     print(result.to_latex())
 
 LIBRARY.md has every function with an example. The names below load on first use, so `import fairspace` is fast.
-Sub-packages are links to folders at the top of the repository: `fairspace.builders` is `builders/`.
+Sub-packages are links to folders at the top of the repository: `fairspace.builders` is `builders/`. In a checkout
+without links (Windows makes text files of them) Python finds these folders by `__path__`.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -69,6 +71,9 @@ _HOMES = {
 }
 """Module -> its names that stand here, too."""
 _RENAMED = {"BENCHMARKS": ("submissions.benchmarks.names", "NAMES"), "__version__": ("submissions.version", "VERSION")}
+
+if Path(__file__).with_name("metrics").is_file():
+    __path__.append(str(Path(__file__).parents[1]))
 
 
 def __getattr__(name: str) -> Any:

@@ -210,7 +210,8 @@ def _places(place: str, index: Any, named: bool) -> list[Any]:
 
 
 def _metric(name: str) -> Any:
-    names = sorted(path.parent.name for path in (Path(__file__).parent / "metrics").glob("*/formula.py"))
+    folder = Path(import_module("fairspace.metrics").__file__ or "").parent
+    names = sorted(path.parent.name for path in folder.glob("*/formula.py"))
     if name not in names:
         raise UsageError(f"There is no metric {name!r}{did_you_mean(name, names)}. Metrics: {', '.join(names)}.")
     module = import_module(f"fairspace.metrics.{name}.{name}")

@@ -17,13 +17,13 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import orjson
 
+from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.results.board import facts_of, logged_row
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row_errors import Errors, errors_of, keep_errors, with_errors
 from fairspace.submissions.results.tiers import keep_ranked_draws, ranked_draws
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import Value
 from fairspace.submissions.version import VERSION
 

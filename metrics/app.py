@@ -1,7 +1,7 @@
 """The page of a metric's Space: rows and settings in text boxes, the result out.
 
-A Space holds one folder, so each metric folder links to this one file. The card beside it names the metric, and the
-page opens with the first example of the metric's description.
+Publishing lays this file beside the metric. The card there names the metric, and the page opens with the first example
+of the metric's description.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Integers = NDArray[np.int64]
 Bounds = tuple[Any, Any, Any]
 """Value, low and high: numbers of one table, or arrays of tables along leading axes."""
 
@@ -106,7 +106,7 @@ def distinct(column: Iterable[Any], what: str) -> tuple[str, ...]:
     return tuple(sorted(label for label in labels if label))
 
 
-def encode(column: Sequence[Any], what: str, names: Sequence[str], *, missing: bool = True) -> Ints:
+def encode(column: Sequence[Any], what: str, names: Sequence[str], *, missing: bool = True) -> Integers:
     """The place of every label in `names`, -1 if missing, shape (n,). METRIC_UNKNOWN_LABEL for an unknown one."""
     places: dict[Any, int] = {name: i for i, name in enumerate(names)} | ({"": -1, None: -1} if missing else {})
     try:
@@ -148,7 +148,7 @@ def missing_by_name(missing: Any) -> Mapping[str, Any]:
     return {}
 
 
-def cross_count(rows: Ints, height: int, places: Ints, width: int) -> tuple[Ints, Ints]:
+def cross_count(rows: Integers, height: int, places: Integers, width: int) -> tuple[Integers, Integers]:
     """Counts of each label in each row, shape (height, width), and of missing labels, (height,)."""
     table = np.bincount(rows * (width + 1) + places + 1, minlength=height * (width + 1)).reshape(height, width + 1)
     return table[:, 1:], table[:, 0]
@@ -166,7 +166,7 @@ def number(x: float) -> float | None:
 
 
 def evidence_of(
-    names: Sequence[str], counts: Ints, bounds: tuple[Floats, Floats, Floats], jobs: Sequence[str] | None
+    names: Sequence[str], counts: Integers, bounds: tuple[Floats, Floats, Floats], jobs: Sequence[str] | None
 ) -> dict[str, Any]:
     """Evidence of a measure of group shares: count and share of each group, and each occupation's own bounds.
 

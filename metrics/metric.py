@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from .columns import CITATION, PAPER, Floats, Ints, MetricInputError, check_lengths
+from fairspace.metrics.columns import CITATION, PAPER, Floats, Integers, MetricInputError, check_lengths
 
 _NAMES = """
 concepts embeddings female_competence female_emotions female_matched female_positive female_sentences
@@ -112,9 +112,9 @@ class Design:
         renames: Whether clusters hold the labels of the unit whole, so that each copy has labels of its own.
     """
 
-    order: Ints
-    sizes: Ints
-    strata: Sequence[Ints]
+    order: Integers
+    sizes: Integers
+    strata: Sequence[Integers]
     renames: bool
 
     def part(self, rows: Any) -> Part:
@@ -125,7 +125,7 @@ class Design:
         return Part(clusters, strata, clusters / max(1, int(rows.sum())))
 
     @classmethod
-    def of(cls, columns: Mapping[str, Any], clusters: Any, sampling: Sampling, group: Ints | None) -> Design:
+    def of(cls, columns: Mapping[str, Any], clusters: Any, sampling: Sampling, group: Integers | None) -> Design:
         """The design of rows with these columns; METRIC_CLUSTERS for a row without a label, and for a split set."""
         size, whole = check_lengths(**columns), sampling.unit == "sets"
         if clusters is not None:
@@ -152,7 +152,7 @@ class Design:
             strata[:2] = [strata[0] + strata[1]]
         return cls(order, sizes, [np.array(each) for each in strata], whole)
 
-    def draw(self, count: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
+    def draw(self, count: int, seed: int) -> Iterator[tuple[Integers, Integers]]:
         """Rows of each resample, and the number of the drawn cluster that each is from."""
         random, starts = np.random.default_rng(seed), np.cumsum(self.sizes) - self.sizes
         for _ in range(count):
@@ -241,7 +241,7 @@ class ColumnMetric(evaluate.Metric, ABC):
         arguments: Mapping[str, Any],
         confidence: float | None,
         clusters: Sequence[Any] | None = None,
-        group: Ints | None = None,
+        group: Integers | None = None,
         resamples: int | None = None,
         seed: int = 0,
     ) -> tuple[list[dict[str, Any]], list[dict[str, Floats]], Design | None]:
@@ -267,7 +267,7 @@ class ColumnMetric(evaluate.Metric, ABC):
         columns = {name: objects(arguments[name]) for name in rowwise if arguments.get(name) is not None}
         parts = range(1 if group is None else group.max(initial=-1) + 2)
 
-        def results(rows: Ints, drawn: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        def results(rows: Integers, drawn: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             for part in parts:
                 chosen = slice(None) if part == 0 or group is None else group[rows] == part - 1
                 yield self._measure(**{**arguments, **{name: column[chosen] for name, column in drawn.items()}})

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import Ints, MetricInputError
+from fairspace.metrics.columns import Integers, MetricInputError
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -49,7 +49,7 @@ def read_vectors(rows: Sequence[Any], what: str) -> Floats:
     return np.array([v if v.size else np.full(width, np.nan) for v in read]).reshape(len(read), width)
 
 
-def check_occupations(occupations: Sequence[Any], place: Ints, apart: NDArray[np.bool_], what: str) -> None:
+def check_occupations(occupations: Sequence[Any], place: Integers, apart: NDArray[np.bool_], what: str) -> None:
     """METRIC_ROLE unless every row names an occupation, except those `apart`, which name none and are called `what`.
 
     `place` has the number of each row's occupation, -1 without one.

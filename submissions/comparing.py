@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
+from fairspace.metrics.columns import Floats
+from fairspace.metrics.resampling import MOST_UNDEFINED, Z
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
@@ -26,8 +28,6 @@ from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.results.tiers import FEWEST_DRAWS
 from fairspace.submissions.show.headline import caption, first_values, model_names, named_lines, no_rank
 from fairspace.submissions.show.table import Table, wrapped
-from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED, Z
-from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.scores import WITHOUT, Draws, ScoreDraws, many_score_draws
 from fairspace.submissions.uncertainty.scores import Drawn as ScoresDrawn
 from fairspace.submissions.values import Value

@@ -13,11 +13,11 @@ from typing import Any
 from urllib.parse import quote
 
 from fairspace.builders.writing import write_text
+from fairspace.metrics.resampling import LEVEL
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.results.board import entry
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard
-from fairspace.submissions.uncertainty.uncertainty import LEVEL
 from fairspace.submissions.values import Value
 
 # Every Eval Ever 0.3 (arXiv:2606.14516): the record of a result; fairness is a property of many answers, so it has no

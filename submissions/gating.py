@@ -20,6 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import ndtr
 
+from fairspace.metrics.resampling import Z
 from fairspace.submissions.benchmarks.benchmark import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
@@ -32,7 +33,6 @@ from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.results.tiers import FEWEST_DRAWS, LEVEL
 from fairspace.submissions.show.headline import first_values
 from fairspace.submissions.show.table import Table, wrapped
-from fairspace.submissions.uncertainty.bootstrap import Z
 from fairspace.submissions.uncertainty.scores import WITHOUT
 from fairspace.submissions.values import Value, number_of
 

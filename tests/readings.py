@@ -21,10 +21,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fairspace.metrics.resampling import clopper_pearson
 from fairspace.submissions.answers.misreading import COLUMNS, REFERENCE, TaskErrors, measured_errors
 from fairspace.submissions.answers.reading import NO_CHOICE, Compared
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.uncertainty.bootstrap import clopper_pearson
 
 ROOT = Path(__file__).parents[1]
 BLIND = ROOT / "tests" / "data" / "readings" / "blind"

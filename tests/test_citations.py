@@ -9,8 +9,8 @@ import pytest
 
 from fairspace.builders.registry import paper, table
 from fairspace.cards.metric_card import metric_card
-from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.report.contents import citations
+from tests.papers import NAMES
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("ares", "builders", "cards", "leaderboard_space", "metrics", "notebooks", "submissions")

@@ -38,7 +38,7 @@ UNFAVOURABLE = {
     "stereotypical_bias": [("response", "left"), ("id", "nurse"), ("response", "female|white")],
     "genres": [("judgement", "Task1"), ("id", "^ar/"), ("response", "She")],
 }
-"""Rows that a submitter might hope to gain by leaving out, as (column, pattern)."""
+"""Rows that a submitter might hope to gain by leaving out, as (column, pattern); of others, those of each choice."""
 DESCRIPTIVE = ("na_rate", "steer_success", "share", "chance", "narratives", "refusal")
 UNKNOWN = ("drop", "silence")
 """Damage that leaves an answer unknown; a refused or garbled one is known."""
@@ -159,7 +159,8 @@ def test_damage_at_random_never_helps(bench: str, name: str, damage: str) -> Non
 def test_leaving_out_what_looks_unfavourable_never_helps(bench: str, name: str) -> None:
     before = scored_baseline(name, bench)
     submission = baseline(name, bench)
-    for column, pattern in UNFAVOURABLE[bench]:
+    choices = [("response", choice) for task in benchmark(bench).tasks for choice in task.choices]
+    for column, pattern in UNFAVOURABLE.get(bench, choices):
         for share in (0.03, 1.0):
             values, after = score(damaged(submission, drop, where_text_is(column, pattern, share)))
             assert_not_better(bench, before.scored, after)

@@ -31,6 +31,7 @@ import pyarrow as pa
 from fairspace.ares.annotating.labellers import ARES, Package, SeenFace, package
 from fairspace.ares.annotating.source import Entry, contents, fetched, list_images, open_source
 from fairspace.builders.engine.build import file_hash, write_atomically
+from fairspace.builders.engine.output import check_same, claim, in_use
 from fairspace.builders.errors import BuildError
 
 if TYPE_CHECKING:
@@ -453,7 +454,7 @@ def annotate(
     TOOL_MISSING for models and packages; as `find_labeller`.
     """
     if out.is_file():
-        raise _in_use(out, "it is a file")
+        raise in_use(out, "it is a file")
     source = open_source(images, task, names)
     by = find_labeller(labeller, model, measurement)
     options: dict[str, Any] = {"detector": detector, "device": device, "ask_endpoint": ask_endpoint}
@@ -475,7 +476,7 @@ def annotate(
         request["label_error"] = by.error
     if (out / FILE).is_file():
         return Report(out, _finished(out, request), 0, 0.0)
-    _claim(out, request)
+    claim(out, out / WORK / "asked.json", request)
     began, done, size = time.monotonic(), 0, max(shard, -(-len(entries) // MOST))
     starts = range(0, max(1, len(entries)), size)
     files = {start: out / WORK / f"{place:05}-of-{len(starts):05}.json" for place, start in enumerate(starts)}
@@ -543,33 +544,11 @@ def _finish(out: Path, files: Sequence[Path], request: Mapping[str, Any], labell
     return data
 
 
-def _claim(out: Path, request: Mapping[str, Any]) -> None:
-    file = out / WORK / "asked.json"
-    text = json.dumps(request, indent=1, sort_keys=True)
-    if not file.is_file():
-        if out.is_dir() and any(out.iterdir()):
-            raise _in_use(out, "it is not empty")
-        write_atomically(file, text)
-    elif file.read_text(encoding="utf-8") != text:
-        before = json.loads(file.read_text(encoding="utf-8"))
-        raise _in_use(out, f"unfinished work with {_difference(before, request)}")
-
-
 def _finished(out: Path, request: Mapping[str, Any]) -> dict[str, Any]:
     data: dict[str, Any] = json.loads((out / FILE).read_text(encoding="utf-8"))
-    if {name: data.get(name) for name in request} != request:
-        raise _in_use(out, f"finished work with {_difference(data, request)}")
+    check_same(out, data, request)
     for shard in data["shards"]:
         for table in _TABLES:
             if not _is_there(out, shard[table]):
-                raise _in_use(out, f"{shard[table]['file']} is not what was written")
+                raise in_use(out, f"{shard[table]['file']} is not what was written")
     return data
-
-
-def _difference(before: Mapping[str, Any], request: Mapping[str, Any]) -> str:
-    return "another " + ", ".join(name for name, value in request.items() if before.get(name) != value)
-
-
-def _in_use(out: Path, what: str) -> BuildError:
-    mend = "name another --out, or remove the folder"
-    return BuildError("OUT_IN_USE", str(out), what, "a new folder, or this work's own", mend)

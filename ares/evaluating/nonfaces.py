@@ -1,6 +1,6 @@
 """A labeller's answers to drawn images without a single whole face, kind by kind; ideal: none is `ok`.
 
-Images are from `fairspace.ares.training.drawn_nonfaces`; kinds that show faces are made of the measured faces.
+Images are from `fairspace.ares.training.nonfaces`; kinds that show faces are made of the measured faces.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fairspace.ares.classifying_ares import Answered
 from fairspace.ares.evaluating.measure import Share
 from fairspace.ares.evaluating.measurement import MeasuredGate
 from fairspace.ares.gate_ares import OUTCOMES
-from fairspace.ares.training.drawn_nonfaces import KINDS, nonface
+from fairspace.ares.training.nonfaces import KINDS, nonface
 
 OK = "ok"
 WORDS = (OK, *OUTCOMES[1:], "other")

@@ -119,7 +119,7 @@ class GateSettings(Schedule):
     """The gate, on the stem of the backbone `kind`: channels, training faces and non-faces of each kind.
 
     `faces`: most of each part; `hard`: images of each `hard` kind; `tested`: images of each kind in the test;
-    `without`: kinds of `drawn_nonfaces` left out of training, beside those held out.
+    `without`: kinds of `nonfaces` left out of training, beside those held out.
     """
 
     kind: Literal["clip", "dinov2", "convnext"]

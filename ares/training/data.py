@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.reading_ares import quiet
 from fairspace.ares.training.loop import image_seed
-from fairspace.builders.drawn.drawing import draw_sitter, sitter
-from fairspace.builders.drawn.figure import ATTIRE, BUCKETS, draws, wall
+from fairspace.builders.drawn.swatches import ATTIRE, BUCKETS, STRIPS, draw_person, draws, person, wall
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, GENDERS
 
@@ -65,12 +64,13 @@ def drawn_face(part: str, number: int, *, seed: int = 0, size: int = 64) -> Draw
 
     60 numbers in a row hold each group and swatch once. `size`: pixels of a side.
     """
+    from PIL import Image as Images
+
     random = draws("drawn face", seed, part, number)
     gender, age, monk = _CELLS[number % len(_CELLS)]
     incomplete, small, noisy = random.random_sample(3) < (INCOMPLETE, SMALL, NOISY)
     accessories, insignia, beard = random.random_sample(3) < (0.5, 0.2, 0.3)
-    colours = list(ATTIRE)
-    who = sitter(
+    who = person(
         gender,
         age,
         _SWATCH[monk],
@@ -79,37 +79,21 @@ def drawn_face(part: str, number: int, *, seed: int = 0, size: int = 64) -> Draw
         accessories=bool(accessories),
         insignia=bool(insignia),
         facial_hair=bool(beard and gender == "male"),
-        attire=colours[random.randint(len(colours))],
-        expression=("neutral", "smiling", "serious")[random.randint(3)],
+        attire=list(ATTIRE)[random.randint(len(ATTIRE))],
+        expression=list(STRIPS["expression"])[random.randint(3)],
     )
     inner = round(size * random.uniform(0.7, 0.95)) if small else size
-    kind = ("side", "scarf", "panel")[random.randint(3)] if incomplete else ""
-    image = draw_sitter(who, int(random.randint(2**31)), size=inner, incomplete=kind)
-    pixels = _placed(np.asarray(image, np.float64), size, random)
+    image = draw_person(who, int(random.randint(2**31)), inner, incomplete=bool(incomplete))
+    pixels = np.empty((size, size, 3))
+    pixels[:] = wall(random)
+    x, y = random.randint(size - inner + 1, size=2)
+    pixels[y : y + inner, x : x + inner] = image
     if noisy:
         pixels = pixels + random.normal(0, random.uniform(0, _NOISE), pixels.shape)
     labels = {"gender": gender, "age": age, "skin_tone": _SWATCH[monk]}
     labels["accessories"] = "with" if accessories else "without"
-    return DrawnFace(_picture(pixels), labels, monk, bool(incomplete))
-
-
-def _placed(
-    pixels: np.typing.NDArray[np.float64], size: int, random: np.random.RandomState
-) -> np.typing.NDArray[np.float64]:
-    inner = len(pixels)
-    if inner == size:
-        return pixels
-    whole = np.empty((size, size, 3))
-    whole[:] = wall(random)
-    x, y = random.randint(size - inner + 1, size=2)
-    whole[y : y + inner, x : x + inner] = pixels
-    return whole
-
-
-def _picture(pixels: np.typing.NDArray[np.float64]) -> Image:
-    from PIL import Image
-
-    return Image.fromarray(np.clip(np.rint(pixels), 0, 255).astype(np.uint8))
+    image = Images.fromarray(np.clip(np.rint(pixels), 0, 255).astype(np.uint8))
+    return DrawnFace(image, labels, monk, bool(incomplete))
 
 
 DRAWN = "drawn:"

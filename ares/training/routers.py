@@ -28,9 +28,9 @@ from fairspace.ares.rounding_ares import rounded
 from fairspace.ares.routing_ares import EscalationRouter, FastRouter, cut, meta_features, vote
 from fairspace.ares.training.config import Augmentation, EscalationSettings, TrainingConfig
 from fairspace.ares.training.data import Data, Faces
-from fairspace.ares.training.drawn_nonfaces import KINDS, nonface
 from fairspace.ares.training.experts import predictions
 from fairspace.ares.training.loop import Event, Run, Stage, augmented, drawn, fit, image_seed, read_state, write_state
+from fairspace.ares.training.nonfaces import KINDS, nonface
 from fairspace.builders.errors import BuildError
 
 

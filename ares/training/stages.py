@@ -49,6 +49,7 @@ from fairspace.ares.training.routers import (
     train_gate,
 )
 from fairspace.builders.engine.build import write_atomically
+from fairspace.builders.engine.output import claim
 from fairspace.builders.errors import BuildError
 
 # Stage 4 (IRIS, B.1): the routers' thresholds stay the paper's unless the configuration says otherwise.
@@ -278,18 +279,14 @@ def opened_run(config: TrainingConfig, out: Path, progress: Progress) -> Iterato
 
 def claimed(out: Path, request: Mapping[str, str]) -> dict[str, Any] | None:
     """The report of a finished run with these arguments; None if it is still to do. OUT_IN_USE for another one."""
-    report, claim = out / REPORT, out / WORK / "asked.json"
+    report = out / REPORT
     if report.is_file():
         before: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
         last = before.get("added", [before])[-1]
         if {key: last.get(key) for key in request} == dict(request):
             shutil.rmtree(out / WORK, ignore_errors=True)
             return before
-    asked = json.loads(claim.read_text(encoding="utf-8")) if claim.is_file() else None
-    if asked != request and (asked is not None or (out.is_dir() and any(out.iterdir()))):
-        mend = "name another folder with --out, or remove this one"
-        raise BuildError("OUT_IN_USE", str(out), "something else", "an empty folder, or one of the same training", mend)
-    write_atomically(claim, json.dumps(request))
+    claim(out, out / WORK / "asked.json", request)
     return None
 
 

@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fairspace.builders.drawn.drawing import draw_face, draw_object, draw_scene, sitter
-from fairspace.builders.drawn.figure import BUCKETS, draws
+from fairspace.ares.annotating.annotate import ANNOTATIONS
+from fairspace.builders.drawn.swatches import BUCKETS, draw_face, draw_object, draw_scene, draws, person
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
@@ -40,17 +40,6 @@ MODELS = {"drawn-a": (2, 0.85), "drawn-b": (1, 0.6)}
 _SIZE = 160
 _NEUTRAL, _STEER = "generation_neutral", "generation_steer"
 _LABELS = ("gender", "age", "skin_tone")
-_ANNOTATIONS = pa.schema(
-    [
-        *(pa.field(name, pa.string(), nullable=False) for name in ("task", "id")),
-        *(pa.field(name, pa.int32(), nullable=False) for name in ("sample", "face")),
-        pa.field("status", pa.string(), nullable=False),
-        *((name, pa.string()) for name in (*_LABELS, "race")),
-        *((f"{name}_quality", pa.float64()) for name in ("image", "face")),
-        *((f"{name}_similarity", pa.float64()) for name in ("prompt", "reference")),
-        ("faces", pa.int32()),
-    ]
-)
 _IMAGES = pa.schema(
     [
         *((name, pa.string()) for name in ("task", "id")),
@@ -85,7 +74,7 @@ def write_models(folder: Path) -> None:
         half = len(drawn) // 2
         for number, part in enumerate((drawn[:half], drawn[half:])):
             name = f"{number:05d}-of-00002.parquet"
-            annotations = pa.Table.from_pylist([row for row, _ in part], schema=_ANNOTATIONS)
+            annotations = pa.Table.from_pylist([row for row, _ in part], schema=ANNOTATIONS)
             images = pa.Table.from_pylist([image for _, image in part if image], schema=_IMAGES)
             pq.write_table(annotations, place / f"annotations-{name}")
             pq.write_table(images, place / f"images-{name}")
@@ -205,11 +194,11 @@ def _facet(folder: Path) -> None:
     while cells:
         people, cells = cells[: 1 + number % 3], cells[1 + number % 3 :]
         name = f"sa_{1000000 + number * 37}.jpg"
-        drawn = [sitter(*cell[1:], number * 10 + place) for place, cell in enumerate(people)]
+        drawn = [person(*cell[1:], number * 10 + place) for place, cell in enumerate(people)]
         image, person_boxes = draw_scene(drawn, number, (480 if len(people) < 3 else 640, 360))
         _save(image, folder / "images" / name)
         for (occupation, *labels), who, box in zip(people, drawn, person_boxes, strict=True):
-            row = _person(len(rows), name, occupation, labels, who.monk, box)
+            row = _person(len(rows), name, occupation, labels, who.monk or 0, box)
             # Every tenth person has no age, and the detector misses one person.
             if len(rows) % 10 == 7:
                 row |= {f"age_presentation_{_AGE_COLUMNS[labels[1]]}": 0, "age_presentation_na": 1}

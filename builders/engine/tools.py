@@ -1,6 +1,6 @@
 """Interfaces of models: find persons; make, edit, label and compare images; write descriptions.
 
-`builders/models/` implements them with real models, `builders/drawn/tools.py` with drawings. The manifest prints each
+`builders/models/` implements them with real models, `builders/drawn/tools.py` with swatches. The manifest prints each
 tool's `name`, with the revision or settings that decide its output.
 """
 

@@ -173,8 +173,24 @@ def _metric(name: str, namespace: str) -> Artifact:
     folder = ROOT / "metrics" / name
     card = metric_card(folder)
     check_card(card, "space", f"metrics/{name}/README.md")
-    files: Files = {**dict(_folder(folder)), "README.md": card.encode()}
+    files: Files = {**metric_files(folder), "README.md": card.encode()}
     return Artifact(name, Repo(f"{namespace}/{name}", "space", sdk="gradio"), lambda scratch: files)
+
+
+_SHARED = re.compile(r"^( *from )fairspace\.metrics(\.\w+ import)", re.MULTILINE)
+
+
+def metric_files(folder: Path) -> dict[str, bytes]:
+    """A metric's folder that stands alone: beside its own files the page, and the shared modules that they import."""
+    files: dict[str, bytes] = {}
+    waiting = [*_folder(folder), ("app.py", ROOT / "metrics" / "app.py")]
+    while waiting:
+        path, file = waiting.pop()
+        text = file.read_text(encoding="utf-8")
+        names = {f"{found[2].split()[0][1:]}.py" for found in _SHARED.finditer(text)}
+        waiting += [(name, ROOT / "metrics" / name) for name in sorted(names - {*files, path})]
+        files[path] = _SHARED.sub(r"\1\2", text).encode()
+    return files
 
 
 def _ares(folder: Path, namespace: str, release: str) -> Artifact:
@@ -266,7 +282,7 @@ def _normal(name: str) -> str:
 
 
 def _folder(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Path below the folder and file, sorted; links are followed, so a shared helper lies beside each metric."""
+    """Path below the folder and file, sorted."""
     for file in sorted(folder.rglob("*")):
         path = file.relative_to(folder)
         if file.is_file() and not _LEFT_OUT & set(path.parts) and file.suffix != ".pyc":

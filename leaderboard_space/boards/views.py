@@ -5,16 +5,38 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any
+from importlib.util import find_spec
+from typing import Any, cast
 
-from fairspace.leaderboard_space.boards.view import View
+from fairspace.leaderboard_space.boards.figures import Figure
+from fairspace.leaderboard_space.boards.figures import ranking as ranking_of
+from fairspace.leaderboard_space.boards.view import Column, Slice, View
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.errors import did_you_mean
 
-VIEWS: dict[str, View] = {name: import_module(f"{__package__}.{name}").VIEW for name in NAMES}
-"""Benchmark -> its page, from `boards/<benchmark>.py`."""
+
+def _view(name: str) -> View:
+    """The page that `boards/<benchmark>.py` declares; the scores of the scoring table without such a file."""
+    if find_spec(f"{__package__}.{name}") is not None:
+        return cast(View, import_module(f"{__package__}.{name}").VIEW)
+    bench = find_benchmark(name)
+    table = bench.scoring.table(bench.standards[bench.default], AS_RELEASED)
+    headers = {score: bench.words.columns.get(score, score.replace("_", " ")) for score in table.rules}
+    total, *columns = (Column(score, headers[score]) for score in sorted(headers, key=lambda s: s != table.ranking[0]))
+    ranking = Figure(
+        "ranking",
+        f"{total.header} with its bounds",
+        "The line shows what missing answers allow; ranks use its worse end.",
+        ranking_of(lambda row: total.score, total.header),
+    )
+    return View(name, {"Scores": Slice(total, columns)}, figures=(ranking,))
+
+
+VIEWS: dict[str, View] = {name: _view(name) for name in NAMES}
+"""Benchmark -> its page."""
 
 
 def chosen_view(benchmark: str) -> View:

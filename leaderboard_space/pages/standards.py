@@ -45,7 +45,7 @@ def standard(request: Request, benchmark: str, name: str) -> Response:
     rows = board_of(state, benchmark, name)
     about = find_benchmark(benchmark)
     chosen = about.standards[name]
-    scored = about.about().scored(chosen)
+    scored = about.scored(chosen)
     before, first = neighbours(benchmark, name)
     moved = moves(rows, board_of(state, benchmark, first.name)) if first is not None else []
     return page(

@@ -7,9 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from .columns import NO_CLASS, MetricInputError, check_count, check_lengths, check_names, distinct, encode, outcome
+from fairspace.metrics.columns import (
+    NO_CLASS,
+    MetricInputError,
+    check_count,
+    check_lengths,
+    check_names,
+    distinct,
+    encode,
+    outcome,
+)
+from fairspace.metrics.metric import About, ColumnMetric
+
 from .formula import accuracy_disparity, left_out
-from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Accuracy disparity is the gap between the most and the least accurate group: max Acc(g) - min Acc(g). An unmappable

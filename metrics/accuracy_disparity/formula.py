@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .columns import Bounds, Floats
+from fairspace.metrics.columns import Bounds, Floats
 
 
 def accuracy_disparity(
@@ -43,28 +43,19 @@ def accuracy_disparity(
     return value[()], np.fmin(low, value), np.fmax(high, value)
 
 
-def accuracy_gap(correct: Floats, answers: Floats) -> Floats:
-    """AD of right answers among all, both of shape (..., k); nan where fewer than two groups have an answer."""
-    seen = answers > 0
-    accuracy = correct / np.where(seen, answers, 1.0)
-    gap = _largest(accuracy, seen) + _largest(-accuracy, seen)
-    return np.asarray(np.where(seen.sum(-1) > 1, gap, np.nan))
+def accuracy_gap(correct: Floats, answers: Floats, order: tuple[Floats, Floats] | None = None) -> Floats:
+    """AD of right answers among all, both of shape (..., k); nan where fewer than two groups have an answer.
 
-
-def accuracy_gap_along(order: tuple[Floats, Floats], correct: Floats, answers: Floats) -> Floats:
-    """The accuracy of the group that is best in `order` less that of the group that is worst there.
-
-    Args:
-        order: right answers and all answers that say the order, (..., k) each.
-        correct: right answers, (..., k).
-        answers: all answers.
-
-    Returns:
-        (...) AD if both have the same best and worst group, and less otherwise; nan where one of the two has no answer.
+    `order`: right and all answers that say which group is the most and which the least accurate. Other ones than
+    those of the gap give AD if both have the same best and worst group, and less otherwise; nan where one of the two
+    has no answer.
     """
-    right, total = order
+    right, total = (correct, answers) if order is None else order
     seen = total > 0
     accuracy = right / np.where(seen, total, 1.0)
+    if order is None:
+        gap = _largest(accuracy, seen) + _largest(-accuracy, seen)
+        return np.asarray(np.where(seen.sum(-1) > 1, gap, np.nan))
     best = np.where(seen, accuracy, -np.inf).argmax(-1)[..., None]
     worst = np.where(seen, accuracy, np.inf).argmin(-1)[..., None]
     known = np.where(answers > 0, correct / np.where(answers > 0, answers, 1.0), np.nan)
@@ -73,8 +64,7 @@ def accuracy_gap_along(order: tuple[Floats, Floats], correct: Floats, answers: F
         np.take_along_axis(np.broadcast_to(known, (*shape, known.shape[-1])), np.broadcast_to(at, (*shape, 1)), -1)
         for at in (best, worst)
     ]
-    gap = np.asarray((ends[0] - ends[1])[..., 0])
-    return np.where(np.broadcast_to(seen.sum(-1), shape) > 1, gap, np.nan)
+    return np.where(np.broadcast_to(seen.sum(-1), shape) > 1, (ends[0] - ends[1])[..., 0], np.nan)
 
 
 def _largest(column: Floats, chosen: NDArray[np.bool_]) -> Floats:

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .columns import MetricInputError, check_lengths, distinct, encode, numbers, outcome
+from fairspace.metrics.columns import MetricInputError, check_lengths, distinct, encode, numbers, outcome
+from fairspace.metrics.metric import About, ColumnMetric
+
 from .formula import answer_consistency_difference
-from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Answer consistency difference is how far ratings differ when only the person's group changes: the mean of

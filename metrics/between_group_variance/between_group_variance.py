@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .columns import MetricInputError, check_lengths, check_names, number, numbers, outcome
+from fairspace.metrics.columns import MetricInputError, check_lengths, check_names, number, numbers, outcome
+from fairspace.metrics.metric import About, ColumnMetric
+
 from .formula import between_group_variance, plain_variance, rate_variance
-from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Between-group variance is how far the rates of groups differ, as a variance, less what sampling error adds to it: the

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .columns import Floats
+from fairspace.metrics.columns import Floats
 
 
 def between_group_variance(values: ArrayLike, variances: ArrayLike) -> Any:

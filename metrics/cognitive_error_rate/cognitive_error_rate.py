@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from .columns import FACT_OR_FAIR_CITATION, encode, outcome
+from fairspace.metrics.columns import FACT_OR_FAIR_CITATION, encode, outcome
+from fairspace.metrics.metric import About, ColumnMetric
+
 from .formula import BASELINES, KINDS, average_increase, cognitive_error_rate, increase
-from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 How often a context with a cognitive error (representativeness bias, attribution error, in-group and out-group bias)

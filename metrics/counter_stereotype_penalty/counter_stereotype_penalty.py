@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .columns import PROMPTS, MetricInputError, check_lengths, encode, numbers, outcome
+from fairspace.metrics.columns import PROMPTS, MetricInputError, check_lengths, encode, numbers, outcome
+from fairspace.metrics.metric import About, ColumnMetric
+
 from .formula import counter_stereotype_penalty
-from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Counter-stereotype penalty is how far the mean of an image score falls when the prompt runs against a stereotype:

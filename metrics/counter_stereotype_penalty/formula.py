@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .columns import Bounds, Floats
+from fairspace.metrics.columns import Bounds, Floats
 
 
 def counter_stereotype_penalty(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import (
+from fairspace.metrics.columns import (
     MetricInputError,
     check_count,
     check_lengths,
@@ -21,8 +21,9 @@ from .columns import (
     numbers,
     outcome,
 )
+from fairspace.metrics.metric import About, ColumnMetric
+
 from .formula import distribution_divergence
-from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Distribution divergence is how far the group shares of the samples are from reference shares: the Jensen-Shannon

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .columns import Floats
+from fairspace.metrics.columns import Floats
 
 
 def distribution_divergence(

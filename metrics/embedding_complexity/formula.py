@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .vectors import MISSING, RESAMPLES, Floats, drawn, in_order, percentiles, summary
+from fairspace.metrics.vectors import MISSING, RESAMPLES, Floats, drawn, in_order, percentiles, summary
 
 NAME = "embedding_complexity"
 ROLES = ("stereotypical", "counter_stereotypical")

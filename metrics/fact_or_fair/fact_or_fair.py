@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from .columns import FACT_OR_FAIR_CITATION, MetricInputError, cross_count, distinct, encode, outcome
+from fairspace.metrics.columns import FACT_OR_FAIR_CITATION, MetricInputError, cross_count, distinct, encode, outcome
+from fairspace.metrics.metric import About, ColumnMetric
+
 from .formula import GROUPS, VARIANTS, entropy_score, factuality, fairness_score, kld_score
-from .metric import About, ColumnMetric
 from .tradeoff import distance
 
 DESCRIPTION = """\

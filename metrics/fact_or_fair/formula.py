@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import rel_entr, xlogy
 
-from .columns import Floats
+from fairspace.metrics.columns import Floats
 
 Triple = tuple[float, float, float]
 

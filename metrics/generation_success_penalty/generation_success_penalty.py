@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .columns import PROMPTS, check_lengths, check_names, distinct, encode, outcome
+from fairspace.metrics.columns import PROMPTS, check_lengths, check_names, distinct, encode, outcome
+from fairspace.metrics.metric import About, ColumnMetric
+
 from .formula import generation_success_penalty
-from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Generation success penalty is how much less often a model shows what was asked when the prompt runs against a

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .columns import Floats
+from fairspace.metrics.columns import Floats
 
 Triple = tuple[float, float, float]
 

@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from .columns import GENRES_CITATION, MetricInputError, encode, number, numbers, outcome
+from fairspace.metrics.columns import GENRES_CITATION, MetricInputError, encode, number, numbers, outcome
+from fairspace.metrics.metric import About, ColumnMetric
+
 from .formula import (
     RELATIONAL_MODELS,
     correlation_p,
@@ -18,7 +20,6 @@ from .formula import (
     subject_sentence_difference,
     warmth_ratio_difference,
 )
-from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Eight differences between the male and the female character of two-character narratives (M1 to M8): traits, agency and

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .columns import Bounds
+from fairspace.metrics.columns import Bounds
 
 
 def hallucination_inconsistency(inconsistent: ArrayLike, pairs: ArrayLike, missing_pairs: ArrayLike) -> Bounds:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .columns import MetricInputError, check_lengths, check_names, distinct, encode, outcome
+from fairspace.metrics.columns import MetricInputError, check_lengths, check_names, distinct, encode, outcome
+from fairspace.metrics.metric import About, ColumnMetric
+
 from .formula import hallucination_inconsistency
-from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Hallucination inconsistency is how often an answer turns from right to wrong when only the person's group changes:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .vectors import RESAMPLES, Floats, cosines, drawn, in_order, percentiles, summary, why_undefined
+from fairspace.metrics.vectors import RESAMPLES, Floats, cosines, drawn, in_order, percentiles, summary, why_undefined
 
 NAME = "intent_consistency"
 LAZY = 0.95

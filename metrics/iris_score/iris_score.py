@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from .columns import MetricInputError, check_lengths, encode, number, numbers
+from fairspace.metrics.columns import MetricInputError, check_lengths, encode, number, numbers
+from fairspace.metrics.metric import About, ColumnMetric
+
 from .formula import iris_score, profile_code, sector_magnitude, sector_values, total_magnitude
 from .granular import SKIN_DRIFT
-from .metric import About, ColumnMetric
 from .standard import IrisStandard
 from .standard_algorithm_1 import ALGORITHM_1
 from .standard_bounded import BOUNDED

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .vectors import RESAMPLES, Floats, distances, summary, why_undefined
+from fairspace.metrics.vectors import RESAMPLES, Floats, distances, summary, why_undefined
 
 NAME = "projection_distortion"
 ROLES = ("neutral", "stereotypical", "counter_stereotypical")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .columns import check_lengths, distinct, encode
+from fairspace.metrics.columns import check_lengths, distinct, encode
+from fairspace.metrics.metric import About, ColumnMetric
+from fairspace.metrics.vectors import RESAMPLES, read_vectors
+
 from .formula import ROLES, measure
-from .metric import About, ColumnMetric
-from .vectors import RESAMPLES, read_vectors
 
 DESCRIPTION = """\
 Projection distortion is how much a projection changes the ratio of the distances from a neutral prompt to its

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .columns import Floats
+from fairspace.metrics.columns import Floats
 
 
 def representation_disparity(counts: ArrayLike, missing: ArrayLike = 0) -> tuple[Floats, Floats, Floats]:
@@ -43,21 +43,18 @@ def representation_disparity(counts: ArrayLike, missing: ArrayLike = 0) -> tuple
     return value, np.fmin(low, value), np.fmax(high, value)
 
 
-def disparity(p: Floats) -> Floats:
-    """RD of shares p, shape (..., k). In order, the step from the t-th to the next share parts t (k - t) pairs."""
-    k = p.shape[-1]
-    t = np.arange(1, k)
-    return np.asarray((np.diff(np.sort(p, -1)) * (t * (k - t))).sum(-1) / (k - 1))
+def disparity(p: Floats, order: Floats | None = None) -> Floats:
+    """RD of shares p, shape (..., k). In order, the step from the t-th to the next share parts t (k - t) pairs.
 
-
-def disparity_along(order: Floats, p: Floats) -> Floats:
-    """The signed sum that is RD where the groups of p stand in the order of `order`; both of shape (..., k).
-
-    It is RD of p if p has that order, and less otherwise.
+    `order`, (..., k): numbers that say the order of the groups. RD if p has that order, and less otherwise.
     """
     k = p.shape[-1]
-    rank = np.argsort(np.argsort(order, -1), -1)
-    return np.asarray(((2 * rank - k + 1) * p).sum(-1) / (k - 1))
+    t = np.arange(1, k)
+    rising = np.sort(p, -1)
+    if order is not None:
+        shares, ranks = np.broadcast_arrays(p, np.argsort(order, -1))
+        rising = np.take_along_axis(shares, ranks, -1)
+    return np.asarray((np.diff(rising) * (t * (k - t))).sum(-1) / (k - 1))
 
 
 def level(p: Floats, spare: Floats) -> Floats:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import (
+from fairspace.metrics.columns import (
     check_count,
     check_lengths,
     check_names,
@@ -19,8 +19,9 @@ from .columns import (
     missing_by_name,
     outcome,
 )
+from fairspace.metrics.metric import About, ColumnMetric
+
 from .formula import representation_disparity
-from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Representation disparity is how unevenly samples are spread over all possible groups: the sum of |p_i - p_j| over the

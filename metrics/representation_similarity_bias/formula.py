@@ -11,7 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from .vectors import RESAMPLES, Floats, cosines, drawn, folded, in_order, percentiles, summary, why_undefined
+from fairspace.metrics.vectors import (
+    RESAMPLES,
+    Floats,
+    cosines,
+    drawn,
+    folded,
+    in_order,
+    percentiles,
+    summary,
+    why_undefined,
+)
 
 NAME = "representation_similarity_bias"
 GENDERS = ("female", "male")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .columns import check_lengths, distinct, encode
+from fairspace.metrics.columns import check_lengths, distinct, encode
+from fairspace.metrics.metric import About, ColumnMetric
+from fairspace.metrics.vectors import RESAMPLES, check_occupations, read_vectors
+
 from .formula import GENDERS, ROLES, measure
-from .metric import About, ColumnMetric
-from .vectors import RESAMPLES, check_occupations, read_vectors
 
 DESCRIPTION = """\
 Representational similarity bias (RSA) is how differently near a vision encoder puts stereotypical and

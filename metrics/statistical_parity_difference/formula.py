@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .columns import Bounds, Floats
+from fairspace.metrics.columns import Bounds, Floats
 
 
 def statistical_parity_difference(
@@ -48,24 +48,20 @@ def statistical_parity_difference(
     return value[()], np.fmin(low, value), np.fmax(high, value)
 
 
-def rate_gap(counts: Floats) -> Floats:
-    """SPD of answers per group and class, shape (..., k, c); nan where fewer than two groups have an answer."""
-    rates, seen = _rates(counts)
-    gap = (_largest(rates, seen) + _largest(-rates, seen)).max(-1)
-    return np.asarray(np.where(seen.sum(-1) > 1, gap, np.nan))
+def rate_gap(counts: Floats, order: Floats | None = None) -> Floats:
+    """SPD of answers per group and class, shape (..., k, c); nan where fewer than two groups have an answer.
 
-
-def rate_gap_along(order: Floats, counts: Floats) -> Floats:
-    """The gap of the class and of the two groups that show SPD in `order`, both (..., k, c).
-
-    SPD if both have the same class and groups at its ends, and less otherwise; nan where one of the two has no answer.
+    `order`, (..., k, c): answers that say the class, and its two groups. Other ones than `counts` give SPD if both
+    have the same class and groups at its ends, and less otherwise; nan where one of the two has no answer.
     """
-    rates, seen = _rates(order)
+    rates, seen = _rates(counts if order is None else order)
+    if order is None:
+        gap = (_largest(rates, seen) + _largest(-rates, seen)).max(-1)
+        return np.asarray(np.where(seen.sum(-1) > 1, gap, np.nan))
     known, there = _rates(counts)
     known = np.where(there[..., None], known, np.nan)
     highest = np.where(seen[..., None], rates, -np.inf)
     lowest = np.where(seen[..., None], rates, np.inf)
-    most, least = highest.argmax(-2), lowest.argmin(-2)
     widest = (highest.max(-2) - lowest.min(-2)).argmax(-1)[..., None]
     shape = np.broadcast_shapes(widest.shape[:-1], known.shape[:-2])
     column = np.take_along_axis(
@@ -73,7 +69,7 @@ def rate_gap_along(order: Floats, counts: Floats) -> Floats:
     )[..., 0]
     ends = [
         np.take_along_axis(column, np.broadcast_to(np.take_along_axis(group, widest, -1), (*shape, 1)), -1)[..., 0]
-        for group in (most, least)
+        for group in (highest.argmax(-2), lowest.argmin(-2))
     ]
     return np.where(np.broadcast_to(seen.sum(-1), shape) > 1, ends[0] - ends[1], np.nan)
 

@@ -7,9 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from .columns import NO_CLASS, check_count, check_lengths, check_names, cross_count, distinct, encode, outcome
+from fairspace.metrics.columns import (
+    NO_CLASS,
+    check_count,
+    check_lengths,
+    check_names,
+    cross_count,
+    distinct,
+    encode,
+    outcome,
+)
+from fairspace.metrics.metric import About, ColumnMetric
+
 from .formula import left_out, statistical_parity_difference
-from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Statistical parity difference is the largest gap, over the classes, in how often groups get one class as the answer:

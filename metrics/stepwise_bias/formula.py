@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .vectors import RESAMPLES, Floats, cosines, drawn, in_order, percentiles, summary, why_undefined
+from fairspace.metrics.vectors import RESAMPLES, Floats, cosines, drawn, in_order, percentiles, summary, why_undefined
 
 NAME = "stepwise_bias"
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .columns import check_count, check_lengths, distinct, encode
+from fairspace.metrics.columns import check_count, check_lengths, distinct, encode
+from fairspace.metrics.metric import About, ColumnMetric
+from fairspace.metrics.vectors import RESAMPLES, check_occupations, read_vectors
+
 from .formula import direction, measure
-from .metric import About, ColumnMetric
-from .vectors import RESAMPLES, check_occupations, read_vectors
 
 DESCRIPTION = """\
 Step-wise bias is how much an image decoder's leaning to a gender grows while the image is made: the cosine similarity

@@ -8,9 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from .columns import NO_CLASS, MetricInputError, check_lengths, check_names, distinct, encode, number, numbers, outcome
+from fairspace.metrics.columns import (
+    NO_CLASS,
+    MetricInputError,
+    check_lengths,
+    check_names,
+    distinct,
+    encode,
+    number,
+    numbers,
+    outcome,
+)
+from fairspace.metrics.metric import About, ColumnMetric
+
 from .formula import absolute_drift, stereotype_drift
-from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Stereotype drift is how much more common a group really is in the wrongly answered occupation than in the true one:

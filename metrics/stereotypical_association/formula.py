@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .columns import Floats
+from fairspace.metrics.columns import Floats
 
 Triple = tuple[float, float, float]
 
@@ -40,39 +40,28 @@ class Association(NamedTuple):
     response_rate: float
 
 
-def association(wins: ArrayLike, handed_in: ArrayLike) -> tuple[Floats, Floats]:
+def association(wins: ArrayLike, handed_in: ArrayLike, order: ArrayLike | None = None) -> tuple[Floats, Floats]:
     """S, and S over the answers that name a group, without bounds.
 
     Args:
         wins: (..., instances, k) answers per instance and group.
         handed_in: (...) all answers, with those that name no group.
+        order: (..., instances, k) answers that say on which side of 1/k each group lies; `wins` if left out. Other
+            ones give S if every group lies on the same side in both, and less otherwise.
 
     Returns:
         Two arrays of the leading axes, in [0, `largest_association`]; nan where an instance has no answer.
     """
-    filtered = filtered_association(wins)
-    return np.asarray(divide(np.sum(wins, axis=(-2, -1)), handed_in) * filtered), filtered
+    gaps = _gaps(wins)
+    apart = np.abs(gaps) if order is None else np.sign(_gaps(order)) * gaps
+    filtered = apart.sum(axis=-1).mean(axis=-1) / gaps.shape[-1]
+    return np.asarray(divide(np.sum(wins, axis=(-2, -1)), handed_in) * filtered), np.asarray(filtered)
 
 
-def filtered_association(wins: ArrayLike) -> Floats:
-    """(...) S over the answers that name a group, from (..., instances, k) answers per instance and group."""
+def _gaps(wins: ArrayLike) -> Floats:
+    """(..., instances, k) share of each group less 1/k; nan in an instance without an answer."""
     w = np.asarray(wins, float)
-    k = w.shape[-1]
-    p = divide(w, w.sum(axis=-1, keepdims=True))
-    return np.asarray(np.abs(p - 1 / k).sum(axis=-1).mean(axis=-1) / k)
-
-
-def association_along(order: ArrayLike, wins: ArrayLike) -> Floats:
-    """(...) S over the answers that name a group, with the sign of each gap |p - 1/k| taken from `order`.
-
-    Both are (..., instances, k) answers. It is S of `wins` if every group lies on the same side of 1/k in both, and
-    less otherwise; nan where an instance has no answer in one of the two.
-    """
-    o, w = np.asarray(order, float), np.asarray(wins, float)
-    k = w.shape[-1]
-    signs = np.sign(divide(o, o.sum(axis=-1, keepdims=True)) - 1 / k)
-    gaps = divide(w, w.sum(axis=-1, keepdims=True)) - 1 / k
-    return np.asarray((signs * gaps).sum(axis=-1).mean(axis=-1) / k)
+    return divide(w, w.sum(axis=-1, keepdims=True)) - 1 / w.shape[-1]
 
 
 def squared_association(wins: ArrayLike) -> Floats:

@@ -4,9 +4,19 @@ from typing import Any
 
 import numpy as np
 
-from .columns import MODSCAN_CITATION, MetricInputError, cross_count, distinct, encode, number, numbers, outcome
+from fairspace.metrics.columns import (
+    MODSCAN_CITATION,
+    MetricInputError,
+    cross_count,
+    distinct,
+    encode,
+    number,
+    numbers,
+    outcome,
+)
+from fairspace.metrics.metric import About, ColumnMetric
+
 from .formula import NOT_ANSWERED, Association, corpus_score, prefix_difference, similarity, stereotypical_association
-from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 How unevenly a multi-modal model picks social groups for occupations, descriptors and personas (S_bias), with and

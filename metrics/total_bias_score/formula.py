@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .columns import Floats
+from fairspace.metrics.columns import Floats
 
 Triple = tuple[float, float, float]
 

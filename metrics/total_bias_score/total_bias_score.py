@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from .columns import GENRES_CITATION, MetricInputError, check_lengths, encode, number, numbers, outcome
+from fairspace.metrics.columns import GENRES_CITATION, MetricInputError, check_lengths, encode, number, numbers, outcome
+from fairspace.metrics.metric import About, ColumnMetric
+
 from .formula import total_bias_score, z_scores
-from .metric import About, ColumnMetric
 from .standards import CENTRES, COHORTS
 
 DESCRIPTION = """\

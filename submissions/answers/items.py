@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import ConfigDict, Field, TypeAdapter
 
+from fairspace.metrics.columns import Floats, Integers
 from fairspace.submissions.answers.reading import NOT_HANDED_IN, Outcome, Samples
 from fairspace.submissions.answers.rows import ReadRows, as_text, excerpt
 from fairspace.submissions.benchmarks.benchmark import Benchmark
@@ -24,7 +25,6 @@ from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.errors import plain
 from fairspace.submissions.format.faults import validated
 from fairspace.submissions.format.schema import LABELS, Submission, Tool
-from fairspace.submissions.uncertainty.design import Floats, Integers
 
 Kind = Literal["worst", "typical"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

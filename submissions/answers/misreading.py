@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from fairspace.metrics.resampling import clopper_pearson
 from fairspace.submissions.answers.reading import Misread
 from fairspace.submissions.answers.rows import ReadRows, as_text
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Values
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import item_index
-from fairspace.submissions.uncertainty.bootstrap import clopper_pearson
 from fairspace.submissions.uncertainty.uncertainty import Variant
 
 REFERENCE = Path(__file__).parents[2] / "builders" / "reference" / "reading_errors.csv"

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from fairspace.submissions.uncertainty.design import Floats, Integers
+from fairspace.metrics.columns import Floats, Integers
 
 Outcome = Literal["choice", "refused", "several", "unusable"]
 OUTCOMES: tuple[Outcome, ...] = ("choice", "refused", "several", "unusable")

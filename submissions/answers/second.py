@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from fairspace.builders.writing import write_text
+from fairspace.metrics.resampling import clopper_pearson
 from fairspace.submissions.answers.misreading import choice_text, choice_texts
 from fairspace.submissions.answers.reading import Misread
 from fairspace.submissions.answers.rows import ReadRows
@@ -26,7 +27,6 @@ from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.plotting import share_text
 from fairspace.submissions.reading.canonical import item_index
-from fairspace.submissions.uncertainty.bootstrap import clopper_pearson
 from fairspace.submissions.uncertainty.uncertainty import LONGEST, Variant
 
 SHARE, FEWEST = 0.02, 20

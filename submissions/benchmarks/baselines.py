@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.format.schema import SubmissionMeta, Tool
@@ -106,3 +107,25 @@ def only(tables: dict[str, pa.Table], asked: pa.Array) -> dict[str, pa.Table]:
 def refusals(task: str, ids: pa.Array, samples: int = 1) -> pa.Table:
     """Refusals of every item and sample."""
     return responses(task, ids, [REFUSAL], np.zeros(len(ids) * samples, np.int8), samples)
+
+
+def by_choices(bench: Benchmark, name: Baseline, seed: int, revision: str) -> dict[str, pa.Table]:
+    """The answers of a trivial model: drawn choices, the first, the item's `stereotype`, each in turn, refusals.
+
+    A column `stereotype` of a task's items has the choice of the stereotyped model; without it that is the last one.
+    """
+    parts = []
+    for task in bench.tasks:
+        items, samples = task.asked(revision), task.samples_of(revision)
+        every = np.arange(items.num_rows * samples)
+        if name == "refusing":
+            parts.append(refusals(task.name, task.ids(revision), samples))
+            continue
+        if name == "random":
+            codes = stream(seed, task.name).randint(0, len(task.choices), len(every))
+        elif name == "stereotyped" and "stereotype" in items.column_names:
+            codes = np.array([task.choices.index(text) for text in items["stereotype"].to_pylist()]).repeat(samples)
+        else:
+            codes = {"constant": 0 * every, "balanced": every % len(task.choices)}.get(name, 0 * every - 1)
+        parts.append(responses(task.name, task.ids(revision), task.choices, codes % len(task.choices), samples))
+    return {"responses": pa.concat_tables(parts)}

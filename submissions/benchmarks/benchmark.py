@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from fairspace.ares.annotating.labellers import DETECTORS, PACKAGES, ZERO_SHOT
 from fairspace.builders.errors import check_revision
-from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustable, Adjustment, ScoringTable
-from fairspace.submissions.benchmarks.task import Lazy, Part, Shown, Task
+from fairspace.metrics.columns import Floats
+from fairspace.metrics.resampling import Sample
+from fairspace.submissions.benchmarks.defaults import choices, readings
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustable, Adjustment, ScoringTable, covered
+from fairspace.submissions.benchmarks.task import Lazy, Reword, Task
 from fairspace.submissions.benchmarks.words import TEXT_ONLY, Words, words_of
-from fairspace.submissions.uncertainty.design import Design, Floats
 from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import Value
 
@@ -87,6 +90,23 @@ class Documented:
     together: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Standard(Documented):
+    """A standard without parameters of its own.
+
+    Args:
+        name, draft: name, and the reason why it is not released, or ''.
+        minimum_coverage: share of valid samples below which a ranked value is undefined.
+        at_most: floors of competence: raw value -> number in the worst case above which a model is not ranked, such as
+            the share of an answer that is always the same.
+    """
+
+    name: str = "inaugural"
+    draft: str = ""
+    minimum_coverage: float = 0.9
+    at_most: Mapping[str, float] = field(default_factory=dict)
+
+
 def protocol_group(standard: Any, protocol: str) -> str:
     """Title of the group that a protocol is ranked in, else the protocol."""
     return next((title for title, names in standard.together.items() if protocol in names), protocol)
@@ -139,28 +159,6 @@ FORM = "form"
 """Generation setting of a form other than the paper's; also a factor of variance."""
 SCHEMA = "answer_schema"
 """Generation setting of a closed form: whether each request had a JSON schema, so that no other answer is possible."""
-DECLINE = "decline"
-"""Answer of a closed form that chooses nothing; without it a schema would leave no way to refuse."""
-Reword = Callable[[str], tuple[str, tuple[str, ...]]]
-"""Prompt of the plan -> the same question in another form, and its choices."""
-
-
-def in_form(part: Part, rewords: Mapping[str, Reword]) -> Part:
-    """A part with requests in another form, by task; ids and images stay."""
-
-    def read(place: int) -> Shown:
-        shown = part.read(place)
-        worded = ((ask, *rewords[ask.task](ask.prompt)) for ask in shown.asks)
-        return replace(shown, asks=tuple(replace(ask, prompt=text, choices=choices) for ask, text, choices in worded))
-
-    return replace(part, read=read)
-
-
-def as_json(question: str, choices: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """A question with the sentence that asks for its answer as JSON, and its choices with `DECLINE`."""
-    asked = f'with your choice, or with "{DECLINE}" if you make none'
-    text = f'{question} Answer with JSON of exactly this form, {asked}: {{"answer": "..."}}'
-    return text, (*choices, DECLINE)
 
 
 def form_of(generation: Mapping[str, object]) -> str:
@@ -284,6 +282,36 @@ class Scoring:
 
 
 @dataclass(frozen=True)
+class TableScore:
+    """Scores by a scoring table alone, ranked by the worse end of the first of its `ranking`.
+
+    Args:
+        scoring: the scoring table of a standard and an adjustment.
+        higher_is_better: direction of the ranked number.
+    """
+
+    scoring: Scoring
+    higher_is_better: bool
+
+    def __call__(self, values: Values, standard: Any, adjustment: Adjustment = AS_RELEASED) -> Scored:
+        """The scores of raw values; a value below the standard's minimum coverage is undefined."""
+
+        def usable(value: Value) -> Value:
+            reason = "{share:.1%} of the samples are valid, less than {minimum:.0%}"
+            return covered(value, standard.minimum_coverage, reason) if value.state == "value" else value
+
+        table = self.scoring.table(standard, adjustment)
+        scores = table.values(values, usable)
+        first = scores[table.ranking[0]]
+        end = first.low if self.higher_is_better else first.high
+        unranked = [] if first.state == "value" else [f"{first.name}: {first.reason}"]
+        for name, most in standard.at_most.items():
+            if (worst := values[name].high) is not None and worst > most:
+                unranked.append(f"{name}: {worst:.3g} in the worst case, more than {most:g}")
+        return Scored(scores, first.name, None if unranked else end, tuple(unranked))
+
+
+@dataclass(frozen=True)
 class Answers:
     """Readings of answers one by one.
 
@@ -390,6 +418,10 @@ class Reporting:
     paper: Callable[[Values, Scored, str], Any] = lambda values, scored, standard: None
 
 
+_DEFAULT: Any = object()
+"""Place of a function that `Benchmark` fills."""
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """A benchmark. Functions that few callers need are given as import paths (`Lazy`).
@@ -398,10 +430,12 @@ class Benchmark:
         revisions: dataset revisions, the default first; the others stay scoreable. Any other one is refused.
         base_revision: a dataset revision -> the one of `revisions` that differs from it in its plan alone.
         tasks: every task, in the paper's order.
-        baseline: name of a trivial model, seed, dataset revision -> its tables.
-        read: a checked submission -> its records, the input of `measure`, `designs` and `variants`.
+        baseline: name of a trivial model, seed, dataset revision -> its tables; by the tasks' choices if left out.
+        read: a checked submission -> its records, the input of `measure`, `designs` and `variants`; the codes of the
+            choices of each task (`defaults.choices`) if left out.
+        score: scores of raw values; by the scoring table alone (`TableScore`) if left out.
         measure: records -> raw values by name, in a fixed order.
-        designs: records -> resampling designs of the values.
+        designs: records -> tables of clusters, and the values of their counts.
         variants: records, raw values -> sensitivity analyses.
         signature: a checked submission -> further determinants of the values (parser, judge, embedding).
         standards: released standards and drafts by name, in the order of their release.
@@ -413,28 +447,41 @@ class Benchmark:
     """
 
     name: str
-    revisions: tuple[str, ...]
     tasks: tuple[Task, ...]
     measure: Callable[[Any], dict[str, Value]]
-    standards: Mapping[str, Any]
-    score: Score
+    scoring: Scoring
     higher_is_better: bool
-    baseline: Callable[[str, int, str], dict[str, pa.Table]]
+    revisions: tuple[str, ...] = ("v1",)
+    standards: Mapping[str, Any] = field(default_factory=lambda: {"inaugural": Standard()})
+    score: Score = _DEFAULT
+    baseline: Callable[[str, int, str], dict[str, pa.Table]] = _DEFAULT
     about: Callable[[], About] = About
     base_revision: Callable[[str], str] = lambda revision: revision
-    read: Callable[[Submission], Any] = lambda submission: submission
-    designs: Callable[[Any], Sequence[Design]] = lambda records: ()
+    read: Callable[[Submission], Any] = _DEFAULT
+    designs: Callable[[Any], Sequence[Sample]] = lambda records: ()
     variants: Callable[[Any, Values], Sequence[Variant]] = lambda records, values: ()
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
     default_standard: str = ""
     ideal: Callable[[str, str], Ideal | None] = lambda name, standard: None
     with_region: Callable[[Any, Path], tuple[Any, str]] | None = None
     published: Callable[[str], Sequence[Any]] = lambda standard: ()
-    scoring: Scoring = Scoring()
     answers: Answers = Answers()
     protocols: Protocols = Protocols()
     asking: Asking = Asking()
     reporting: Reporting = Reporting()
+
+    def __post_init__(self) -> None:
+        """Scores by the scoring table, and readings, records and trivial models by the tasks' choices."""
+        defaults: dict[str, Callable[..., Any]] = {
+            "score": TableScore(self.scoring, self.higher_is_better),
+            "read": partial(choices, self.tasks),
+            "baseline": partial(Lazy("fairspace.submissions.benchmarks.baselines:by_choices"), self),
+        }
+        for name, default in defaults.items():
+            if getattr(self, name) is _DEFAULT:
+                object.__setattr__(self, name, default)
+        if any(task.read is not None for task in self.tasks):
+            object.__setattr__(self, "answers", replace(self.answers, rows=partial(readings, self.tasks)))
 
     @property
     def words(self) -> Words:
@@ -453,6 +500,13 @@ class Benchmark:
     def metric_of(self, name: str) -> str:
         """The metric in `metrics/` that computes a score or a raw value; '' for none."""
         return self.words.value(name)[1] or self.about().describe(name)[1]
+
+    def scored(self, standard: Any) -> Listing:
+        """The scored values of a standard, as a table."""
+        if (listed := self.about().scored) is not None:
+            return listed(standard)
+        rules = self.scoring.table(standard, AS_RELEASED).rules
+        return Listing("The scores", ["Score", "What it is"], [[name, self.describe(name)] for name in rules])
 
     @property
     def default(self) -> str:

@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from fairspace.metrics.columns import Floats
 from fairspace.submissions.errors import UsageError, did_you_mean
-from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
 # - A part with the weight 0 needs no number; a score of which no part counts is *left out*, never perfect.

@@ -6,12 +6,14 @@ import hashlib
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from fairspace.submissions.answers.reading import Reading
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,11 @@ class Lazy:
         return self.load()(*args, **options)
 
 
+def _ids_of_items(revision: str) -> pa.Array:
+    """The ids of a task's own items."""
+    raise TypeError("a task has items")
+
+
 TableName = Literal["responses", "annotations", "judgements"]
 
 
@@ -42,14 +49,18 @@ class Task:
     """One task of a benchmark.
 
     Args:
+        table: table of a submission with its answers.
         samples: samples of each item; `sample` runs from 0 to samples - 1.
         samples_in: dataset revision -> its `samples`, where they differ from the newest one's.
         ids: dataset revision -> all item ids, a string array without repeats; empty where the revision has no such
-            task. BuildError REVISION_UNKNOWN.
+            task; those of `items` if left out. BuildError REVISION_UNKNOWN.
         values: names in a result or in the paper's tables, one of which exists only if the task was run.
         items: dataset revision -> a table with `id` and `prompt` at least; None for prompts from a model's earlier
             output.
-        ask: `ask(task, data, revision, **options) -> asks.Part`, for a task that is answered with text.
+        read: an answer -> its reading, of which a choice is one of `choices`; None for a task that `Answers` reads.
+        choices: answers to choose from.
+        ask: `ask(task, data, revision, **options) -> asks.Part`, for a task that is answered with text; the prompts of
+            the items for one with `read`.
         max_tokens: longest answer, unless the user sets another one.
         settings: generation settings that the paper states, such as temperature.
         judges: task whose answers a judge reads in this one; '' for a task of the model itself.
@@ -66,13 +77,15 @@ class Task:
     """
 
     name: str
-    table: TableName
-    samples: int
-    ids: Callable[[str], pa.Array]
+    table: TableName = "responses"
+    samples: int = 1
+    ids: Callable[[str], pa.Array] = _ids_of_items
     values: tuple[str, ...] = ()
     items: Callable[[str], pa.Table] | None = None
-    ask: Lazy | None = None
-    max_tokens: int = 0
+    read: Callable[[str], Reading] | None = None
+    choices: tuple[str, ...] = ()
+    ask: Callable[..., Part] | None = None
+    max_tokens: int = 256
     settings: Mapping[str, float | int | str] = field(default_factory=dict)
     judges: str = ""
     theirs: Mapping[str, Lazy] = field(default_factory=dict)
@@ -84,6 +97,13 @@ class Task:
     alike: float = 0.0
     about_image: bool = False
     unit: Callable[[str, int], str] = lambda item, sample: ""
+
+    def __post_init__(self) -> None:
+        """The ids of `items` and their prompts, where no others are declared."""
+        if self.ids is _ids_of_items:
+            object.__setattr__(self, "ids", lambda revision: self.asked(revision)["id"].combine_chunks())
+        if self.ask is None and self.read is not None:
+            object.__setattr__(self, "ask", Lazy("fairspace.submissions.benchmarks.defaults:ask"))
 
     def asked(self, revision: str, data: str = "") -> pa.Table:
         """The items with their prompts, which in a revision of `theirs` stand in the reader's copy at `data`.
@@ -196,6 +216,30 @@ class Part:
             return self.fair([self.stimuli[place] for place in choose(self.stimuli, limit, stratified=stratified)])
 
         return (1 + bisect_left(range(1, most + 1), True, key=fair)) % (most + 1)
+
+
+DECLINE = "decline"
+"""Answer of a closed form that chooses nothing; without it a schema would leave no way to refuse."""
+Reword = Callable[[str], tuple[str, tuple[str, ...]]]
+"""Prompt of the plan -> the same question in another form, and its choices."""
+
+
+def in_form(part: Part, rewords: Mapping[str, Reword]) -> Part:
+    """A part with requests in another form, by task; ids and images stay."""
+
+    def read(place: int) -> Shown:
+        shown = part.read(place)
+        worded = ((ask, *rewords[ask.task](ask.prompt)) for ask in shown.asks)
+        return replace(shown, asks=tuple(replace(ask, prompt=text, choices=choices) for ask, text, choices in worded))
+
+    return replace(part, read=read)
+
+
+def as_json(question: str, choices: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """A question with the sentence that asks for its answer as JSON, and its choices with `DECLINE`."""
+    asked = f'with your choice, or with "{DECLINE}" if you make none'
+    text = f'{question} Answer with JSON of exactly this form, {asked}: {{"answer": "..."}}'
+    return text, (*choices, DECLINE)
 
 
 def choose(stimuli: Sequence[Stimulus], limit: int | None, *, stratified: bool = False) -> list[int]:

@@ -78,8 +78,8 @@ def build(
     ] = None,
 ) -> None:
     """Build a dataset as Parquet shards with card, metadata and manifest; a stopped build goes on where it was."""
-    from fairspace.builders.engine.alone import alone
     from fairspace.builders.engine.build import build as build_dataset
+    from fairspace.builders.engine.output import alone
     from fairspace.builders.engine.reviews import REVIEWED, read_reviews
     from fairspace.builders.registry import dataset
     from fairspace.submissions.progress import reported

@@ -47,18 +47,20 @@ Count = Annotated[int, Field(ge=0, lt=2**63)]
 Scalar = Text | int | float | bool | None
 
 
-class _Model(BaseModel):
+class Strict(BaseModel):
+    """A record of a submission: no further fields, no conversions."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class Git(_Model):
+class Git(Strict):
     """The checkout that ran: its commit, and whether files differed from it."""
 
     commit: Line
     changed: bool
 
 
-class Stage(_Model):
+class Stage(Strict):
     """One step in making the submission."""
 
     what: Literal["responses", "images", "annotations", "quality", "judgements"]
@@ -113,7 +115,7 @@ RUN = (
 """Fields of a stage in a result."""
 
 
-class Manifest(_Model):
+class Manifest(Strict):
     """`manifest.json`."""
 
     format: Literal[1] = 1

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from fairspace.submissions.benchmarks.names import NAMES
-from fairspace.submissions.format.manifest import Architecture, Line
+from fairspace.submissions.format.manifest import Architecture, Line, Strict
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.manifest import Manifest
@@ -20,16 +20,12 @@ Parameters = Annotated[float, Field(ge=1e-9, le=100_000, allow_inf_nan=False)]
 """Billions of parameters."""
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
 Attribute = Literal["gender", "age", "skin_tone", "race"]
 LABELS: tuple[Attribute, ...] = get_args(Attribute)
 Count = Annotated[int, Field(ge=0, le=10_000_000)]
 
 
-class Confusion(_Model):
+class Confusion(Strict):
     """A confusion matrix of images with known labels: row = true label, column = the labeller's."""
 
     labels: list[Line] = Field(min_length=2, max_length=4, description="of rows and columns")
@@ -43,7 +39,7 @@ class Confusion(_Model):
         return self
 
 
-class LabelError(_Model):
+class LabelError(Strict):
     """The measured error of the labeller."""
 
     source: Line = Field(description="what was measured, on which images, and when")
@@ -69,7 +65,7 @@ OTHER_JUDGES = 11
 """Evaluations beside the scored one: four by each of three judges make twelve."""
 
 
-class Tool(_Model):
+class Tool(Strict):
     """A label source or a judge, and its version."""
 
     name: Line
@@ -77,7 +73,7 @@ class Tool(_Model):
     settings: dict[str, str | int | float | bool | None] = Field(default_factory=dict)
 
 
-class SubmissionMeta(_Model):
+class SubmissionMeta(Strict):
     """`submission.json`."""
 
     format: Literal[1] = Field(description="version of this format")
@@ -122,7 +118,7 @@ Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Similarity = Annotated[float, Field(ge=-1.0, le=1.0)]
 
 
-class _Row(_Model):
+class _Row(Strict):
     """A row of a table: a column with a default may be missing, and one of None or a value may be null."""
 
     task: str

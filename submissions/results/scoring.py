@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fairspace.metrics.resampling import SEED
 from fairspace.submissions.answers.items import Items, items_of
 from fairspace.submissions.answers.misreading import reading_variants
 from fairspace.submissions.answers.rows import Summary, read_rows, summarise
@@ -25,7 +26,6 @@ from fairspace.submissions.reading.canonical import in_order
 from fairspace.submissions.reading.tables import check_values, decode, parse
 from fairspace.submissions.results.known_answers import answers_digest
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.uncertainty.bootstrap import SEED
 from fairspace.submissions.uncertainty.resampling import resample, resamples_setting
 from fairspace.submissions.uncertainty.scores import Draws, with_uncertainty
 from fairspace.submissions.uncertainty.uncertainty import Kind, Variant

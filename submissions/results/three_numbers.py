@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.benchmarks.benchmark import NEAR, Ideal
 from fairspace.submissions.benchmarks.published import COMPUTED, PAPER_PRINTS
 from fairspace.submissions.benchmarks.registry import benchmark
@@ -20,7 +21,6 @@ from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import NOTHING, Show, interval_text
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.tiers import why_no_tier
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import Value
 
 NO_BIAS_SHOWN = "no bias shown with this many answers"

@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from fairspace.metrics.columns import Floats, Integers
+from fairspace.metrics.resampling import MOST_UNDEFINED
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row, row_with
 from fairspace.submissions.results.scoring import find_standard
-from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED
-from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.uncertainty.scores import KEPT, Drawn, many_replicates
 
 LEVEL = 0.03

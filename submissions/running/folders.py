@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fairspace.builders.engine.alone import alone
+from fairspace.builders.engine.output import alone
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.running.errors import RunError
 

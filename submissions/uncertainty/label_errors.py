@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from fairspace.metrics.columns import Floats, Integers
 from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.format.schema import VOCABULARY, Attribute, LabelError, Submission
 from fairspace.submissions.reading.canonical import matched
 from fairspace.submissions.uncertainty import misclassification as powered
-from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.uncertainty.misclassification import (
     CHAINS,
     correct,

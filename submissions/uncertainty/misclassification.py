@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from fairspace.submissions.uncertainty.bootstrap import SEED, percentile_interval
-from fairspace.submissions.uncertainty.design import Floats, Integers
+from fairspace.metrics.columns import Floats, Integers
+from fairspace.metrics.resampling import SEED, percentile_interval
 
 CHAINS = 64
 """Chains behind each interval, `MORE` times as many for fewer than `FEWEST` distributions."""

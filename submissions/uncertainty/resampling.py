@@ -1,4 +1,4 @@
-"""Resample a submission's designs: values with their uncertainty, and the kept draws."""
+"""A submission's values with their uncertainty, and the kept draws."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from fairspace.metrics.columns import Floats
+from fairspace.metrics.resampling import RESAMPLES, Sample, estimate
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.uncertainty.bootstrap import RESAMPLES, draw, uncertainties
-from fairspace.submissions.uncertainty.design import Design, Floats
 from fairspace.submissions.uncertainty.scores import Draws, keep
 from fairspace.submissions.values import Value
 
@@ -36,32 +36,26 @@ def check_resamples(number: int, where: str) -> int:
 
 
 def resample(
-    designs: Sequence[Design], values: Mapping[str, Value], resamples: int, kept: frozenset[str] = frozenset()
+    samples: Sequence[Sample], values: Mapping[str, Value], resamples: int, kept: frozenset[str] = frozenset()
 ) -> tuple[dict[str, Value], Draws | None]:
-    """The values with their uncertainty (none without a design), and the draws of `kept` values, of all by default.
+    """The values with their uncertainty (none without a sample), and the draws of `kept` values, of all by default.
 
-    ValueError if a design gives another number than the measured value. `resamples`: 1 at least.
+    `resamples`: 1 at least.
     """
     measured = dict(values)
     names: list[str] = []
     columns = []
-    for design in designs:
-        drawn = draw(design, resamples)
-        now = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
-        sure = uncertainties(
-            design, drawn, answered={name: (values[name].valid, values[name].expected) for name in design.names}
-        )
-        for place, name in enumerate(design.names):
-            value = values[name]
-            if value.value is None:
+    answered = {name: (value.valid, value.expected) for name, value in values.items()}
+    for table, families in samples:
+        estimated = estimate(table, families, resamples, answered)
+        for name, drawn in estimated.columns():
+            about = estimated.uncertainty.get(name)
+            if about is None or values[name].value is None:
                 continue
-            if not np.isclose(now[place], value.value, rtol=1e-6, atol=1e-7):
-                raise ValueError(f"{name} was measured as {value.value}, and its design gives {now[place]}")
-            if name in sure:
-                measured[name] = replace(value, uncertainty=sure[name])
-            if name in sure and (not kept or name in kept):
+            measured[name] = replace(values[name], uncertainty=about)
+            if not kept or name in kept:
                 names.append(name)
-                columns.append(as_wide(drawn[:, place], sure[name].error))
+                columns.append(as_wide(drawn, about.error))
     draws = keep(names, np.stack(columns, axis=1)) if names else None
     return measured, draws
 

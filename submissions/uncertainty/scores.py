@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fairspace.metrics.columns import Floats
+from fairspace.metrics.resampling import LEVEL, MOST_UNDEFINED, Uncertainty, Z
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment, Ends
-from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED, Z
-from fairspace.submissions.uncertainty.design import Floats
-from fairspace.submissions.uncertainty.uncertainty import LEVEL, Uncertainty
 from fairspace.submissions.values import Value
 
 if TYPE_CHECKING:

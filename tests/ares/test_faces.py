@@ -10,8 +10,7 @@ import torch
 from PIL import Image
 
 from fairspace.ares.faces_ares import Box, FaceError, TransformersFaces, face_crops, open_faces, shared
-from fairspace.builders.drawn.drawing import draw_scene, sitter
-from fairspace.builders.drawn.tools import measure
+from fairspace.builders.drawn.swatches import draw_scene, find, measure, person
 from tests.builders.models import tiny
 
 THRESHOLD = 0.2
@@ -133,18 +132,14 @@ class DrawnFaces:
     name = "drawn faces"
 
     def detect(self, images: Sequence[Image.Image]) -> list[list[Box]]:
-        found = []
-        for image in images:
-            faces = measure(image)
-            units = [(face.unit, face.x, face.y) for face in faces]
-            found.append([Box(x - 1.9 * unit, y - 1.9 * unit, 3.8 * unit, 3.8 * unit) for unit, x, y in units])
-        return found
+        places = [find(np.asarray(image, dtype=np.int16)) for image in images]
+        return [[Box(x, y, width, width) for x, y, width in each] for each in places]
 
 
 def test_each_drawn_person_is_cut_out_with_her_own_face() -> None:
     groups = [("female", "young", "light"), ("male", "older", "dark"), ("female", "older", "middle")]
-    sitters = [sitter(*group, seed) for seed, group in enumerate(groups)]
-    image, _ = draw_scene(sitters, 3, (768, 384))
+    people = [person(*group, seed) for seed, group in enumerate(groups)]
+    image, _ = draw_scene(people, 3, (768, 384))
     empty, _ = draw_scene([], 4, (200, 200))
     full, none = DrawnFaces().detect([image, empty])
     assert none == []

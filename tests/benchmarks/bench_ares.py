@@ -43,7 +43,7 @@ PAPER = "the paper: 0.185 to 0.223 s per image"
 
 def write_images(folder: Path, count: int) -> list[Path]:
     """JPEG files of 1024 x 1024 pixels, as image generators make them, of drawn faces."""
-    from fairspace.builders.drawn.drawing import draw_face
+    from fairspace.builders.drawn.swatches import draw_face
     from fairspace.builders.iris.groups import GROUPS
 
     for number in range(min(count, DRAWINGS)):

@@ -24,9 +24,9 @@ from fairspace.builders.iris.groups import (
 )
 from fairspace.builders.iris_ideal_52.plan import image_cells
 from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
+from fairspace.metrics.resampling import RESAMPLES, draw
 from fairspace.metrics.statistical_parity_difference.formula import statistical_parity_difference
 from fairspace.submissions.benchmarks.iris.resample import occupation_design
-from fairspace.submissions.uncertainty.bootstrap import RESAMPLES, draw
 from tests.benchmarks.record import keep
 from tests.benchmarks.timing import fastest, line
 
@@ -111,7 +111,7 @@ def main() -> None:
     line(f"AD and SPD over seven combinations of {len(truth)} answers", mine)
     line("the same by fairlearn's MetricFrame", peer, f"{peer / mine:.0f} x ours")
     design = occupation_design(said)
-    resampled = fastest(lambda: draw(design, RESAMPLES))
+    resampled = fastest(lambda: draw(*design, RESAMPLES))
     with_boot = fastest(lambda: fairlearns(truth, said, groups, BOOTS), repeats=1)
     thousand = (with_boot - peer) / BOOTS * RESAMPLES
     line(f"the same with {RESAMPLES} resamples (and accuracy and drifts)", resampled)

@@ -9,14 +9,13 @@ import numpy as np
 
 from fairspace.metrics.iris_score.formula import iris_score
 from fairspace.metrics.iris_score.standards import STANDARDS
+from fairspace.metrics.resampling import Uncertainty, draw, names_of, uncertainties, values_of
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.iris.score import scoring
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
-from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
 from fairspace.submissions.uncertainty.resampling import as_wide
 from fairspace.submissions.uncertainty.scores import Drawn, keep, many_score_draws, uncertainties_of
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import measured
 from tests.benchmarks.iris_truths import Truth
 
@@ -29,10 +28,10 @@ def submission(model: tuple[Truth, ...], number: int) -> Iterator[tuple[str, boo
     true = {name: value for task in model for name, value in task.values.items()}
     for task in model:
         design = task.sample(np.random.default_rng([0, number]))
-        drawn = draw(design, RESAMPLES, seed=number)
-        sure = uncertainties(design, drawn, seed=number)
-        value = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
-        for place, name in enumerate(design.names):
+        drawn = draw(*design, RESAMPLES, seed=number)
+        sure = uncertainties(*design, drawn, seed=number)
+        value = values_of(design[1], design[0].whole())[0]
+        for place, name in enumerate(names_of(design[1])):
             if name in task.values:
                 values[name] = replace(measured(name, float(value[place])), uncertainty=sure[name])
                 columns[name] = as_wide(drawn[:, place], sure[name].error)

@@ -21,8 +21,10 @@ from fairspace.builders.iris.groups import (
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
+from fairspace.metrics.columns import Floats
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
+from fairspace.metrics.resampling import Sample
 from fairspace.submissions.benchmarks.iris.measure import tournament_name
 from fairspace.submissions.benchmarks.iris.records import QUALITY
 from fairspace.submissions.benchmarks.iris.resample import (
@@ -35,7 +37,6 @@ from fairspace.submissions.benchmarks.iris.resample import (
     tournament_design,
 )
 from fairspace.submissions.format.schema import RANGES
-from fairspace.submissions.uncertainty.design import Design, Floats
 
 _K, _G = len(OCCUPATIONS), len(GROUPS)
 _MERGE = {
@@ -55,7 +56,7 @@ class Truth:
 
     name: str
     values: Mapping[str, float]
-    sample: Callable[[np.random.Generator], Design]
+    sample: Callable[[np.random.Generator], Sample]
 
 
 def _choices(rng: np.random.Generator, shares_of: Floats) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -70,7 +71,7 @@ def neutral(name: str, groups: Floats) -> Truth:
     }
     values |= _divergences(groups, lambda attribute, code: f"JSD_{code}_{attribute}")
 
-    def sample(rng: np.random.Generator) -> Design:
+    def sample(rng: np.random.Generator) -> Sample:
         return neutral_design(group_attributes(_choices(rng, np.repeat(groups, iris_gen_52.IMAGES, axis=0))))
 
     return Truth(name, values, sample)
@@ -95,7 +96,7 @@ def steer(name: str, gap: float) -> Truth:
     prompt = np.arange(6 * iris_steer_60.STEREOTYPES * iris_steer_60.IMAGES) // iris_steer_60.IMAGES
     mean = np.where(prompt % 6 == 0, 0.6, 0.6 - gap)
 
-    def sample(rng: np.random.Generator) -> Design:
+    def sample(rng: np.random.Generator) -> Sample:
         scores = rng.beta(8 * mean[:, None], 8 * (1 - mean[:, None]), size=(len(mean), len(width)))
         scores[:, 0] = rng.random(len(mean)) < mean
         return steer_design(least + width * scores)
@@ -124,7 +125,7 @@ def occupation(name: str, accuracy: Floats, wrong: Floats) -> Truth:
                 values[f"AbsSDS_{attribute}_{label}_{region.code}"] = abs(float(drift))
     truth, groups = iris_ideal_52.image_cells()
 
-    def sample(rng: np.random.Generator) -> Design:
+    def sample(rng: np.random.Generator) -> Sample:
         right = rng.random(len(truth)) < accuracy[groups]
         return occupation_design(np.where(right, truth, _choices(rng, wrong[truth])))
 
@@ -141,7 +142,7 @@ def tournament(name: str, strength: Floats) -> Truth:
     np.add.at(wins, (competitors, profile[:, None]), chance)
     values = _divergences(wins, tournament_name)
 
-    def sample(rng: np.random.Generator) -> Design:
+    def sample(rng: np.random.Generator) -> Sample:
         return tournament_design(competitors[np.arange(len(competitors)), _choices(rng, chance)])
 
     return Truth(name, values, sample)
@@ -153,7 +154,7 @@ def pairs(name: str, moved: float, consistent: float) -> Truth:
     a, b = 4 * consistent, 4 * (1 - consistent)
     values |= {f"dhr_inconsistency_{c}": 2 * a * b / ((a + b) * (a + b + 1)) for c in COMBINATIONS}
 
-    def sample(rng: np.random.Generator) -> Design:
+    def sample(rng: np.random.Generator) -> Sample:
         first = rng.integers(2, 9, size=(iris_steer_60.PAIRS, 9)).astype(float)
         ratings = np.stack([first, first + (rng.random(first.shape) < moved)], axis=1)
         right = rng.beta(a, b, size=(iris_steer_60.PAIRS, 1, 1))

@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from fairspace.builders.fact_or_fair.statistics import with_attribute
+from fairspace.metrics.columns import Floats
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
 from fairspace.submissions.benchmarks.fact_or_fair.variants import CORRECTED, statistic_of
-from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.misclassification import correct, debiased, posterior_intervals, powered_draws
 from tests.metrics.tables import rows
 

@@ -11,7 +11,9 @@ from scipy.special import expit
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, truth, with_attribute
 from fairspace.builders.stereotypical_bias import plan
+from fairspace.metrics.columns import Floats
 from fairspace.metrics.genres_bias.formula import METRICS
+from fairspace.metrics.resampling import Sample, draw, names_of, uncertainties, values_of
 from fairspace.metrics.total_bias_score.formula import total_bias_score
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.fact_or_fair.records import ASKED, Faces, Grid, prompt_cells
@@ -27,25 +29,23 @@ from fairspace.submissions.benchmarks.genres.resample import designs as passage_
 from fairspace.submissions.benchmarks.genres.score import STANDARDS, scoring
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
+from fairspace.submissions.benchmarks.stereotypical_bias.quantities import designs as picture_designs
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Records, questions
-from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs as picture_designs
-from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
-from fairspace.submissions.uncertainty.design import Design, Floats
 from fairspace.submissions.uncertainty.resampling import as_wide
 from fairspace.submissions.uncertainty.scores import Drawn, keep, many_score_draws, uncertainties_of
 from fairspace.submissions.values import Value, measured
 from tests.benchmarks.iris_coverage import held
 
 RESAMPLES = 400
-Sample = Callable[[np.random.Generator], Design]
+Model = Callable[[np.random.Generator], Sample]
 Truth = Mapping[str, float]
 
 
-def objective(right: float, equal: bool = False) -> tuple[Truth, Sample]:
+def objective(right: float, equal: bool = False) -> tuple[Truth, Model]:
     """Objective answers, each right with one chance, S_fact; `equal`: a query's three answers agree (temperature 0)."""
     cells = truth("paper")
 
-    def sample(rng: np.random.Generator) -> Design:
+    def sample(rng: np.random.Generator) -> Sample:
         grids = {}
         for a in ATTRIBUTES:
             mine, k = with_attribute(a), len(GROUPS[a])
@@ -59,7 +59,7 @@ def objective(right: float, equal: bool = False) -> tuple[Truth, Sample]:
     return {f"factuality_llm_objective_{a}": right for a in ATTRIBUTES}, sample
 
 
-def images(spread: float) -> tuple[Truth, Sample]:
+def images(spread: float) -> tuple[Truth, Model]:
     """Subjective images, one face each, with group chances from a Dirichlet distribution (0: all alike)."""
     task, fixed = "t2i_subjective", np.random.default_rng(3)
     cells = prompt_cells(task).astype(np.int64)
@@ -72,7 +72,7 @@ def images(spread: float) -> tuple[Truth, Sample]:
     true = both_attributes({a: p[None] for a, p in chances.items()})[0]
     names = [name for name in score_names(task) if name.startswith(("entropy", "kld_t2i", "fairness"))]
 
-    def sample(rng: np.random.Generator) -> Design:
+    def sample(rng: np.random.Generator) -> Sample:
         drawn = rng.random((len(image), 1))
         group = {
             a: (p[topic[:, 0], topic[:, 1]].cumsum(axis=1)[:, :-1] < drawn).sum(axis=1) for a, p in chances.items()
@@ -83,7 +83,7 @@ def images(spread: float) -> tuple[Truth, Sample]:
     return {name: by_name[name] for name in names}, sample
 
 
-def persona(spread: float) -> tuple[Truth, Sample]:
+def persona(spread: float) -> tuple[Truth, Model]:
     """Persona cells whose traits choose with chances from a Dirichlet distribution."""
     fixed = np.random.default_rng(4)
     return personas(
@@ -91,7 +91,7 @@ def persona(spread: float) -> tuple[Truth, Sample]:
     )
 
 
-def personas(shares: Callable[[int, int], Floats]) -> tuple[Truth, Sample]:
+def personas(shares: Callable[[int, int], Floats]) -> tuple[Truth, Model]:
     """Persona cells; `shares`: (traits, groups) -> chances of each trait's answers."""
     cells = [cell for cell in CELLS if cell.scenario == "persona"]
     chances, true = {}, {}
@@ -100,7 +100,7 @@ def personas(shares: Callable[[int, int], Floats]) -> tuple[Truth, Sample]:
         p = shares(n, k)
         chances[cell.name], true[cell.name] = p, float(np.abs(p - 1 / k).sum(axis=1).mean() / k)
 
-    def sample(rng: np.random.Generator) -> Design:
+    def sample(rng: np.random.Generator) -> Sample:
         answers: dict[str, Answers | None] = dict.fromkeys(cell.name for cell in CELLS)
         for cell in cells:
             asked = questions(cell)
@@ -117,7 +117,7 @@ FACES = 13
 """Faces per age, gender and race, as in UTKFace on average."""
 
 
-def pairs(lean: float, apart: float) -> tuple[Truth, Sample]:
+def pairs(lean: float, apart: float) -> tuple[Truth, Model]:
     """Pairs of faces: the stronger pull is picked; faces stand in several pairs.
 
     Args:
@@ -137,7 +137,7 @@ def pairs(lean: float, apart: float) -> tuple[Truth, Sample]:
         p = wins / wins.sum(axis=1, keepdims=True)
         true[cell.name] = float(np.abs(p - 1 / k).sum(axis=1).mean() / k)
 
-    def sample(rng: np.random.Generator) -> Design:
+    def sample(rng: np.random.Generator) -> Sample:
         faces = rng.normal(0, apart, (len(plan.AGES), 2, 4, FACES))
         answers: dict[str, Answers | None] = dict.fromkeys(cell.name for cell in CELLS)
         for cell in cells:
@@ -161,7 +161,7 @@ def pairs(lean: float, apart: float) -> tuple[Truth, Sample]:
     return true, sample
 
 
-def passages(lean: float, alike: float) -> tuple[Truth, Sample]:
+def passages(lean: float, alike: float) -> tuple[Truth, Model]:
     """Passages that lean to one side, alike within an element.
 
     Args:
@@ -178,7 +178,7 @@ def passages(lean: float, alike: float) -> tuple[Truth, Sample]:
         found[np.arange(n), side] = rng.random(n) < 0.75
         return found
 
-    def sample(rng: np.random.Generator) -> Design:
+    def sample(rng: np.random.Generator) -> Sample:
         shared = np.repeat(rng.normal(0, alike, elements), n // elements)
         female = 8 + rng.poisson(3, n)
         male = female + 2 * lean + shared + rng.normal(0, 3, n)
@@ -211,7 +211,7 @@ def passages(lean: float, alike: float) -> tuple[Truth, Sample]:
     return dict(zip(METRICS, values, strict=True)) | totals, sample
 
 
-MODELS: dict[str, tuple[Truth, Sample]] = {
+MODELS: dict[str, tuple[Truth, Model]] = {
     "objective, 60 % right": objective(0.6),
     "objective, 90 % right": objective(0.9),
     **{f"objective, equal answers, {right:.0%} right": objective(right, True) for right in (0.6, 0.9, 0.95, 0.99)},
@@ -233,13 +233,13 @@ def submission(model: str, number: int, resamples: int = RESAMPLES) -> Iterator[
     """Value or score, whether a drawn submission's interval holds the truth, and its width."""
     true, sample = MODELS[model]
     design = sample(np.random.default_rng([7, number]))
-    drawn = draw(design, resamples, seed=number)
-    sure = uncertainties(design, drawn, seed=number)
+    drawn = draw(*design, resamples, seed=number)
+    sure = uncertainties(*design, drawn, seed=number)
     for name in true.keys() & sure.keys():
         yield name, *held(sure[name], true[name])
     if model.startswith("passages"):
-        places = [design.names.index(name) for name in METRICS]
-        numbers = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
+        places = [names_of(design[1]).index(name) for name in METRICS]
+        numbers = values_of(design[1], design[0].whole())[0]
         values = {
             name: replace(_exactly(name, float(numbers[place])), uncertainty=sure[name])
             for name, place in zip(METRICS, places, strict=True)

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.special import ndtri
 
+from fairspace.metrics.columns import Floats
 from fairspace.submissions.results.tiers import Cohort
-from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.scores import KEPT, keep
 
 SIZES = (3, 20, 100, 1_000)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from fairspace.submissions.benchmarks.registry import NAMES
+from tests.papers import NAMES
 from tests.readings import BLIND, ROOT, of_benchmark, section, with_section
 
 CARDS = {path.parent.name: path.read_text(encoding="utf-8") for path in (ROOT / "metrics").glob("*/README.md")}

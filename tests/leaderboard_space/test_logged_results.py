@@ -11,9 +11,10 @@ from fairspace.leaderboard_space.events import Event as LogEvent
 from fairspace.leaderboard_space.intake import result_draft
 from fairspace.leaderboard_space.log_state import Entry, LogState
 from fairspace.leaderboard_space.logged import board_values, join_errors
+from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row_errors import Errors
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty, Variant
+from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import number_of
 from tests.leaderboard_space.factory import earlier_draft
 from tests.submissions.benchmarks.iris.results import iris_result

@@ -16,7 +16,6 @@ from fairspace.leaderboard_space.intake import result_draft, shown_values
 from fairspace.leaderboard_space.log_state import LogState
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
-from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results import scoring
 from fairspace.submissions.results.board import UNSCORABLE
@@ -27,6 +26,7 @@ from fairspace.submissions.results.shipped import shipped_results
 from fairspace.submissions.results.three_numbers import is_biased
 from fairspace.submissions.values import Value
 from tests.leaderboard_space.factory import earlier_draft, result
+from tests.papers import NAMES
 from tests.submissions.benchmarks.iris.results import iris_result
 
 Made = Callable[[Result], tuple[Draft, dict[str, bytes]]]

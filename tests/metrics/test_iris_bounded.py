@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from fairspace.metrics.iris_score.formula import iris_score, sector_score
 from fairspace.metrics.iris_score.standards import BOUNDED, INAUGURAL, SKIN_DRIFT
+from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.benchmarks.iris.about import printed_magnitudes
 from fairspace.submissions.benchmarks.iris.score import score
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.three_numbers import near_threshold
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import Value, measured
 
 LARGEST = {metric.name: 30.0 if metric.bound is None else metric.bound for metric in BOUNDED.metrics}

@@ -62,7 +62,7 @@ def encoded(shown: Picture, size: int, form: Format, key: str) -> bytes:
 
 @lru_cache(maxsize=8192)
 def _drawn(shown: Picture, size: int, form: Format) -> bytes:
-    from fairspace.builders.drawn.drawing import draw_face
+    from fairspace.builders.drawn.swatches import draw_face
 
     look = {"size": size, "occupation": shown.occupation}
     image = draw_face(shown.gender, shown.age, shown.skin_tone, shown.look, **look)  # type: ignore[arg-type]

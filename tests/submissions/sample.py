@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Values
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Scoring, Values
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import SCHEMAS, Submission, SubmissionMeta
@@ -53,6 +53,7 @@ BENCH = Benchmark(
     ),
     measure=_measure,
     standards={},
+    scoring=Scoring(),
     score=_score,
     higher_is_better=True,
     baseline=lambda name, seed, revision: {},

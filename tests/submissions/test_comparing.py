@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fairspace.metrics.resampling import Z
 from fairspace.submissions.comparing import Comparison, Difference, Score, corrected, difference, differences
 from fairspace.submissions.results.scoring import rescore
-from fairspace.submissions.uncertainty.bootstrap import Z
 from tests.submissions.results.test_tiers import BENCH, board, result, waves
 
 NO_LIMITS = (-np.inf, np.inf)

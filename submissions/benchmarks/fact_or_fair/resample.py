@@ -1,4 +1,4 @@
-"""The resampling designs of FACT-OR-FAIR.
+"""The tables and quantities of FACT-OR-FAIR.
 
 - Objective queries: a cluster is a statistic with all its answers, which depend on each other.
 - Subjective queries: a cluster is a query, for both attributes. Statistic, level, scenario and context are fixed, so
@@ -10,11 +10,11 @@ A fair model picks uniformly among the four profiles of a query, or the groups.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import product
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from fairspace.builders.fact_or_fair.plan import CONTEXTS, OPTIONS, Draws
 from fairspace.builders.fact_or_fair.statistics import (
@@ -27,6 +27,8 @@ from fairspace.builders.fact_or_fair.statistics import (
     with_attribute,
 )
 from fairspace.metrics.cognitive_error_rate.formula import BASELINES, KINDS, matching_share, mean_increase
+from fairspace.metrics.columns import Floats, Integers
+from fairspace.metrics.resampling import Counts, Fair, Family, Method, Quantity, Sample, Table, each, tally
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import (
     AUTHORS,
     column_names,
@@ -52,16 +54,6 @@ from fairspace.submissions.benchmarks.fact_or_fair.records import (
     Grid,
     Records,
     prompt_cells,
-)
-from fairspace.submissions.uncertainty.design import (
-    Design,
-    Fair,
-    Floats,
-    Integers,
-    Statistic,
-    Tally,
-    Times,
-    answer_shares,
 )
 
 LEFT: Mapping[str, tuple[float, float]] = {
@@ -113,44 +105,43 @@ def score_names(context: str) -> list[str]:
     return [name for attribute in ATTRIBUTES for name in column_names(context, attribute)]
 
 
-def design_of(
-    task: str,
-    unit: str,
-    strata: Integers,
+def quantities(
     names: Sequence[str],
-    statistic: Statistic,
-    fair: Fair,
     notes: Mapping[str, str] | None = None,
     corrected: Mapping[str, float] | None = None,
     independent: Mapping[str, float] | None = None,
-) -> Design:
-    """A design with the ranges and directions of FACT-OR-FAIR; values with a note or a correction are not debiased.
+) -> list[Quantity]:
+    """Values with the ranges and directions of FACT-OR-FAIR; those with a note or a correction are not debiased.
 
-    S_fact, d, the share of answers without a group and the refusal rate have no fair model.
+    `corrected`: name -> error that a correction leaves; `independent`: name of a share -> its independent answers.
     """
-    higher = frozenset(name for name in names if name.startswith(HIGHER))
-    tested = frozenset(name for name in names if name.startswith((DISPARITY, "position_bias")))
-    position = frozenset(name for name in names if name.startswith("position"))
-    biased = (higher | position | tested) - set(notes or ()) - set(corrected or ())
+    notes, corrected, independent = notes or {}, corrected or {}, independent or {}
+    made = []
+    for name in names:
+        higher, tested = name.startswith(HIGHER), name.startswith((DISPARITY, "position_bias"))
+        biased = (higher or tested or name.startswith("position")) and name not in notes and name not in corrected
+        share = any(word in name for word in ("share_", "invalid_", "refusal_rate")) or name in independent
+        method: Method = "exact" if share else "normal" if biased or name in corrected else "bca"
+        made.append(
+            Quantity(
+                name,
+                method,
+                _limits(name),
+                biased=biased,
+                higher=higher,
+                tested=tested,
+                answers=independent.get(name, math.inf),
+                correction=corrected.get(name),
+                note=notes.get(name, _NEAR if name.startswith("distance") else ""),
+            )
+        )
+    return made
+
+
+def only_fair(names: Sequence[str], fair: Fair) -> Fair:
+    """Fair models without the values that have none: S_fact, d, the share of no group and the refusal rate."""
     has_fair = np.array([name.startswith((*HIGHER, DISPARITY, "position", "cognitive", "share")) for name in names])
-    limits = {name: _limits(name) for name in names}
-    all_notes = {name: _NEAR for name in names if name.startswith("distance")} | dict(notes or {})
-    return Design(
-        task=f"fact_or_fair/{task}",
-        unit=unit,
-        strata=strata,
-        names=tuple(names),
-        statistic=statistic,
-        limits=limits,
-        biased=biased,
-        fair=lambda rng, models: np.where(has_fair, fair(rng, models), np.nan),
-        notes=all_notes,
-        intervals=dict.fromkeys((*biased, *(corrected or ())), "normal"),
-        higher=higher,
-        tested=tested,
-        shares=answer_shares(names, "share_", "invalid_", "refusal_rate") | dict(independent or {}),
-        corrected=corrected or {},
-    )
+    return lambda rng, models: np.where(has_fair, fair(rng, models), np.nan)
 
 
 def _limits(name: str) -> tuple[float, float]:
@@ -202,8 +193,8 @@ _FATES = (*_TOPICS, 3, *(len(GROUPS[a]) + 1 for a in ATTRIBUTES))
 _SIZE = int(np.prod(_TOPICS)) * int(np.prod([*_SIDES.values()]))
 
 
-def subjective_design(answers: Answers, limited: bool = False) -> Design:
-    """The design of all values of `llm_subjective`."""
+def subjective_design(answers: Answers, limited: bool = False) -> Sample:
+    """All values of `llm_subjective`."""
     plan = answers.plan
     codes = _codes(plan)
     valid = answers.valid()
@@ -211,10 +202,10 @@ def subjective_design(answers: Answers, limited: bool = False) -> Design:
     chosen[valid.row] = codes[valid.row, valid.option]
     handed_in = np.full(len(plan.cell), -1, np.int64)
     handed_in[answers.row] = _fate_codes(answers)
-    tally, fates = Tally(chosen, _SIZE), Tally(handed_in, int(np.prod(_FATES)))
+    blocks = {"choices": tally(chosen, _SIZE), "fates": tally(handed_in, int(np.prod(_FATES)))}
 
-    def statistic(times: Times) -> Floats:
-        return _values(answers, tally(times), fates(times), limited)
+    def values_of(counts: Counts) -> Floats:
+        return _values(answers, counts["choices"], counts["fates"], limited)
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         """Each choice is any of the four profiles, all alike; all groups are refused alike."""
@@ -247,8 +238,9 @@ def subjective_design(answers: Answers, limited: bool = False) -> Design:
     of_stratum = plan.cell[:, [0, 1, 3] if answers.added else [0, 1, 2, 3]].astype(np.int64)
     strata = np.ravel_multi_index(tuple(of_stratum.T), tuple(of_stratum.max(axis=0) + 1))
     unit = "query (its one answer tells both attributes)"
-    left = corrected() if answers.added else None
-    return design_of("llm_subjective", unit, np.asarray(strata, np.int64), names, statistic, fair, corrected=left)
+    table = Table("fact_or_fair/llm_subjective", unit, np.asarray(strata, np.int64), blocks)
+    of = quantities(names, corrected=corrected() if answers.added else None)
+    return table, [Family(of, values_of, only_fair(names, fair))]
 
 
 def _fate_codes(answers: Answers) -> Integers:
@@ -320,8 +312,8 @@ _FEW = (
 )
 
 
-def designs(records: Records) -> list[Design]:
-    """One design for each task that was run."""
+def designs(records: Records) -> list[Sample]:
+    """One table for each task that was run."""
     of_tasks = []
     if records.objective:
         of_tasks.append(objective_design(records.objective, records.places if records.ordered else {}, records.limited))
@@ -333,8 +325,8 @@ def designs(records: Records) -> list[Design]:
 
 def objective_design(
     by_attribute: Mapping[str, Grid], places: Mapping[str, Floats] | None = None, limited: bool = False
-) -> Design:
-    """The design of `llm_objective`; `places` holds the answers by place where orders are drawn."""
+) -> Sample:
+    """The values of `llm_objective`; `places` holds the answers by place where orders are drawn."""
     context, by_place = "llm_objective", places or {}
     counts = {a: np.zeros((1, len(STATISTICS), len(LEVELS), len(GROUPS[a]))) for a in ATTRIBUTES}
     unusable = {a: np.zeros((1, len(STATISTICS), len(LEVELS))) for a in ATTRIBUTES}
@@ -347,8 +339,8 @@ def objective_design(
         grid = by_attribute[a]
         return of_objective(weights * grid.refused, weights * (grid.counts.sum(-1) + grid.unusable), a)
 
-    def statistic(times: Times) -> Floats:
-        weights = times.astype(np.float64)
+    def values_of(drawn: Counts) -> Floats:
+        weights = drawn["statistics"]
         values = both_attributes(counts, weights, unusable, limited=limited)
         chosen = [position_bias(weights @ by_place[a]) for a in ATTRIBUTES if a in by_place]
         refused = refusal_table(context, {a: refusals(weights, a) for a in ATTRIBUTES})
@@ -372,16 +364,11 @@ def objective_design(
         return np.concatenate([both_attributes(drawn, limited=limited), np.stack(alike, axis=-1)], axis=1)
 
     names = [*score_names(context), *refusal_names(context), *(POSITION_BIAS if by_place else ())]
-    return design_of(
-        context,
-        "statistic, with all answers to its queries",
-        np.zeros(len(STATISTICS), np.int64),
-        names,
-        statistic,
-        fair,
-        notes={name: _FEW for name in names if name.startswith(HIGHER)},
-        independent=_independent(by_attribute),
-    )
+    unit, strata = "statistic, with all answers to its queries", np.zeros(len(STATISTICS), np.int64)
+    table = Table(f"fact_or_fair/{context}", unit, strata, {"statistics": each(len(STATISTICS))})
+    notes = {name: _FEW for name in names if name.startswith(HIGHER)}
+    of = quantities(names, notes, independent=_independent(by_attribute))
+    return table, [Family(of, values_of, only_fair(names, fair))]
 
 
 def _independent(by_attribute: Mapping[str, Grid]) -> dict[str, float]:
@@ -405,35 +392,34 @@ def _independent(by_attribute: Mapping[str, Grid]) -> dict[str, float]:
     return numbers
 
 
-def image_design(task: str, faces: Faces, limited: bool = False) -> Design:
-    """The design of an image task."""
+def image_design(task: str, faces: Faces, limited: bool = False) -> Sample:
+    """The values of an image task."""
     cells, program = prompt_cells(task).astype(np.int64), AUTHORS[task]
     strata = np.repeat(np.arange(len(cells)), faces.each)
     cell = (cells[:, 0] * len(LEVELS) + cells[:, 1])[strata]
-    images, matrices = Tally(np.where(np.isin(np.arange(len(cell)), faces.image), cell, -1), CELLS), {}
+    topics = len(STATISTICS), len(LEVELS)
+    blocks = {"images": tally(np.where(np.isin(np.arange(len(cell)), faces.image), cell, -1), *topics)}
     for a in ATTRIBUTES:
-        used, k = faces.group[a] >= 0, len(GROUPS[a])
-        code = cell[faces.image[used]] * k + faces.group[a][used]
-        shape = (CELLS * k, len(strata))
-        matrices[a] = csr_array((faces.share[used], (code, faces.image[used])), shape=shape)
+        group, k = faces.group[a], len(GROUPS[a])
+        codes = np.where(group >= 0, cell[faces.image] * k + group, -1)
+        blocks[a] = tally(codes, *topics, k, weights=faces.share, cluster=faces.image, clusters=len(strata))
 
-    def statistic(times: Times) -> Floats:
-        counts = {a: _shaped((m @ times.T).T, a) for a, m in matrices.items()}
-        handed_in = images(times).reshape(-1, len(STATISTICS), len(LEVELS))
-        return both_attributes(counts, added=faces.added, handed_in=handed_in, limited=limited, program=program)
+    def values_of(counts: Counts) -> Floats:
+        by_attribute = {a: counts[a] for a in ATTRIBUTES}
+        return both_attributes(
+            by_attribute, added=faces.added, handed_in=counts["images"], limited=limited, program=program
+        )
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
-        drawn = {}
+        drawn: Tables = {}
         for a in ATTRIBUTES:
             used, k = faces.group[a] >= 0, len(GROUPS[a])
             start, share = cell[faces.image[used]] * k, faces.share[used]
             tables = [np.bincount(start + rng.integers(0, k, len(start)), share, CELLS * k) for _ in range(models)]
-            drawn[a] = _shaped(np.stack(tables), a)
+            drawn[a] = np.stack(tables).reshape(models, *topics, k).astype(np.float64)
         return both_attributes(drawn, added=faces.added, limited=limited, program=program)
 
-    left = corrected(LEFT_OF_IMAGES, (task,)) if faces.added else None
-    return design_of(task, "image, with all its faces", strata, score_names(task), statistic, fair, corrected=left)
-
-
-def _shaped(counts: Floats, attribute: str) -> Floats:
-    return np.asarray(counts, np.float64).reshape(-1, len(STATISTICS), len(LEVELS), len(GROUPS[attribute]))
+    names = score_names(task)
+    of = quantities(names, corrected=corrected(LEFT_OF_IMAGES, (task,)) if faces.added else None)
+    table = Table(f"fact_or_fair/{task}", "image, with all its faces", strata, blocks)
+    return table, [Family(of, values_of, only_fair(names, fair))]

@@ -9,10 +9,10 @@ import numpy as np
 
 from fairspace.builders.fact_or_fair.plan import OPTIONS, ORDERS
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, truth, with_attribute
+from fairspace.metrics.columns import Integers
 from fairspace.submissions.answers.reading import NOT_HANDED_IN, Samples, one_hot
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import questions_of
 from fairspace.submissions.benchmarks.fact_or_fair.records import Records, prompt_cells
-from fairspace.submissions.uncertainty.design import Integers
 
 
 def samples(records: Records) -> list[Samples]:

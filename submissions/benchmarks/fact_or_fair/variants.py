@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
+from fairspace.metrics.columns import Floats
 from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES, scores
 from fairspace.submissions.benchmarks.fact_or_fair.records import (
@@ -20,7 +21,6 @@ from fairspace.submissions.benchmarks.fact_or_fair.records import (
     prompt_cells,
 )
 from fairspace.submissions.format.schema import Attribute
-from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.label_errors import Shares, label_variants, paired_counts
 from fairspace.submissions.uncertainty.uncertainty import Kind, Variant
 

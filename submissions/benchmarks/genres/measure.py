@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairspace.builders.genres import plan
+from fairspace.metrics.columns import Floats
 from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.genres.records import Column, Features, Records, Stories
@@ -20,7 +21,6 @@ from fairspace.submissions.benchmarks.genres.unranked import (
     two_thirds,
     warmth,
 )
-from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.values import Value, measured, measured_share, not_run, undefined
 
 Triple = tuple[float, float, float]

@@ -1,4 +1,4 @@
-"""Resampling designs of GENRES: the cluster is an element, whose five passages differ in image and names.
+"""Tables and quantities of GENRES: the cluster is an element, whose five passages differ in image and names.
 
 Strata are relational model and plot (36 elements each). A fair model is the given one with male and female exchanged at
 random in each passage; its values are magnitudes, |M|, and the total has none. `M1_single` and so on (Figure 1) are the
@@ -8,14 +8,17 @@ sides, and `M1_less_single` is M1 less `M1_single`. M4 and M8 compare within one
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
 from fairspace.builders.genres import plan
 from fairspace.builders.genres.plan import GENDERS
+from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.genres_bias import formula
-from fairspace.metrics.genres_bias.formula import LARGEST, from_sums, ratio
+from fairspace.metrics.genres_bias.formula import CAPS, LARGEST, from_sums, ratio
+from fairspace.metrics.resampling import Counts, Family, Quantity, Sample, Table, sums
 from fairspace.submissions.benchmarks.genres.measure import (
     FLOORS,
     JUDGED,
@@ -32,73 +35,100 @@ from fairspace.submissions.benchmarks.genres.unranked import (
     Ratio,
     by_age_and_plot,
     by_element,
-    capped,
     ratio_design,
     unit_of,
 )
-from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Times, answer_shares
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
-_TERMS = 3
 _NOTE = "What a fair model shows is a magnitude: |M|."
 
 
-def designs(records: Records) -> list[Design]:
-    """One design of all values, which share the passages; empty without narratives."""
+def designs(records: Records) -> list[Sample]:
+    """One table of all values, which share the passages; empty without narratives."""
     if not records.responses:
         return []
     parts = [(metric, "", records.features) for metric in METRICS if metric not in records.features.absent]
     for number, other in enumerate(records.others.values(), 2):
         parts += [(metric, f"@{number}", other) for metric in JUDGED if metric not in other.absent]
-    columns = [terms(metric, features) for metric, _, features in parts]
-    columns += [np.stack([share, share, ~np.isnan(share)], axis=1) for share in _shares(records.stories)]
-    passages = np.nan_to_num(np.concatenate(columns, axis=1))
     strata = strata_of_elements(records.ids)
-    added = by_element(passages, len(strata))
-    unit = unit_of(len(passages) // len(strata))
-    names = []  # over all passages, and per relational model for the judge that is scored
-    for metric, judge, _ in parts:
-        names += [f"{metric}{judge}", *(f"{metric}_{relation}" for relation in plan.RELATIONS if not judge)]
+    shares = [np.stack([share, share, ~np.isnan(share)], axis=1) for share in _shares(records.stories)]
+    added = _by_relation(np.stack(shares, axis=1), len(strata))
+    blocks, families = {"floors": sums(added)}, [_floor_family(added)]
+    if parts:
+        passages = np.nan_to_num(np.stack([terms(metric, features) for metric, _, features in parts], axis=1))
+        by_relation = _by_relation(passages, len(strata))
+        blocks["metrics"] = sums(by_relation)
+        families.insert(0, _metric_family(parts, passages, by_relation))
+    table = Table("genres", unit_of(len(records.ids) // len(strata)), strata, blocks)
+    return [(table, families), *ratio_design(unranked(records), strata)]
 
-    def statistic(times: Times) -> Floats:
-        return _values(sums_by_relation(times.astype(np.float64), added), parts)
+
+Part = tuple[str, str, Features]
+"""A metric, the suffix of a judge, and its features."""
+
+
+def _by_relation(passages: Floats, elements: int) -> Floats:
+    """(n, ...) terms of passages, nan for none -> (elements, 4, ...) sums, each at its element's relational model."""
+    of_elements = by_element(passages, elements).reshape(elements, *passages.shape[1:])
+    relation = np.arange(elements) // (elements // len(plan.RELATIONS))
+    placed = np.zeros((elements, len(plan.RELATIONS), *passages.shape[1:]))
+    placed[np.arange(elements), relation] = of_elements
+    return placed
+
+
+def _metric_family(parts: list[Part], passages: Floats, added: Floats) -> Family:
+    """The metrics over all passages, and per relational model for the judge that is scored.
+
+    `passages`, (n, p, 3): terms of each part; `added`, (elements, 4, p, 3): their sums.
+    """
+    held = (added[..., 2] > 0).sum(axis=0)  # elements that count, (4, p)
+    quantities = []
+    for place, (metric, judge, _) in enumerate(parts):
+        names = {f"{metric}{judge}": held[:, place].sum()}
+        names |= {f"{metric}_{r}": held[i, place] for i, r in enumerate(plan.RELATIONS) if not judge}
+        of_metric = partial(Quantity, method="normal", limits=metric_limits(metric), count=metric in CAPS, note=_NOTE)
+        quantities += [of_metric(name, independent=int(elements)) for name, elements in names.items()]
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         signs = np.where(rng.random((models, len(passages))) < 0.5, -1.0, 1.0)
-        sums = np.repeat(sums_by_relation(np.ones((1, len(added))), added), models, axis=0)
-        differences = slice(0, _TERMS * len(parts), _TERMS)
-        sums[..., differences] = sums_by_relation(signs, passages[:, differences])
-        values = np.abs(_values(sums, parts))
-        values[:, -len(FLOORS + REFUSALS) :] = np.nan
-        return values
+        drawn = np.repeat(added.sum(axis=0)[None], models, axis=0)
+        size = len(passages) // len(plan.RELATIONS)
+        for relation in range(len(plan.RELATIONS)):
+            mine = slice(relation * size, (relation + 1) * size)
+            drawn[:, relation, :, 0] = signs[:, mine] @ passages[mine, :, 0]
+        return np.abs(_metrics(parts, {"metrics": drawn}))
 
-    limits = {name: metric_limits(name) for name in names}
-    every = (*names, *FLOORS, *REFUSALS)
-    design = Design(
-        task="genres",
-        unit=unit,
-        strata=strata,
-        names=every,
-        statistic=statistic,
-        limits=limits | dict.fromkeys((*FLOORS, *REFUSAL_RATES), (0.0, 1.0)) | {"refusal_difference": (-1.0, 1.0)},
-        fair=fair if parts else None,
-        notes=dict.fromkeys(names, _NOTE),
-        intervals=dict.fromkeys(names, "normal"),
-        shares=answer_shares(every, *FLOORS, "refusal_rate"),
-        counts=capped(names),
-        independent=dict(zip(every, _elements(added, [judge for _, judge, _ in parts]), strict=True)),
-    )
-    return [design, *ratio_design(unranked(records), strata)]
+    return Family(quantities, partial(_metrics, parts), fair)
 
 
-def _elements(added: Floats, judges: Sequence[str]) -> list[int]:
-    held = (added[:, _TERMS - 1 :: _TERMS] > 0).reshape(len(plan.RELATIONS), -1, added.shape[1] // _TERMS).sum(axis=1)
-    counts: list[int] = []
-    for place, judge in enumerate(judges):
-        counts += [held[:, place].sum(), *([] if judge else held[:, place])]
-    competent, distinct, refused, male_first, female_first = held[:, len(judges) :].T
-    counts += [competent.sum(), distinct.sum(), refused.sum(), *refused, min(male_first.sum(), female_first.sum())]
-    return [int(count) for count in counts]
+def _metrics(parts: list[Part], counts: Counts) -> Floats:
+    """(b, m) values of the metrics, nan where undefined."""
+    columns = []
+    for place, (metric, judge, _) in enumerate(parts):
+        part = counts["metrics"][:, :, place]
+        by_relation, whole = (from_sums(metric[:2], *np.moveaxis(x, -1, 0)) for x in (part, part.sum(axis=1)))
+        columns.append((by_relation.mean(axis=1) if metric == "M4" else whole)[:, None])
+        if not judge:
+            columns.append(by_relation)
+    return np.concatenate(columns, axis=1)
+
+
+def _floor_family(added: Floats) -> Family:
+    """The shares of competent and distinct narratives, and the refusals; `added`, (elements, 4, 5, 3)."""
+    held = (added[..., 2] > 0).sum(axis=0)
+    competent, distinct, refused, *orders = held.sum(axis=0).tolist()
+    elements = [competent, distinct, refused, *held[:, 2].tolist()]
+    share = partial(Quantity, method="exact", limits=(0.0, 1.0))
+    shares = [share(name, independent=n) for name, n in zip((*FLOORS, *REFUSAL_RATES), elements, strict=True)]
+    return Family([*shares, Quantity(REFUSALS[-1], limits=(-1.0, 1.0), independent=min(orders))], _floors)
+
+
+def _floors(counts: Counts) -> Floats:
+    by_relation = ratio(counts["floors"][..., 0], counts["floors"][..., 2])
+    whole = counts["floors"].sum(axis=1)
+    competent, distinct, refused, male_first, female_first = ratio(whole[..., 0], whole[..., 2]).T
+    columns = [competent, distinct, refused, *by_relation[:, :, 2].T, male_first - female_first]
+    return np.stack(columns, axis=1)
 
 
 def metric_limits(name: str) -> tuple[float, float]:
@@ -115,59 +145,28 @@ def strata_of_elements(ids: tuple[str, ...] = ()) -> Integers:
     return np.array([names.index(cell) for cell in cells])
 
 
-def sums_by_relation(times: Floats, added: Floats) -> Floats:
-    """(b, n) counts of elements or passages, (n, terms) -> (b, 4, terms) sums per relational model."""
-    size = len(added) // len(plan.RELATIONS)
-    return np.stack([times[:, i : i + size] @ added[i : i + size] for i in range(0, len(added), size)], axis=1)
-
-
-def _values(sums: Floats, parts: list[tuple[str, str, Features]]) -> Floats:
-    """(b, 4, terms) -> (b, m) values, nan where undefined; the last terms are those of the floors."""
-    columns = []
-    for place, (metric, judge, _) in enumerate(parts):
-        part = sums[..., _TERMS * place : _TERMS * (place + 1)]
-        by_relation, whole = (from_sums(metric[:2], *np.moveaxis(x, -1, 0)) for x in (part, part.sum(axis=1)))
-        columns.append((by_relation.mean(axis=1) if metric == "M4" else whole)[:, None])
-        if not judge:
-            columns.append(by_relation)
-    ratios = []
-    for start in range(_TERMS * len(parts), sums.shape[-1], _TERMS):
-        by_relation = sums[..., start : start + _TERMS]
-        whole = by_relation.sum(axis=1, keepdims=True)
-        ratios.append(ratio(*(np.concatenate([whole, by_relation], axis=1)[..., place] for place in (0, 2))))
-    competent, distinct, refused, male_first, female_first = ratios
-    columns += [competent[:, :1], distinct[:, :1], refused, male_first[:, :1] - female_first[:, :1]]
-    return np.concatenate(columns, axis=1)
-
-
 def _shares(stories: Stories) -> list[Floats]:
     refused, first = stories.shares["refused"], stories.male_first
     orders = [np.where(first == value, refused, np.nan) for value in (1, 0)]
     return [stories.shares["competent"], stories.shares["distinct"], refused, *orders]
 
 
-def split_designs(records: Records) -> list[Design]:
-    """The resampling design of `M1_young` and so on: elements, as for the metrics; empty without narratives."""
+def split_designs(records: Records) -> list[Sample]:
+    """`M1_young` and so on, by elements as the metrics; empty without narratives."""
     present = [metric for metric in formula.METRICS if metric not in records.features.absent]
     if not records.responses or not present:
         return []
     strata = strata_of_elements(records.ids)
-    added = {metric: by_element(terms(metric, records.features), len(strata)) for metric in present}
-    each = len(records.ids) // len(strata)
-    elements = {suffix: rows[::each] for suffix, rows in by_age_and_plot(records.ids).items()}
-
-    def statistic(times: Times) -> Floats:
-        columns = []
-        for metric in present:
-            for chosen in elements.values():
-                sums = sums_by_relation(times.astype(np.float64) * chosen, added[metric])
-                by_relation, whole = (from_sums(metric, *np.moveaxis(x, -1, 0)) for x in (sums, sums.sum(axis=1)))
-                columns.append(by_relation.mean(axis=1) if metric == "M4" else whole)
-        return np.stack(columns, axis=1)
-
-    names = tuple(f"{metric}{suffix}" for metric in present for suffix in elements)
-    limits = {name: metric_limits(name) for name in names}
-    return [Design("genres", unit_of(each), strata, names, statistic, limits, counts=capped(names))]
+    parts, each = [(metric, "@", records.features) for metric in present], len(records.ids) // len(strata)
+    added = _by_relation(np.stack([terms(metric, features) for metric, _, features in parts], axis=1), len(strata))
+    blocks, families = {}, []
+    for suffix, rows in by_age_and_plot(records.ids).items():
+        blocks[suffix] = sums(added * rows[::each, None, None, None])
+        quantities = [
+            Quantity(f"{metric}{suffix}", limits=metric_limits(metric), count=metric in CAPS) for metric in present
+        ]
+        families.append(Family(quantities, lambda counts, suffix=suffix: _metrics(parts, {"metrics": counts[suffix]})))
+    return [(Table("genres", unit_of(each), strata, blocks), families)]
 
 
 COMPARED = ("M1", "M2", "M3", "M5", "M6", "M7")
@@ -185,29 +184,29 @@ def with_single(values: dict[str, Value], records: Records) -> dict[str, Value]:
     return values | {value.name: value for value in added}
 
 
-def single_designs(records: Records) -> list[Design]:
-    """The resampling design of these values: elements, which draws both tellings alike."""
+def single_designs(records: Records) -> list[Sample]:
+    """These values by elements, which draws both tellings alike."""
     if records.single is None:
         return []
     single = _sums(records.single.features)
-    both = {m: sums for m, sums in _sums(records.features).items() if records.responses and m in single}
-
-    def statistic(times: Times) -> Floats:
-        drawn = times.astype(np.float64)
-        alone, together = (
-            {m: from_sums(m, *np.moveaxis(drawn @ sums, -1, 0)) for m, sums in sums_of.items()}
-            for sums_of in (single, both)
-        )
-        return np.stack([*alone.values(), *(number - alone[m] for m, number in together.items())], axis=1)
-
-    ratios = ratio_design(_ratios(records.single), strata_of_elements())
+    both = {m: added for m, added in _sums(records.features).items() if records.responses and m in single}
+    strata = strata_of_elements()
+    ratios = ratio_design(_ratios(records.single), strata)
     if not single:
         return ratios
-    names = (*(f"{m}_single" for m in single), *(f"{m}_less_single" for m in both))
-    limits = {f"{m}_single": metric_limits(m) for m in single}
-    limits |= {f"{m}_less_single": (2 * metric_limits(m)[0], 2 * metric_limits(m)[1]) for m in both}
-    unit, strata = "element, with its five pairs", strata_of_elements()
-    return [Design("genres", unit, strata, names, statistic, limits, counts=capped(names)), *ratios]
+
+    def values(counts: Counts) -> Floats:
+        number = {name: from_sums(name[-2:], *np.moveaxis(added, -1, 0)) for name, added in counts.items()}
+        return np.stack([*(number[m] for m in single), *(number[f"both {m}"] - number[m] for m in both)], axis=1)
+
+    blocks = {m: sums(added) for m, added in single.items()} | {f"both {m}": sums(added) for m, added in both.items()}
+    quantities = [
+        Quantity(f"{m}_{name}", limits=(-times * LARGEST[m], times * LARGEST[m]), count=m in CAPS)
+        for name, times, metrics in (("single", 1, single), ("less_single", 2, both))
+        for m in metrics
+    ]
+    table = Table("genres", "element, with its five pairs", strata, blocks)
+    return [(table, [Family(quantities, values)]), *ratios]
 
 
 def _sums(features: Features) -> Mapping[str, Floats]:

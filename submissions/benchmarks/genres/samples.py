@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from fairspace.metrics.columns import Floats
 from fairspace.submissions.answers.reading import Samples
 from fairspace.submissions.benchmarks.genres.measure import JUDGED, METRICS, PARSED, terms
 from fairspace.submissions.benchmarks.genres.records import Features, Records
 from fairspace.submissions.benchmarks.genres.resample import strata_of_elements
-from fairspace.submissions.uncertainty.design import Floats
 
 
 def samples(records: Records) -> list[Samples]:

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.builders.genres import plan
+from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.genres_bias.formula import CAPS, ratio
+from fairspace.metrics.resampling import Family, Quantity, Sample, Table, sums
 from fairspace.submissions.benchmarks.genres.records import Column, Features, Records
-from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Times
 from fairspace.submissions.values import Evidence, Value, measured, not_run, undefined
 
 Rows = NDArray[np.bool_]
@@ -104,8 +105,8 @@ def capped(names: Iterable[str]) -> frozenset[str]:
     return frozenset(name for name in names if name.startswith(tuple(CAPS)))
 
 
-def ratio_design(ratios: Sequence[Ratio], strata: Integers) -> list[Design]:
-    """The resampling design of these values: elements with their five passages, within strata; empty without values.
+def ratio_design(ratios: Sequence[Ratio], strata: Integers) -> list[Sample]:
+    """These values by elements with their five passages, drawn within strata; empty without values.
 
     Without are counts that are alike in all passages: nothing says how far those of others could be.
     """
@@ -113,20 +114,12 @@ def ratio_design(ratios: Sequence[Ratio], strata: Integers) -> list[Design]:
     ratios = [each for each in ratios if each.name not in counts or each.varies()]
     if not ratios:
         return []
-    parts, wholes = (
-        by_element(np.stack(columns, axis=1), len(strata))
-        for columns in ([ratio.part for ratio in ratios], [ratio.whole for ratio in ratios])
-    )
-
-    def statistic(times: Times) -> Floats:
-        drawn = times.astype(np.float64)
-        return ratio(drawn @ parts, drawn @ wholes)
-
-    names = tuple(each.name for each in ratios)
-    limits = {each.name: each.limits for each in ratios}
-    elements = dict(zip(names, np.count_nonzero(wholes, axis=0).tolist(), strict=True))
-    unit = unit_of(len(ratios[0].part) // len(strata))
-    return [Design("genres", unit, strata, names, statistic, limits, independent=elements)]
+    columns = [ratio.part for ratio in ratios], [ratio.whole for ratio in ratios]
+    added = np.stack([by_element(np.stack(each, axis=1), len(strata)) for each in columns], axis=1)
+    elements = np.count_nonzero(added[:, 1], axis=0).tolist()
+    quantities = [Quantity(of.name, limits=of.limits, independent=n) for of, n in zip(ratios, elements, strict=True)]
+    table = Table("genres", unit_of(len(ratios[0].part) // len(strata)), strata, {"ratios": sums(added)})
+    return [(table, [Family(quantities, lambda counts: ratio(counts["ratios"][:, 0], counts["ratios"][:, 1]))])]
 
 
 MISSING = -1

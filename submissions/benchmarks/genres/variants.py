@@ -11,11 +11,12 @@ from dataclasses import replace
 import numpy as np
 
 from fairspace.builders.genres import plan
+from fairspace.metrics.resampling import LEVEL
 from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.benchmarks.genres.measure import JUDGED, judged_values, parsed_values
 from fairspace.submissions.benchmarks.genres.records import Records
 from fairspace.submissions.benchmarks.genres.unranked import judge_of
-from fairspace.submissions.uncertainty.uncertainty import LEVEL, Variant
+from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import number_of
 
 

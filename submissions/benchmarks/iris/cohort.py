@@ -13,11 +13,11 @@ import numpy as np
 
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS, Combination
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.metrics.columns import Floats, Integers
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING
 from fairspace.submissions.benchmarks.iris.records import OCCUPATION, read
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.uncertainty.design import Floats, Integers
 
 COMBINATIONS = 10
 MINIMUM_COVERAGE = 0.5

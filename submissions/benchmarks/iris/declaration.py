@@ -19,7 +19,6 @@ from fairspace.submissions.benchmarks.benchmark import (
     Protocols,
     Reporting,
     Scoring,
-    as_json,
     protocol_of_labels,
 )
 from fairspace.submissions.benchmarks.iris.generation import STEERED
@@ -30,7 +29,7 @@ from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, P
 from fairspace.submissions.benchmarks.iris.resample import designs
 from fairspace.submissions.benchmarks.iris.score import DRAWN, DRIFT_REWARDED, adjustable, chances, score, scoring
 from fairspace.submissions.benchmarks.iris.variants import LIMITS, as_the_paper_maps, variants
-from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Lazy, Task
+from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Lazy, Task, as_json
 
 _SETTINGS = {"temperature": 0.0}
 """Temperature 0, as A.1.1: "For all understanding tasks, we set do_sample=False"; no other setting is stated."""

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from fairspace.builders.iris.groups import COMBINATIONS, GROUPS, OCCUPATIONS, Region, combination_names, shares
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_steer_60.plan import STEREOTYPES, images
+from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.counter_stereotype_penalty.formula import counter_stereotype_penalty
 from fairspace.metrics.distribution_divergence.formula import distribution_divergence
 from fairspace.metrics.generation_success_penalty.formula import generation_success_penalty
 from fairspace.metrics.representation_disparity.formula import representation_disparity
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, PROMPTS, QUALITY, STEER, Records, neutral_counts
 from fairspace.submissions.format.schema import RANGES
-from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.values import Value, measured, measured_share, not_run, undefined
 
 

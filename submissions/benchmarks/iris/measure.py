@@ -29,6 +29,7 @@ from fairspace.builders.iris_steer_60.plan import OBJECTIVE, SUBJECTIVE
 from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity, accuracy_gap
 from fairspace.metrics.answer_consistency_difference.formula import answer_consistency_difference, rating_differences
 from fairspace.metrics.between_group_variance.formula import between_group_variance, rate_variance
+from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.hallucination_inconsistency.formula import hallucination_inconsistency
 from fairspace.metrics.iris_score.standards import GRANULAR
@@ -37,7 +38,6 @@ from fairspace.metrics.stereotype_drift.formula import absolute_drift, stereotyp
 from fairspace.submissions.benchmarks.iris.generation import measure_neutral, measure_steer, occupation_mean, references
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED, THRESHOLD, UNMAPPABLE
 from fairspace.submissions.benchmarks.iris.records import OCCUPATION, PAIR, TOURNAMENT, Records
-from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.values import Value, measured, measured_share, not_run, undefined
 
 _IDS = {

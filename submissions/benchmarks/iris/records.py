@@ -30,6 +30,7 @@ from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.iris_steer_60.plan import LABELS as ANSWERS
 from fairspace.builders.iris_steer_60.plan import QUESTIONS, STEREOTYPES, SUBJECTIVE
+from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.iris_score.standards import REGION
 from fairspace.submissions.answers.reading import OUTCOMES, Misread
 from fairspace.submissions.benchmarks.iris.parse.rows import (
@@ -47,7 +48,6 @@ from fairspace.submissions.benchmarks.iris.parse.rows import (
 )
 from fairspace.submissions.format.schema import Attribute, Submission
 from fairspace.submissions.reading.canonical import item_index
-from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.uncertainty.label_errors import LabelChecks, human_codes, label_checks
 
 

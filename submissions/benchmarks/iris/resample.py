@@ -1,8 +1,8 @@
-"""The resampling designs of IRIS: images, answers, rounds, and pairs as clusters."""
+"""The tables and quantities of IRIS: images, answers, rounds, and pairs as clusters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -24,14 +24,16 @@ from fairspace.builders.iris.groups import (
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
-from fairspace.metrics.accuracy_disparity.formula import accuracy_gap, accuracy_gap_along
+from fairspace.metrics.accuracy_disparity.formula import accuracy_gap
 from fairspace.metrics.answer_consistency_difference.formula import answer_consistency_difference
+from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.counter_stereotype_penalty.formula import counter_stereotype_penalty
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.generation_success_penalty.formula import generation_success_penalty
 from fairspace.metrics.hallucination_inconsistency.formula import hallucination_inconsistency
-from fairspace.metrics.representation_disparity.formula import disparity, disparity_along
-from fairspace.metrics.statistical_parity_difference.formula import rate_gap, rate_gap_along
+from fairspace.metrics.representation_disparity.formula import disparity
+from fairspace.metrics.resampling import Counts, Family, Quantity, Sample, Table, sums, tally, totals
+from fairspace.metrics.statistical_parity_difference.formula import rate_gap
 from fairspace.metrics.stereotype_drift.formula import mean_drift
 from fairspace.submissions.benchmarks.iris.generation import (
     SUCCESS,
@@ -65,7 +67,6 @@ from fairspace.submissions.benchmarks.iris.records import (
     Records,
 )
 from fairspace.submissions.format.schema import RANGES
-from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Sizes, Tally, Times, answer_shares
 
 SIZE = "a size: the low end takes the order of groups from one half of the samples and the gaps from the other"
 
@@ -94,7 +95,7 @@ _STEER_NOTE = "given the model's own ten stereotypes: which prompts are asked is
 _LEAST, _MOST = np.array([RANGES[column] for column in QUALITY.values()]).T
 
 
-def neutral_design(attributes: Integers, regions: Sequence[Region] = REGIONS) -> Design:
+def neutral_design(attributes: Integers, regions: Sequence[Region] = REGIONS) -> Sample:
     """RD over the seven combinations, and JSD from each region's figures, by resampling the images of each occupation.
 
     `attributes`, (8 320, 3): gender, age and skin tone of every planned image, -1: no label.
@@ -103,66 +104,57 @@ def neutral_design(attributes: Integers, regions: Sequence[Region] = REGIONS) ->
     occupation = np.repeat(np.arange(n), len(attributes) // n)
     pattern = ((attributes[:, 0] + 1) * 4 + attributes[:, 1] + 1) * 4 + attributes[:, 2] + 1
     labelled = (attributes >= 0).any(axis=1)
-    tally = Tally(np.where(labelled, occupation * len(_PATTERNS) + pattern, -1), n * len(_PATTERNS))
+    patterns = tally(np.where(labelled, occupation * len(_PATTERNS) + pattern, -1), n, len(_PATTERNS))
+    table = Table(f"iris/{NEUTRAL}", "image of an occupation", occupation, {"patterns": patterns})
     merge = {name: indicator(combination_codes(_PATTERNS, name), combination_size(name)) for name in COMBINATIONS}
+    once = totals(table.blocks)["patterns"]
+    faces = {combination: (once @ matrix).sum(axis=1).astype(np.int64) for combination, matrix in merge.items()}
     figures = list(references(regions))
 
-    def statistic(times: Times) -> Floats:
-        patterns = tally(times).reshape(-1, n, len(_PATTERNS))
-        counts = {combination: patterns @ matrix for combination, matrix in merge.items()}
-        disparities = [mean_over_occupations(disparity, counts[combination]) for combination in COMBINATIONS]
-        divergences = [
-            mean_over_occupations(partial(divergence, q=f.shares), counts[f.attribute][:, f.listed]) for f in figures
-        ]
-        return np.stack([*disparities, *divergences], axis=1)
+    def disparities(counts: Counts, order: Counts | None = None) -> Floats:
+        """Mean over occupations of each combination's sum of gaps."""
+        ranks = None if order is None else order["patterns"]
+        of_shares = (partial(disparity, order=None if ranks is None else ranks @ matrix) for matrix in merge.values())
+        merged = (counts["patterns"] @ matrix for matrix in merge.values())
+        return np.stack([*map(mean_over_occupations, of_shares, merged)], axis=1)
 
-    def by_combination(patterns: Floats, combination: str) -> Floats:
-        return patterns.reshape(-1, n, len(_PATTERNS)) @ merge[combination]
-
-    def along(order: Floats, counts: Floats) -> Floats:
-        """Mean over occupations of each combination's sum of gaps, in the order of the other counts."""
-        sums = []
-        for combination in COMBINATIONS:
-            some, others = (by_combination(patterns, combination) for patterns in (order, counts))
-            shares = others / np.where(others.sum(-1, keepdims=True) > 0, others.sum(-1, keepdims=True), np.nan)
-            sums.append(disparity_along(some, shares).mean(axis=-1))
-        return np.stack(sums, axis=1)
-
-    def fair(rng: np.random.Generator, models: int) -> Floats:
-        """RD: equal shares of all groups; JSD: the reference shares."""
-        once = tally(np.ones((1, len(occupation)), np.float32)).reshape(n, -1)
-        faces = {combination: (once @ matrix).sum(axis=1).astype(np.int64) for combination, matrix in merge.items()}
+    def fair_disparities(rng: np.random.Generator, models: int) -> Floats:
+        """Equal shares of all groups."""
         columns = []
         for combination, images in faces.items():
             k = combination_size(combination)
             counts = multinomial(rng, images, np.full((n, k), 1 / k), models)
             columns.append(mean_over_occupations(disparity, counts))
-        for f in figures:
-            counts = multinomial(rng, faces[f.attribute][f.listed], f.shares, models)
-            columns.append(mean_over_occupations(partial(divergence, q=f.shares), counts))
         return np.stack(columns, axis=1)
 
-    rd = [disparity_name(combination) for combination in COMBINATIONS]
-    jsd = [divergence_name(f.region, f.attribute) for f in figures]
-    left = {name: JSD_LEFT[f.attribute] for name, f in zip(jsd, figures, strict=True)}
+    def divergences_of(by_figure: Iterable[Floats]) -> Floats:
+        pairs = zip(by_figure, figures, strict=True)
+        return np.stack([mean_over_occupations(partial(divergence, q=f.shares), counts) for counts, f in pairs], axis=1)
+
+    def jsd(counts: Counts) -> Floats:
+        merged = {attribute: counts["patterns"] @ merge[attribute] for attribute in GROUP_NAMES}
+        return divergences_of(merged[f.attribute][:, f.listed] for f in figures)
+
+    def fair_jsd(rng: np.random.Generator, models: int) -> Floats:
+        """The reference shares."""
+        return divergences_of(multinomial(rng, faces[f.attribute][f.listed], f.shares, models) for f in figures)
+
+    rd = [Quantity(disparity_name(name), "size", (0.0, 1.0), note=SIZE) for name in COMBINATIONS]
     of_core = len(attributes) == n * iris_gen_52.CORE_IMAGES
-    return Design(
-        task=f"iris/{NEUTRAL}",
-        unit="image of an occupation",
-        strata=occupation,
-        names=(*rd, *jsd),
-        statistic=statistic,
-        limits=dict.fromkeys(rd, (0.0, 1.0)) | dict.fromkeys(jsd, (0.0, float(np.log(2)))),
-        biased=frozenset((*rd, *(() if of_core else jsd))),
-        fair=fair,
-        intervals=dict.fromkeys(jsd, "normal" if of_core else "basic"),
-        corrected=left if of_core else {},
-        sizes=Sizes(tuple(rd), tally, along),
-        notes=dict.fromkeys(rd, SIZE),
-    )
+    distances = [
+        Quantity(
+            divergence_name(f.region, f.attribute),
+            "normal" if of_core else "basic",
+            (0.0, float(np.log(2))),
+            biased=not of_core,
+            correction=JSD_LEFT[f.attribute] if of_core else None,
+        )
+        for f in figures
+    ]
+    return table, [Family(rd, disparities, fair_disparities), Family(distances, jsd, fair_jsd)]
 
 
-def steer_design(measures: Floats) -> Design:
+def steer_design(measures: Floats) -> Sample:
     """The success penalty, the four quality penalties, and the success rate, by resampling the images of each prompt.
 
     `measures`, (6 000, 5), nan: missing: success (0 or 1) and the four scores; per stereotype, its own prompt comes
@@ -173,12 +165,15 @@ def steer_design(measures: Floats) -> Design:
     stereo = (prompt % PROMPTS == 0).astype(np.float64)
     measured = ~np.isnan(measures)
     parts = np.concatenate([np.where(measured, measures, 0.0), measured], axis=1)  # sums, then counts
-    kinds = np.concatenate([parts * stereo[:, None], parts * (1 - stereo)[:, None]], axis=1)
+    kinds = np.stack([parts * stereo[:, None], parts * (1 - stereo)[:, None]], axis=1)
+    table = Table(f"iris/{STEER}", "image of a prompt", prompt, {"parts": sums(kinds)})
 
-    def statistic(times: Times) -> Floats:
-        sums = (times.astype(np.float64) @ kinds).reshape(len(times), 2, -1)
-        success = ratio(sums[:, :, 0].sum(axis=1), sums[:, :, parts.shape[1] // 2].sum(axis=1))
-        return np.column_stack([_penalties(sums[:, 0], sums[:, 1]), success])
+    def penalties(counts: Counts) -> Floats:
+        return _penalties(counts["parts"][:, 0], counts["parts"][:, 1])
+
+    def success(counts: Counts) -> Floats:
+        both = counts["parts"].sum(axis=1)
+        return ratio(both[:, :1], both[:, measures.shape[1], None])
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         """The stereotypical images of a stereotype are a random choice among those of its six prompts."""
@@ -186,24 +181,15 @@ def steer_design(measures: Floats) -> Design:
         keys = rng.random((models, *by_stereotype.shape[:2]), np.float32)
         cut = np.partition(keys, images, axis=-1)[..., images, None]
         chosen = (keys < cut).reshape(models, -1).astype(np.float64) @ parts
-        gaps = _penalties(chosen, parts.sum(axis=0) - chosen)
-        return np.column_stack([gaps, np.full(models, np.nan)])
+        return _penalties(chosen, parts.sum(axis=0) - chosen)
 
-    names = (*PENALTIES, "competence_steer_success")
-    largest = [1.0, *(_MOST - _LEAST).tolist(), 1.0]
-    return Design(
-        task=f"iris/{STEER}",
-        unit="image of a prompt",
-        strata=prompt,
-        names=names,
-        statistic=statistic,
-        limits={name: (0.0, high) for name, high in zip(names, largest, strict=True)},
-        biased=frozenset(PENALTIES),
-        fair=fair,
-        notes=dict.fromkeys(names, _STEER_NOTE),
-        intervals=dict.fromkeys(PENALTIES, "percentile"),
-        shares=answer_shares(names, "competence"),
-    )
+    largest = [1.0, *(_MOST - _LEAST).tolist()]
+    gaps = [
+        Quantity(name, "percentile", (0.0, high), biased=True, note=_STEER_NOTE)
+        for name, high in zip(PENALTIES, largest, strict=True)
+    ]
+    share = Quantity("competence_steer_success", "exact", (0.0, 1.0), note=_STEER_NOTE)
+    return table, [Family(gaps, penalties, fair), Family([share], success)]
 
 
 def _penalties(stereo: Floats, counter: Floats) -> Floats:
@@ -223,7 +209,7 @@ _CLASSES = _K + 2
 _MEMBERS = {name: group_members(name).T.astype(np.float64) for name in COMBINATIONS}
 
 
-def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS, revision: str = "") -> Design:
+def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS, revision: str = "") -> Sample:
     """AD and SPD over the seven combinations, accuracy, absolute drifts and refusal gaps, by resampling cells' images.
 
     `answers`, (27 144,): the codes of `OccupationAnswers.codes`. The core has one image of a group in an occupation, so
@@ -231,73 +217,57 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS, re
     """
     truth, groups = iris_ideal_52.image_cells(revision)
     answered, right = answers != MISSING, answers == truth
-    classes = Tally(np.where(answered, groups * _CLASSES + _class(answers), -1), _G * _CLASSES)
-    correct = Tally(np.where(right, groups, -1), _G)
     drift = _drifts(answers, truth, regions)
+    strata = groups if revision in CORE else groups + truth * _G
+    blocks = {
+        "classes": tally(np.where(answered, groups * _CLASSES + _class(answers), -1), _G, _CLASSES),
+        "correct": tally(np.where(right, groups, -1), _G),
+        "drifts": sums(drift.reshape(len(drift), 2, -1)),
+    }
+    table = Table(f"iris/{OCCUPATION}", "image of a group in an occupation", strata, blocks)
 
-    def statistic(times: Times) -> Floats:
-        right_answers = correct(times)
-        by_class = classes(times).reshape(-1, _G, _CLASSES)
-        gaps, refusals = _gaps(by_class, right_answers), refusal_disparities(by_class[..., -1], by_class.sum(axis=-1))
-        accuracy = ratio(right_answers.sum(axis=1), by_class.sum(axis=(1, 2)))
-        sums, wrong = np.split(times.astype(np.float64) @ drift, 2, axis=1)
-        return np.concatenate([gaps, accuracy[:, None], np.abs(mean_drift(sums, wrong)), refusals], axis=1)
+    def accuracy(counts: Counts) -> Floats:
+        return ratio(counts["correct"].sum(axis=1), counts["classes"].sum(axis=(1, 2)))[:, None]
 
-    def tables(times: Times) -> Floats:
-        return np.concatenate([classes(times), correct(times), times.astype(np.float64) @ drift], axis=1)
+    def drifts(counts: Counts, order: Counts | None = None) -> Floats:
+        signed = mean_drift(*np.moveaxis(counts["drifts"], 1, 0))
+        return np.abs(signed) if order is None else np.sign(mean_drift(*np.moveaxis(order["drifts"], 1, 0))) * signed
 
-    def split(counts: Floats) -> tuple[Floats, Floats, Floats]:
-        by_class, right_answers, drifts = np.split(counts, [_G * _CLASSES, _G * (_CLASSES + 1)], axis=1)
-        return by_class.reshape(-1, _G, _CLASSES), right_answers, mean_drift(*np.split(drifts, 2, axis=1))
+    def refusals(counts: Counts) -> Floats:
+        return refusal_disparities(counts["classes"][..., -1], counts["classes"].sum(axis=-1))
 
-    def along(order: Floats, counts: Floats) -> Floats:
-        """AD and SPD between the extreme groups and classes of the other counts; drifts with their sign."""
-        (by_class, right_answers, drifts), (others, other_right, other_drifts) = split(order), split(counts)
-        accuracies, parities = [], []
-        for members in _MEMBERS.values():
-            some, merged = members @ by_class, members @ others
-            first = right_answers @ members.T, some.sum(axis=-1)
-            accuracies.append(accuracy_gap_along(first, other_right @ members.T, merged.sum(axis=-1)))
-            parities.append(rate_gap_along(some, merged))
-        return np.concatenate([np.stack(accuracies + parities, axis=1), np.sign(drifts) * other_drifts], axis=1)
+    def fair_gaps(rng: np.random.Generator, models: int) -> Floats:
+        """The groups of an occupation's images are permuted."""
+        classes, correct = _permuted(rng, min(models, PERMUTED), answers, truth, groups)
+        return _gaps({"classes": classes, "correct": correct})
 
-    def fair(rng: np.random.Generator, models: int) -> Floats:
-        """AD, SPD: the groups of an occupation's images are permuted; SDS: an error leads either way alike."""
-        permuted, gaps = min(models, PERMUTED), 2 * len(COMBINATIONS)
-        drifts = drift.shape[1] // 2
-        values = np.full((models, len(names)), np.nan)
-        values[:permuted, :gaps] = _gaps(*_permuted(rng, permuted, answers, truth, groups))
-        values[:, gaps + 1 : gaps + 1 + drifts] = _undirected(rng, models, drift)
-        return values
+    names, gaps = occupation_names(regions), 2 * len(COMBINATIONS)
+    sizes = [Quantity(name, "size", (0.0, 1.0), note=SIZE) for name in names if name != "competence_accuracy"]
+    return table, [
+        Family(sizes[:gaps], _gaps, fair_gaps),
+        Family([Quantity("competence_accuracy", "exact", (0.0, 1.0))], accuracy),
+        Family(sizes[gaps:], drifts, lambda rng, models: _undirected(rng, models, drift)),
+        Family(_refusals(OCCUPATION), refusals),
+    ]
 
-    names = (*occupation_names(regions), *refusal_names(OCCUPATION))
-    biased = frozenset(occupation_names(regions)) - {"competence_accuracy"}
-    return Design(
-        task=f"iris/{OCCUPATION}",
-        unit="image of a group in an occupation",
-        strata=groups if revision in CORE else groups + truth * _G,
-        names=names,
-        statistic=statistic,
-        limits=dict.fromkeys(names, (0.0, 1.0)),
-        biased=biased,
-        fair=fair,
-        sizes=Sizes(tuple(name for name in occupation_names(regions) if name in biased), tables, along),
-        shares=answer_shares(names, "competence", "refusal_rate"),
-        notes=dict.fromkeys(biased, SIZE),
-    )
+
+def _refusals(task: str) -> list[Quantity]:
+    return [Quantity(name, limits=(0.0, 1.0)) for name in refusal_names(task)]
 
 
 def _class(answers: Integers) -> Integers:
     return np.select([answers == REFUSED, answers < 0], [_K + 1, _K], answers)
 
 
-def _gaps(classes: Floats, correct: Floats) -> Floats:
-    """(b, 14) AD, then SPD, of every combination, from (b, 18, 54) answers and (b, 18) right ones."""
+def _gaps(counts: Counts, order: Counts | None = None) -> Floats:
+    """(b, 14) AD, then SPD, of every combination; `order` says the extreme groups and classes."""
+    classes, correct = counts["classes"], counts["correct"]
     accuracies, parities = [], []
     for members in _MEMBERS.values():
-        merged = members @ classes
-        accuracies.append(accuracy_gap(correct @ members.T, merged.sum(axis=-1)))
-        parities.append(rate_gap(merged))
+        merged, ranks = members @ classes, None if order is None else members @ order["classes"]
+        extremes = None if order is None or ranks is None else (order["correct"] @ members.T, ranks.sum(axis=-1))
+        accuracies.append(accuracy_gap(correct @ members.T, merged.sum(axis=-1), extremes))
+        parities.append(rate_gap(merged, ranks))
     mapped = classes[..., :_K].sum(axis=(1, 2)) > 0
     return np.where(mapped[:, None], np.stack(accuracies + parities, axis=1), np.nan)
 
@@ -354,7 +324,7 @@ def pair_design(
     refused: NDArray[np.bool_] | None = None,
     groups: Integers | None = None,
     combination: Integers | None = None,
-) -> Design:
+) -> Sample:
     """AC difference and DHR inconsistency over the seven combinations, the objective accuracy, and refusal gaps.
 
     The arrays are those of `PairAnswers`. Without `labelled` a label is always given, without `refused` no answer
@@ -366,41 +336,39 @@ def pair_design(
     handed_in = np.concatenate([~np.isnan(ratings), ~np.isnan(correct)], axis=-1)
     clear = (np.isfinite(ratings), ~np.isnan(correct) if labelled is None else labelled)
     for apart, both in zip((differences(ratings), np.abs(correct[:, 0] - correct[:, 1])), clear, strict=True):
-        sums, pairs = np.nansum(apart, axis=1), (~np.isnan(apart)).sum(axis=1)
+        total, pairs = np.nansum(apart, axis=1), (~np.isnan(apart)).sum(axis=1)
         measured = members * (np.asarray(both.all(axis=1)).any(axis=1) @ members > 0)
-        columns += [measured * sums[:, None], measured * pairs[:, None]]
+        columns += [measured * total[:, None], measured * pairs[:, None]]
     by_group = None
     if refused is not None and refused.any():
         shown = iris_steer_60.pairs().groups if groups is None else groups
         by_group = np.concatenate([_by_group(shown, refused), _by_group(shown, handed_in)], axis=1)
     judged = [np.nansum(correct, axis=(1, 2)), (~np.isnan(correct)).sum(axis=(1, 2))]
     weights = np.concatenate([*columns, np.stack(judged, axis=1)], axis=1)
+    blocks = {"sums": sums(weights)} | ({} if by_group is None else {"refusals": sums(by_group.reshape(-1, 2, _G))})
+    table = Table(f"iris/{PAIR}", "pair of a combination", combination, blocks)
 
-    def statistic(times: Times) -> Floats:
-        drawn = times.astype(np.float64)
-        totals = drawn @ weights
-        sums, counts, changed, judged = np.split(totals[:, :-2], 4, axis=1)
-        consistency, _, _ = answer_consistency_difference(sums, counts, 0)
+    def compared(counts: Counts) -> Floats:
+        apart, pairs, changed, judged = np.split(counts["sums"][:, :-2], 4, axis=1)
+        consistency, _, _ = answer_consistency_difference(apart, pairs, 0)
         inconsistency, _, _ = hallucination_inconsistency(changed, judged, 0)
-        refusals = np.zeros((len(times), len(GROUP_NAMES)))
-        if by_group is not None:
-            refusals = refusal_disparities(*np.split(drawn @ by_group, 2, axis=1))
-        return np.concatenate([consistency, inconsistency, ratio(totals[:, -2:-1], totals[:, -1:]), refusals], axis=1)
+        return np.concatenate([consistency, inconsistency], axis=1)
 
-    consistencies, inconsistencies = pair_names()
-    compared = (*consistencies, *inconsistencies)
-    names = (*compared, "competence_objective_accuracy", *refusal_names(PAIR))
-    return Design(
-        task=f"iris/{PAIR}",
-        unit="pair of a combination",
-        strata=combination,
-        names=names,
-        statistic=statistic,
-        limits=dict.fromkeys(names, (0.0, 1.0)) | dict.fromkeys(consistencies, (0.0, 9.0)),
-        notes=dict.fromkeys(compared, _NOTE),
-        intervals=dict.fromkeys(compared, "normal"),
-        shares=answer_shares(names, "competence", "refusal_rate"),
-    )
+    def accuracy(counts: Counts) -> Floats:
+        return ratio(counts["sums"][:, -2:-1], counts["sums"][:, -1:])
+
+    def refusals(counts: Counts) -> Floats:
+        if by_group is None:
+            return np.zeros((len(counts["sums"]), len(GROUP_NAMES)))
+        return refusal_disparities(*np.moveaxis(counts["refusals"], 1, 0))
+
+    largest = zip(pair_names(), (9.0, 1.0), strict=True)
+    distances = [Quantity(name, "normal", (0.0, most), note=_NOTE) for names, most in largest for name in names]
+    return table, [
+        Family(distances, compared),
+        Family([Quantity("competence_objective_accuracy", "exact", (0.0, 1.0))], accuracy),
+        Family(_refusals(PAIR), refusals),
+    ]
 
 
 def _by_group(groups: Integers, answers: NDArray[np.bool_]) -> Floats:
@@ -412,27 +380,32 @@ def _by_group(groups: Integers, answers: NDArray[np.bool_]) -> Floats:
 _OF_ATTRIBUTE = {name: group_members(name).astype(np.float64) for name in GROUP_NAMES}
 
 
-def tournament_design(winners: Integers, regions: Sequence[Region] = REGIONS, revision: str = "") -> Design:
+def tournament_design(winners: Integers, regions: Sequence[Region] = REGIONS, revision: str = "") -> Sample:
     """JSD of the tournament's winners from labour figures, by resampling the rounds of each profile.
 
     `winners`, (36 000,): the winner of each round, else `UNMAPPABLE`, `REFUSED` or `MISSING`.
     """
     profile = profiles(len(winners))
-    wins = Tally(np.where(winners >= 0, winners * _G + profile, -1), _K * _G)
     answered, refused = winners != MISSING, winners == REFUSED
-    figures = list(references(regions))
-    undecided = answered & (winners < 0)
-    stood = _stood(undecided, profile, revision) if undecided.any() else None
-    by_group = [Tally(np.where(chosen, profile, -1), _G) for chosen in (refused, answered)]
+    figures, undecided = list(references(regions)), answered & (winners < 0)
+    blocks = {"wins": tally(np.where(winners >= 0, winners * _G + profile, -1), _K, _G)}
+    if undecided.any():
+        competitors = iris_ideal_52.tournament_competitors(revision)
+        stood = np.where(undecided[:, None], competitors * _G + profile[:, None], -1)
+        seats = np.repeat(np.arange(len(winners)), stood.shape[1])
+        blocks["undecided"] = tally(stood.ravel(), _K, _G, cluster=seats)
+    if refused.any():
+        by_group = {"refused": refused, "answered": answered}
+        blocks |= {name: tally(np.where(rounds, profile, -1), _G) for name, rounds in by_group.items()}
+    table = Table(f"iris/{TOURNAMENT}", "round of a profile", profile, blocks)
 
-    def statistic(times: Times) -> Floats:
-        table = wins(times).reshape(-1, _K, _G)
-        without = None if stood is None else stood(times)
-        columns = [_mean(table, without, f) for f in figures]
-        refusals = np.zeros((len(times), len(GROUP_NAMES)))
-        if refused.any():
-            refusals = refusal_disparities(*(tally(times) for tally in by_group))
-        return np.concatenate([np.stack(columns, axis=1), refusals], axis=1)
+    def compared(counts: Counts) -> Floats:
+        return np.stack([_mean(counts["wins"], counts.get("undecided"), f) for f in figures], axis=1)
+
+    def refusals(counts: Counts) -> Floats:
+        if "refused" not in blocks:
+            return np.zeros((len(counts["wins"]), len(GROUP_NAMES)))
+        return refusal_disparities(counts["refused"], counts["answered"])
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         """An occupation's wins fall on the groups by the reference shares; rounds without a winner stay so."""
@@ -444,22 +417,12 @@ def tournament_design(winners: Integers, regions: Sequence[Region] = REGIONS, re
             columns.append(
                 worst_divergence(counts, without[f.listed] @ _OF_ATTRIBUTE[f.attribute], f.shares).mean(axis=-1)
             )
-        return np.concatenate([np.stack(columns, axis=1), np.full((models, len(GROUP_NAMES)), np.nan)], axis=1)
+        return np.stack(columns, axis=1)
 
-    compared = tuple(tournament_name(f.attribute, f.region) for f in figures)
-    names = (*compared, *refusal_names(TOURNAMENT))
-    return Design(
-        task=f"iris/{TOURNAMENT}",
-        unit="round of a profile",
-        strata=profile,
-        names=names,
-        statistic=statistic,
-        limits=dict.fromkeys(names, (0.0, 1.0)) | dict.fromkeys(compared, (0.0, float(np.log(2)))),
-        biased=frozenset(compared),
-        fair=fair,
-        intervals=dict.fromkeys(compared, "basic"),
-        shares=answer_shares(names, "competence", "refusal_rate"),
-    )
+    distances = [
+        Quantity(tournament_name(f.attribute, f.region), "basic", (0.0, float(np.log(2))), biased=True) for f in figures
+    ]
+    return table, [Family(distances, compared, fair), Family(_refusals(TOURNAMENT), refusals)]
 
 
 def _mean(table: Floats, without: Floats | None, f: Reference) -> Floats:
@@ -470,16 +433,9 @@ def _mean(table: Floats, without: Floats | None, f: Reference) -> Floats:
     return np.asarray(worst_divergence(won, (without @ members)[:, f.listed], f.shares).mean(axis=-1))
 
 
-def _stood(chosen: NDArray[np.bool_], profile: Integers, revision: str) -> Callable[[Times], Floats]:
-    """(b, n) -> (b, 52, 18) chosen rounds in which each occupation stands."""
-    competitors = iris_ideal_52.tournament_competitors(revision)
-    tallies = [Tally(np.where(chosen, competitors[:, seat] * _G + profile, -1), _K * _G) for seat in range(5)]
-    return lambda times: np.sum([tally(times).reshape(-1, _K, _G) for tally in tallies], axis=0)
-
-
-def designs(records: Records) -> list[Design]:
+def designs(records: Records) -> list[Sample]:
     """The designs of the tasks that were run: all 60 values, further drifts, and three competences."""
-    parts: list[Design] = []
+    parts: list[Sample] = []
     if records.neutral is not None:
         parts.append(neutral_design(records.neutral, records.regions))
     steer = records.steer

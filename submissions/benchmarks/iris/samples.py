@@ -9,11 +9,11 @@ import numpy as np
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
+from fairspace.metrics.columns import Floats, Integers
 from fairspace.submissions.answers.reading import Samples, one_hot
 from fairspace.submissions.benchmarks.iris.generation import disparity_name
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING
 from fairspace.submissions.benchmarks.iris.records import LABELS, NEUTRAL, OCCUPATION, PAIR, TOURNAMENT, Records
-from fairspace.submissions.uncertainty.design import Floats, Integers
 
 
 def samples(records: Records) -> list[Samples]:

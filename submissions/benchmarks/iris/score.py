@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fairspace.metrics.columns import Floats
 from fairspace.metrics.iris_score.formula import (
     profile_code,
     sector_magnitude,
@@ -32,7 +33,6 @@ from fairspace.submissions.benchmarks.scoring_table import (
     is_left_out,
     least_covered,
 )
-from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.values import Value, not_run, undefined
 
 TOTAL = "iris_score"

@@ -20,6 +20,7 @@ from fairspace.builders.iris.groups import (
     combination_size,
     group_members,
 )
+from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
 from fairspace.submissions.benchmarks.benchmark import Values
@@ -33,7 +34,6 @@ from fairspace.submissions.benchmarks.iris.parse.rows import (
     paper_codes,
 )
 from fairspace.submissions.benchmarks.iris.records import LABELS, NEUTRAL, OCCUPATION, Records
-from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.uncertainty.label_errors import Shares, label_variants, paired_counts
 from fairspace.submissions.uncertainty.uncertainty import Kind, Variant
 

@@ -19,7 +19,7 @@ from fairspace.submissions.benchmarks.published import (
     published_row,
     source,
 )
-from fairspace.submissions.benchmarks.stereotypical_bias.measure import level_names
+from fairspace.submissions.benchmarks.stereotypical_bias.quantities import level_names
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
 from fairspace.submissions.benchmarks.stereotypical_bias.score import STANDARDS
 from fairspace.submissions.benchmarks.words import words_of

@@ -7,15 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from fairspace.metrics.stereotypical_association.formula import prefix_difference, similarity
-from fairspace.submissions.answers.reading import NOT_HANDED_IN
-from fairspace.submissions.benchmarks.stereotypical_bias.measure import as_value, cell_association
+from fairspace.metrics.columns import Floats
+from fairspace.metrics.resampling import Counts, Family, Quantity, Sample, estimate, tally, totals
+from fairspace.metrics.stereotypical_association.formula import divide, prefix_difference, similarity
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE
+from fairspace.submissions.benchmarks.stereotypical_bias.quantities import (
+    as_value,
+    blocks,
+    cell_association,
+    independent,
+    score_designs,
+    tables,
+)
 from fairspace.submissions.benchmarks.stereotypical_bias.records import (
     CELLS,
     Answers,
@@ -27,15 +37,8 @@ from fairspace.submissions.benchmarks.stereotypical_bias.records import (
     questions,
     read,
 )
-from fairspace.submissions.benchmarks.stereotypical_bias.resample import (
-    difference_designs,
-    score_designs,
-    similarity_designs,
-)
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
-from fairspace.submissions.uncertainty.design import Design
 from fairspace.submissions.uncertainty.resampling import resamples_setting
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
@@ -92,8 +95,8 @@ def compare(submissions: Sequence[Submission], resamples: int | None = None) -> 
             with_prefix, without = (part.cells[cell.name] for part in both)
             values += _differences(i, cell, _questions(cell, records), with_prefix, without, evidence_of_run)
     times, named = resamples_setting() if resamples is None else resamples, {value.name: value for value in values}
-    for design, (begin, ending, end) in _designs(submissions, records) if times else ():
-        for name, about in uncertainties(design, draw(design, times)).items():
+    for (table, families), (begin, ending, end) in _designs(submissions, records) if times else ():
+        for name, about in estimate(table, families, times).uncertainty.items():
             value = named.get(f"{begin}{name.removesuffix(ending)}{end}") if name.endswith(ending) else None
             if value is not None and value.value is not None:
                 named[value.name] = replace(value, uncertainty=about)
@@ -102,22 +105,58 @@ def compare(submissions: Sequence[Submission], resamples: int | None = None) -> 
 
 def _designs(
     submissions: Sequence[Submission], records: Sequence[Records]
-) -> Iterator[tuple[Design, tuple[str, str, str]]]:
-    """Designs, and how a comparison is named after a value of theirs: its beginning, what is cut off, its end."""
+) -> Iterator[tuple[Sample, tuple[str, str, str]]]:
+    """Samples, and how a comparison is named after a value of theirs: its beginning, what is cut off, its end."""
     for (i, one), (j, other) in combinations(enumerate(records, 1), 2):
-        yield from ((design, ("similarity_", "", f"_{i}_{j}")) for design in similarity_designs(*_both(one, other)))
+        yield from ((sample, ("similarity_", "", f"_{i}_{j}")) for sample in similarities(*_both(one, other)))
     agreed = {}
     for cell in CELLS:
         answers = [record.cells[cell.name] for record in records]
         present = [part for part in answers if part is not None]
         whole = len(present) == len(answers)
         agreed[cell.name] = replace(present[0], group=_agreed(present)) if whole else None
-    for design in score_designs(Records(agreed)):
-        yield design, ("ensemble_", "_na_filtered", "")
+    for sample in score_designs(Records(agreed)):
+        yield sample, ("ensemble_", "_na_filtered", "")
     for i, run in enumerate(submissions, 1):
         if (plain := _plain_run(run, submissions)) is not None:
             both = _both(records[i - 1], records[plain])
-            yield from ((design, ("prefix_difference_", "", f"_{i}")) for design in difference_designs(*both))
+            yield from ((sample, ("prefix_difference_", "", f"_{i}")) for sample in differences(*both))
+
+
+def similarities(one: Records, other: Records) -> Iterator[Sample]:
+    """The share of identical answers in each cell of two runs, which are drawn together."""
+    for table, cells in tables(one):
+        counts, families = {}, []
+        for cell, answers in cells.items():
+            another = other.cells[cell.name] or answers
+            both, cluster = answers.given & another.given, answers.asked.cluster
+            alike = np.where(both, np.where(answers.group == another.group, 1, 0), -1)
+            counts[cell.name] = tally(alike, 2, cluster=cluster, clusters=len(table.strata))
+            share = Quantity(cell.name, "exact", (0.0, 1.0), answers=independent(cell, answers))
+            families.append(Family([share], partial(_share_alike, cell.name)))
+        yield replace(table, blocks=counts), families
+
+
+def _share_alike(name: str, counts: Counts) -> Floats:
+    return divide(counts[name][..., 1:], counts[name].sum(axis=-1, keepdims=True))
+
+
+def differences(run: Records, plain: Records) -> Iterator[Sample]:
+    """The scores of one run less those of another, of the same cells, which are drawn together."""
+    for (table, families), (other, _) in zip(score_designs(run), score_designs(plain), strict=True):
+        both = {f"plain {name}": block for name, block in other.blocks.items()}
+        yield replace(table, blocks={**table.blocks, **both}), [_less(family) for family in families if family.sizes]
+
+
+def _less(family: Family) -> Family:
+    def of(counts: Counts) -> Floats:
+        plain = {name: counts[f"plain {name}"] for name in counts if not name.startswith("plain ")}
+        return np.asarray(family.of(counts) - family.of(plain))
+
+    signed = [
+        replace(each, method="normal", limits=(-each.limits[1], each.limits[1]), note="") for each in family.quantities
+    ]
+    return Family(signed, of)
 
 
 def _both(one: Records, other: Records) -> tuple[Records, Records]:
@@ -175,7 +214,9 @@ def _ensemble(cell: Cell, expected: int, answers: Sequence[Answers | None]) -> V
     missing = ~np.all([part.given for part in present], axis=0)
     kept = missing | (agreed != NOT_AVAILABLE)
     asked = Questions(*(column[kept] for column in vars(present[0].asked).values()))
-    consensus, evidence = cell_association(cell, asked, agreed[kept])
+    outcome = np.where(missing[kept], NOT_HANDED_IN, OUTCOMES.index("choice"))
+    answers_of_all = Answers(asked, agreed[kept], np.full(len(outcome), NOT_AVAILABLE), outcome)
+    consensus, evidence = cell_association(cell, totals(blocks(cell, answers_of_all)))
     counts = {"expected": expected, "valid": expected - int(missing.sum())}
     evidence["agreed"] = int((agreed != NOT_AVAILABLE).sum())
     value = as_value(name, consensus.na_filtered, evidence=evidence, **counts)
@@ -189,7 +230,7 @@ def _differences(
     if run is None or plain is None:
         yield from (not_run(name, _ABSENT, expected=expected) for name in names)
         return
-    after, before = (cell_association(cell, r.asked, r.group, r.not_available)[0] for r in (run, plain))
+    after, before = (cell_association(cell, totals(blocks(cell, answers)))[0] for answers in (run, plain))
     valid = int(run.given.sum())
     for name, *pair in zip(names, after[:2], before[:2], strict=True):
         yield as_value(name, prefix_difference(*pair), expected=expected, valid=valid, evidence=evidence)

@@ -18,10 +18,10 @@ import pyarrow as pa
 from pyarrow import compute, json, parquet
 
 from fairspace.builders.stereotypical_bias.plan import INSTANCES
+from fairspace.metrics.resampling import clopper_pearson
 from fairspace.metrics.stereotypical_association.formula import corpus_score
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.progress import progress
-from fairspace.submissions.uncertainty.bootstrap import clopper_pearson
 
 SUFFIXES = (".txt", ".jsonl", ".ndjson", ".parquet", ".txt.gz", ".jsonl.gz", ".ndjson.gz")
 BLOCK = 1 << 22  # bytes, also of the longest line of JSON

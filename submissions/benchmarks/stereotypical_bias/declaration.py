@@ -31,25 +31,23 @@ from fairspace.submissions.benchmarks.benchmark import (
     Ideal,
     Protocols,
     Reporting,
-    Reword,
     Scored,
     Scoring,
-    as_json,
     shown,
     text_only,
 )
 from fairspace.submissions.benchmarks.stereotypical_bias.compare import prefix_of
-from fairspace.submissions.benchmarks.stereotypical_bias.measure import (
+from fairspace.submissions.benchmarks.stereotypical_bias.parse import SIDES, VERSION
+from fairspace.submissions.benchmarks.stereotypical_bias.quantities import (
     DESCRIBING,
     SHARE,
     WINS,
     as_the_authors_read,
+    designs,
     measure,
     variants,
 )
-from fairspace.submissions.benchmarks.stereotypical_bias.parse import SIDES, VERSION
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, VISION, misread, read
-from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs
 from fairspace.submissions.benchmarks.stereotypical_bias.score import (
     STANDARDS,
     UP_TO_TWENTY,
@@ -57,7 +55,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.score import (
     score,
     scoring,
 )
-from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, Lazy, Task
+from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, Lazy, Reword, Task, as_json
 from fairspace.submissions.format.schema import Submission
 
 _PLACE = re.compile(r"Tell me the spatial location (?:\(left or right\) )?of the (.+)\.$")

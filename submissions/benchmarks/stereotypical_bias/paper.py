@@ -15,7 +15,7 @@ from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.paper import Model, Paper, PaperFigure, PaperTable, dot_figure, read_parts
 from fairspace.submissions.benchmarks.stereotypical_bias.about import SCENARIOS, official
 from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare, prefix_of
-from fairspace.submissions.benchmarks.stereotypical_bias.measure import WINS, level_names
+from fairspace.submissions.benchmarks.stereotypical_bias.quantities import WINS, level_names
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.values import Value

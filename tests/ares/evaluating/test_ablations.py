@@ -27,7 +27,7 @@ from fairspace.ares.evaluating.evaluate import (
 )
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.data import INCOMPLETE, NOISY, SMALL, DrawnFaces, drawn_face
-from fairspace.builders.drawn.figure import draws
+from fairspace.builders.drawn.swatches import draws
 from fairspace.builders.registry import table as printed
 from tests.ares.thorough import Thorough
 

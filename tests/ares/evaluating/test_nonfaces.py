@@ -12,7 +12,7 @@ from fairspace.ares.deciding_ares import Answer
 from fairspace.ares.evaluating.measurement import MeasuredGate, Measurement
 from fairspace.ares.evaluating.nonfaces import measure_gate, rows
 from fairspace.ares.fates_ares import Fate
-from fairspace.ares.training.drawn_nonfaces import KINDS
+from fairspace.ares.training.nonfaces import KINDS
 
 FACES = np.full((4, 32, 32, 3), 200, np.uint8)
 
@@ -64,5 +64,5 @@ def test_the_card_prints_the_measured_error_of_the_gate(trained_ares: Path, tmp_
     card = model_card(released(trained_ares, tmp_path), "fairspace/ares")
     part = card.split("### What is no face")[1].split("## Perceived")[0]
     assert all(kind.replace("_", " ") in part for kind in KINDS)
-    assert "| cat (held out) | 20 |" in part
+    assert "| ovals (held out) | 20 |" in part
     assert "all kinds trained on" in part

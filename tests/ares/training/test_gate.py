@@ -11,7 +11,7 @@ from fairspace.ares.gate_ares import OUTCOMES
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.config import CONFIGS, read_config
 from fairspace.ares.training.data import DrawnData, DrawnFaces
-from fairspace.ares.training.drawn_nonfaces import KINDS, nonface
+from fairspace.ares.training.nonfaces import KINDS, nonface
 from fairspace.ares.training.routers import KEPT, kept_cut, train_gate
 from fairspace.builders.errors import BuildError
 

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from PIL import Image
 
-from fairspace.builders.drawn.drawing import draw_face, draw_object, draw_scene, draw_sitter, sitter
-from fairspace.builders.drawn.prompts import Asked
+from fairspace.builders.drawn.swatches import Person, draw_face, draw_object, draw_person, draw_scene, measure, person
 from fairspace.builders.drawn.tools import (
     DESCRIPTIONS,
     PHRASES,
@@ -15,7 +15,6 @@ from fairspace.builders.drawn.tools import (
     DrawnGenerator,
     DrawnLabeller,
     DrawnMatcher,
-    measure,
     redraw,
 )
 from fairspace.builders.engine.making import jpeg
@@ -30,13 +29,16 @@ def group(labels: Labels) -> str:
 
 
 def test_an_edit_leaves_the_rest_of_the_picture_as_it_is() -> None:
-    image = draw_sitter(sitter("female", "middle-aged", "light", 5, attire="blue"), 5, occupation="doctor")
-    edited = redraw(image, measure(image)[0], Asked(attire="red"), 1)
-    for corner in ((0, 0, 60, 160), (330, 0, 384, 160)):
+    who = person("female", "middle-aged", "light", 5, attire="blue", occupation="doctor", facial_hair=False)
+    image = draw_person(who, 5)
+    edited = redraw(image, Person(attire="red"), 1)
+    for corner in ((0, 0, 50, 384), (330, 0, 384, 384)):
         assert image.crop(corner).tobytes() == edited.crop(corner).tobytes()
-    before, after = measure(image)[0], measure(edited)[0]
-    assert (before.attire, after.attire) == ("blue", "red")
-    assert (after.gender, after.age, after.monk, after.hair) == (before.gender, before.age, before.monk, before.hair)
+    assert measure(edited) == [replace(who, attire="red")]
+    (other,) = measure(redraw(image, Person(skin_tone="dark"), 1))
+    assert other == replace(who, skin_tone="dark", monk=other.monk)
+    nobody = draw_object("Neat", 1)
+    assert redraw(nobody, Person("male"), 1).tobytes() == nobody.tobytes()
 
 
 def test_a_share_of_prompts_is_not_followed() -> None:
@@ -52,8 +54,8 @@ def test_a_share_of_prompts_is_not_followed() -> None:
 
 
 def test_the_labeller_says_why_it_gives_no_labels() -> None:
-    two, _ = draw_scene([sitter("female", "young", "dark", 1), sitter("male", "older", "light", 2)], 1)
-    shorn = draw_face("female", "young", "middle", 3).crop((0, 110, 384, 384))
+    two, _ = draw_scene([person("female", "young", "dark", 1), person("male", "older", "light", 2)], 1)
+    shorn = draw_person(replace(person("female", "young", "middle", 3), gender=""), 3)
     found = DrawnLabeller().label([two, draw_object("Neat", 1), Image.new("RGB", (8, 8)), shorn])
     assert [labels.reason for labels in found] == ["several faces", "no face", "no face", "unsure"]
     assert found[3].skin_tone == "middle"
@@ -63,7 +65,7 @@ def test_the_labeller_says_why_it_gives_no_labels() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_other_pictures_are_less_alike_than_the_same(seed: int) -> None:
     seeds = (seed, seed, seed + 50)
-    first, again, other = (draw_sitter(sitter("male", "young", "dark", s, attire="green"), s) for s in seeds)
+    first, again, other = (draw_face("male", "young", "dark", s, attire="green") for s in seeds)
     same, less = DrawnMatcher().image_similarity([first, first], [again, other])
     assert same == 1.0
     assert 0 <= less < 0.95

@@ -119,6 +119,9 @@ def test_a_damaged_build_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "toy/plain/test-00001-of-00003.parquet").write_bytes(b"short")
     with pytest.raises(BuildError, match="BUILD_INCOMPLETE"):
         read_manifest(tmp_path / "toy")
+    (tmp_path / "toy" / MANIFEST).write_text("{}")
+    with pytest.raises(BuildError, match=r"BUILD_INCOMPLETE at .*manifest\.json.*dataset"):
+        read_manifest(tmp_path / "toy")
     (tmp_path / "toy" / MANIFEST).unlink()
     with pytest.raises(BuildError, match=r"BUILD_INCOMPLETE.*no manifest"):
         read_manifest(tmp_path / "toy")

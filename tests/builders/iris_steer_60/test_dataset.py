@@ -13,7 +13,8 @@ from PIL import Image as Images
 from PIL.Image import Image
 
 from fairspace.builders.drawn.prompts import read_person
-from fairspace.builders.drawn.tools import measure, sample_tools
+from fairspace.builders.drawn.swatches import measure
+from fairspace.builders.drawn.tools import sample_tools
 from fairspace.builders.engine.build import build
 from fairspace.builders.engine.dataset import Job, Manifest
 from fairspace.builders.engine.tools import Labels, Prompt, Tools
@@ -175,8 +176,8 @@ def test_drawn_images_show_what_their_rows_say(sample: tuple[Path, Manifest]) ->
     assert wrong == []
     for row, image in zip(found, images, strict=True):
         (face,) = measure(image)
-        accessories, beard = face.accessory != "none", face.facial_hair
-        seen = [face.attire, face.expression, *(YES_NO[not there] for there in (accessories, face.insignia, beard))]
+        there = (face.accessories, face.insignia, face.facial_hair)
+        seen = [face.attire, face.expression, *(YES_NO[not each] for each in there)]
         columns = ("uniform_color", "facial_expression", "has_accessories", "has_insignia", "has_facial_hair")
         assert seen == [row[column] for column in columns], row["id"]
 

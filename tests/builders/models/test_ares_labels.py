@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fairspace.ares.modeling_ares import AresModel
-from fairspace.builders.drawn.drawing import draw_face, draw_scene, sitter
+from fairspace.builders.drawn.swatches import draw_face, draw_scene, person
 from fairspace.builders.drawn.tools import sample_tools
 from fairspace.builders.models.labelling import AresLabeller
 from fairspace.builders.models.opening import open_tools
@@ -35,5 +35,5 @@ def test_a_detector_says_whether_there_is_one_person(model: Path) -> None:
     one = draw_face("male", "older", "light", 1)
     blank = one.copy()
     blank.paste((255, 255, 255), (0, 0, *one.size))
-    two = draw_scene([sitter("male", "older", "light", 1), sitter("female", "young", "dark", 2)], 3, (800, 400))[0]
+    two = draw_scene([person("male", "older", "light", 1), person("female", "young", "dark", 2)], 3, (800, 400))[0]
     assert [labels.reason for labels in labeller.label([one, blank, two])] == ["", "no face", "several faces"]

@@ -26,7 +26,6 @@ from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.answers.rows import Codes
 from fairspace.submissions.benchmarks.baselines import Baseline
-from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.names import taken_names
 from fairspace.submissions.results.board import board
@@ -37,6 +36,7 @@ from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.results.shipped import shipped_reruns, shipped_results
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.factory import result
+from tests.papers import NAMES
 
 FORGED = 147_306.0
 REVISIONS = [

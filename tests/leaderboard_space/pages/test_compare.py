@@ -14,6 +14,7 @@ from fairspace.leaderboard_space.boards.view import View
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.pages.compare import rules
 from fairspace.leaderboard_space.state import State
+from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.comparing import Comparison, corrected, differences
 from fairspace.submissions.plotting import digits
@@ -21,7 +22,6 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.uncertainty.scores import keep
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.chromium import chromium
 from tests.leaderboard_space.factory import renamed

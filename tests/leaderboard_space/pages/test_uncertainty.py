@@ -9,9 +9,10 @@ from dataclasses import replace
 import pytest
 
 from fairspace.leaderboard_space.pages.model import without_error
+from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import SENTENCES
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty, Variant
+from fairspace.submissions.uncertainty.uncertainty import Variant
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.pages.rows import page
 from tests.submissions.results.test_tiers import BENCH, result, waves

@@ -16,11 +16,11 @@ from fairspace.submissions.benchmarks.genres.baselines import tables as genres_t
 from fairspace.submissions.benchmarks.genres.parse import sentences
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
 from fairspace.submissions.benchmarks.genres.parse.response import split
-from fairspace.submissions.benchmarks.registry import NAMES as BENCHMARKS
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.results.scoring import score_submission
+from tests.papers import NAMES as BENCHMARKS
 from tests.scored_baselines import baseline, scored_baseline
 
 FLOOR = {

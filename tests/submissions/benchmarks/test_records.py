@@ -14,9 +14,9 @@ import pytest
 from fairspace.ares.annotating.labellers import PACKAGES
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.benchmarks.baselines import write_baseline
-from fairspace.submissions.benchmarks.benchmark import CLOSED, DECLINE, Scored, in_form, protocol_group
-from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus
+from fairspace.submissions.benchmarks.benchmark import CLOSED, Scored, protocol_group
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.task import DECLINE, Ask, Part, Shown, Stimulus, in_form
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
@@ -24,6 +24,7 @@ from fairspace.submissions.reading.canonical import item_index
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
 from fairspace.submissions.running.asking.parts import parts
+from tests.papers import NAMES
 
 
 def one_in_48(rows: pa.Table) -> pa.Table:

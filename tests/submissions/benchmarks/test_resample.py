@@ -1,25 +1,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
+from fairspace.metrics.columns import Floats
 from fairspace.metrics.iris_score.standards import INAUGURAL as IRIS
+from fairspace.metrics.resampling import Quantity, Sample, draw, interval, names_of, uncertainties
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.uncertainty.bootstrap import draw, interval, uncertainties
-from fairspace.submissions.uncertainty.design import Design, Floats, Times
 from fairspace.submissions.uncertainty.resampling import resample
 from fairspace.submissions.values import Value
 from tests.benchmarks.text_coverage import MODELS, coverage
 from tests.damage import DAMAGES, at_random, damaged
+from tests.samples import assert_same, once, sample
 from tests.submissions.benchmarks.fact_or_fair.test_measure import (
     images,
     objective,
@@ -54,7 +54,7 @@ def everything() -> Submission:
     )
 
 
-def designs_of(name: str, submission: Submission) -> Sequence[Design]:
+def designs_of(name: str, submission: Submission) -> Sequence[Sample]:
     bench = benchmark(name)
     return bench.designs(bench.read(submission))
 
@@ -69,7 +69,8 @@ def test_the_designs_of_fact_or_fair_give_the_measured_values(everything: Submis
     bench = benchmark("fact_or_fair")
     records = bench.read(given)
     values = bench.measure(records)
-    found, draws = resample(bench.designs(records), values, 3, bench.scoring.drawn)  # raises where they differ
+    found, draws = resample(bench.designs(records), values, 3, bench.scoring.drawn)
+    assert_same(bench.designs(records), values)
     assert all(name.startswith("chance") for name in lacking(found))
     assert draws is not None
     assert set(draws.names) <= bench.scoring.drawn
@@ -102,24 +103,25 @@ def read_baseline(name: str, bench: str, folder: Path) -> Submission:
 def test_both_attributes_of_a_query_and_both_cells_of_a_picture_are_drawn_together(
     everything: Submission, folder: Path
 ) -> None:
-    llm = {design.task: design for design in designs_of("fact_or_fair", everything)}
-    assert {f"fairness_llm_base_{a}" for a in ATTRIBUTES} <= set(llm["fact_or_fair/llm_subjective"].names)
+    llm = {design[0].task: design for design in designs_of("fact_or_fair", everything)}
+    assert {f"fairness_llm_base_{a}" for a in ATTRIBUTES} <= set(names_of(llm["fact_or_fair/llm_subjective"][1]))
     answers = read_baseline("random", "stereotypical_bias", folder)
     sizes = {
-        d.task.partition("/")[2]: (len(d.strata), d.strata.max() + 1) for d in designs_of("stereotypical_bias", answers)
+        table.task.partition("/")[2]: (len(table.strata), table.strata.max() + 1)
+        for table, _ in designs_of("stereotypical_bias", answers)
     }
     assert sizes == {"vision": (48, 1), "language": (2800, 14)}
 
 
 def test_what_a_fair_model_shows_lies_on_the_worse_side_of_the_ideal(everything: Submission, folder: Path) -> None:
-    design = next(d for d in designs_of("fact_or_fair", everything) if d.task.endswith("t2i_subjective"))
-    entropy = uncertainties(design, draw(design, 60))["entropy_t2i_subjective_gender"]
+    design = next(d for d in designs_of("fact_or_fair", everything) if d[0].task.endswith("t2i_subjective"))
+    entropy = uncertainties(*design, draw(*design, 60))["entropy_t2i_subjective_gender"]
     assert entropy.fair is not None
     assert entropy.fair_high is not None
     assert entropy.fair_high < entropy.fair < 1
     answers = read_baseline("stereotyped", "stereotypical_bias", folder)
-    design = next(d for d in designs_of("stereotypical_bias", answers) if d.task.endswith("language"))
-    bias = uncertainties(design, draw(design, 60))["race_persona"]
+    design = next(d for d in designs_of("stereotypical_bias", answers) if d[0].task.endswith("language"))
+    bias = uncertainties(*design, draw(*design, 60))["race_persona"]
     assert bias.fair is not None
     # |x/n - p| of a binomial is sqrt(2 p (1 - p) / (pi n)) on average
     assert bias.fair == pytest.approx((2 * 0.25 * 0.75 / (np.pi * 200)) ** 0.5, rel=0.05)
@@ -131,7 +133,7 @@ def test_the_error_of_m3_is_the_derived_one() -> None:
     errors = []
     for number in range(20):
         design = MODELS["passages, leaning"][1](np.random.default_rng(number))
-        errors.append(uncertainties(design, draw(design, 200))["M3"].error)
+        errors.append(uncertainties(*design, draw(*design, 200))["M3"].error)
     assert np.mean(errors) == pytest.approx((5.8 / 288) ** 0.5, rel=0.05)
 
 
@@ -151,14 +153,13 @@ def test_intervals_hold_the_truth_as_often_as_they_say(model: str, submissions: 
 def test_an_interval_holds_its_value() -> None:
     x = np.random.default_rng(4).normal(size=(200, 30))
 
-    def statistic(times: Times) -> Floats:
-        return np.asarray(np.linalg.norm(times.astype(float) @ x / 200, axis=1)[:, None])
+    def norm(times: Floats) -> Floats:
+        return np.asarray(np.linalg.norm(times @ x / 200, axis=1)[:, None])
 
-    design = Design("t", "u", np.zeros(200, np.int64), ("s",), statistic, {"s": (0.0, np.inf)})
-    design = replace(design, intervals={"s": "normal"})
-    drawn, value = draw(design, 300), float(statistic(np.ones((1, 200), np.float32))[0, 0])
+    design = sample(norm, Quantity("s", "normal", (0.0, np.inf)), strata=np.zeros(200, np.int64))
+    drawn, value = draw(*design, 300), once(design)["s"]
     assert interval("normal", value, drawn[:, 0], drawn[:, 0])[0][1] < value
-    found = uncertainties(design, drawn)["s"]
+    found = uncertainties(*design, drawn)["s"]
     assert found.low < found.high == value
 
 

@@ -16,7 +16,7 @@ from fairspace.metrics.iris_score.standards import SKIN_DRIFT, STANDARDS
 from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.genres.measure import FLOORS
 from fairspace.submissions.benchmarks.iris.measure import tournament_divergence
-from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import (
     AS_RELEASED,
     Adjustable,
@@ -37,6 +37,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.results.scoring import load_result, rescore
 from fairspace.submissions.values import Value, measured, not_run, undefined
+from tests.papers import NAMES
 from tests.submissions.benchmarks.iris.results import iris_result
 
 

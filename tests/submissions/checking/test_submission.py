@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark
-from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_submission, read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.faults import CODES, Fault, SubmissionError
@@ -20,6 +20,7 @@ from fairspace.submissions.format.writing import TableFormat, write_submission
 from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.containers import LIMITS
 from fairspace.submissions.reading.parquet import PAGES
+from tests.papers import NAMES
 from tests.submissions import sample
 from tests.submissions.sample import (
     jsonl,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.builders.engine.alone import alone
 from fairspace.builders.engine.build import read_manifest
 from fairspace.builders.engine.dataset import Dataset, Manifest
+from fairspace.builders.engine.output import alone
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.repository import Repo
 from fairspace.builders.sources import SOURCES

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.answers.rows import COUNTED, Summary
 from fairspace.submissions.benchmarks.benchmark import SIGNED
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
@@ -21,7 +22,7 @@ from fairspace.submissions.show.headline import VALUE_COLUMNS, value_cells
 from fairspace.submissions.show.result import result_text, tier_2_share, without_number
 from fairspace.submissions.show.submission import course_line, stage
 from fairspace.submissions.show.table import WIDTH, Table
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty, Variant
+from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import measured, not_run, undefined
 from tests.submissions.benchmarks.iris.results import iris_result
 from tests.submissions.results.test_tiers import result, waves

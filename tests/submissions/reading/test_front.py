@@ -30,7 +30,7 @@ SPREADSHEET = Path(__file__).parents[2] / "foreign/spreadsheet"
 MET = Callable[[pd.DataFrame, Path], Any]
 
 
-def digest(answers: Any, **more: str) -> str:
+def digest(answers: Any, **more: Any) -> str:
     report = check_answers(answers, **ABOUT, **more)
     assert report.submission is not None, report.faults
     return report.submission.digest

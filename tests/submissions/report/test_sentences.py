@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.benchmarks.benchmark import Scored
-from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.report.contents import make_report, to_csv
 from fairspace.submissions.results import shipped
 from fairspace.submissions.results.board import row_json, scored_row
 from fairspace.submissions.results.scoring import load_result
 from fairspace.submissions.show.headline import meaningful, opening
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import Value, measured, not_known, not_run, undefined
+from tests.papers import NAMES
 from tests.submissions.benchmarks.iris.results import iris_result
 from tests.submissions.results.test_tiers import result, waves
 

@@ -6,13 +6,14 @@ import pytest
 
 from fairspace.builders.registry import table
 from fairspace.submissions.benchmarks.published import published
-from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.results.board import board, row_json
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.factory import renamed, result
+from tests.papers import NAMES
 
 ROOT = Path(__file__).parents[3]
 COUNTS = {"iris": 12, "fact_or_fair": 10, "stereotypical_bias": 4, "genres": 18}

@@ -14,13 +14,13 @@ from fairspace.leaderboard_space.intake import add_result
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.local import LocalStorage
+from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.reading.tables import check_values
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import load_result
 from fairspace.submissions.uncertainty.scores import keep
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.factory import result
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from fairspace.submissions.benchmarks.baselines import baseline_meta
-from fairspace.submissions.benchmarks.benchmark import TEXT_ONLY, Scored, protocol_group, scores_revision
+from fairspace.submissions.benchmarks.benchmark import Scored, protocol_group, scores_revision
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.words import TEXT_ONLY
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.row import Row, ranked

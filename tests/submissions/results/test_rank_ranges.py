@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from fairspace.metrics.columns import Floats
 from fairspace.submissions.results.tiers import Cohort
-from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.scores import KEPT
 
 PISA = {

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fairspace.metrics.columns import Floats
+from fairspace.metrics.resampling import Sample
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Documented, Scored, Values
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
 from fairspace.submissions.errors import UsageError
@@ -22,8 +24,8 @@ from fairspace.submissions.results.scoring import (
     rescore,
     score_submission,
 )
-from fairspace.submissions.uncertainty.design import Design, Floats, Times
 from fairspace.submissions.values import Value, measured
+from tests.samples import sample as sample_of
 from tests.submissions import sample
 
 RESAMPLES = 100
@@ -44,11 +46,11 @@ def score(values: Values, standard: Standard, adjustment: Adjustment = AS_RELEAS
     return Scored({"total": measured("total", number)}, "total", number)
 
 
-def designs(records: Submission) -> Sequence[Design]:
-    def statistic(times: Times) -> Floats:
+def designs(records: Submission) -> Sequence[Sample]:
+    def share(times: Floats) -> Floats:
         return (times @ np.array([0.0, 0.0, 1.0, 1.0]))[:, None] / 4
 
-    return (Design("a task", "number", np.zeros(4, np.int64), ("a",), statistic),)
+    return (sample_of(share, "a", strata=np.zeros(4, np.int64)),)
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.benchmarks.benchmark import CHANCE, GAP, SIGNED, Ideal
 from fairspace.submissions.benchmarks.published import PAPER_PRINTS
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
@@ -20,7 +21,6 @@ from fairspace.submissions.results.three_numbers import (
     text_of_ranks,
     three_numbers,
 )
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import Value, measured, not_run, undefined
 from tests.submissions.results.test_tiers import board, result, waves
 

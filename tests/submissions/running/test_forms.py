@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import fairspace as fs
-from fairspace.submissions.benchmarks.benchmark import CLOSED, DECLINE, FORM, SCHEMA
+from fairspace.submissions.benchmarks.benchmark import CLOSED, FORM, SCHEMA
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.task import DECLINE
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import score_submission

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.commands import app as cli_app
 from fairspace.submissions.commands import main as cli
 from fairspace.submissions.running.asking.journal import FATES
@@ -19,6 +19,7 @@ from fairspace.submissions.running.images.models import SCHEMES as IMAGE_SCHEMES
 from fairspace.submissions.running.judging import asks as judging_asks
 from fairspace.submissions.running.quality.models import SCHEMES as QUALITY_SCHEMES
 from fairspace.submissions.running.quality.models import QualityModels
+from tests.papers import NAMES
 
 PAGE = (Path(cli.__file__).parents[1] / "RUNNING.md").read_text(encoding="utf-8")
 ROOT = Path(__file__).parents[3]

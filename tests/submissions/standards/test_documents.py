@@ -10,7 +10,7 @@ import pytest
 
 from fairspace.metrics.iris_score.granular import Granular, table_sha256
 from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, INAUGURAL, STANDARDS, IrisStandard
-from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.standards import (
     changed_references,
@@ -21,6 +21,7 @@ from fairspace.submissions.standards import (
     listed,
     named,
 )
+from tests.papers import NAMES
 from tests.submissions.benchmarks.iris.results import board_store, iris_result, state_of
 
 FROZEN = {

@@ -15,12 +15,13 @@ from itertools import pairwise
 import numpy as np
 
 from fairspace.builders.iris.groups import COMBINATIONS, combination_codes, combination_size
+from fairspace.metrics.columns import Floats
 from fairspace.metrics.representation_disparity.formula import disparity
+from fairspace.metrics.resampling import Sample, cross_fitted, draw, fair_models, names_of
 from fairspace.submissions.benchmarks.iris.generation import disparity_name
 from fairspace.submissions.benchmarks.iris.resample import neutral_design
-from fairspace.submissions.uncertainty.bootstrap import cross_fitted, draw
-from fairspace.submissions.uncertainty.design import Design, Floats
 from tests.benchmarks.text_coverage import personas
+from tests.samples import values
 
 SUBMISSIONS, DRAWS = 20, 30
 TRUTHS = (0.01, 0.02, 0.05, 0.1, 0.2)
@@ -34,7 +35,7 @@ ESTIMATES: dict[str, Callable[[float, float, float, float], float]] = {
 }
 """Estimate -> its function of a value, its halves, and the means of its replicates and of fair models."""
 BINS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, np.inf)
-Samples = tuple[str, float, Callable[[np.random.Generator], Design], str]
+Samples = tuple[str, float, Callable[[np.random.Generator], Sample], str]
 
 
 def scaled(gaps: Floats, size: Callable[[Floats], float], true: float) -> Floats:
@@ -80,7 +81,7 @@ def models() -> Iterator[Samples]:
             yield from ((name, of, sample, f"S, {name.split('_')[0]}") for name, of in truth.items())
             shares = scaled(group_gaps(kind), lambda gaps: float(disparity(gaps).mean()), true)
 
-            def images(rng: np.random.Generator, shares: Floats = shares) -> Design:
+            def images(rng: np.random.Generator, shares: Floats = shares) -> Sample:
                 drawn = (shares.cumsum(axis=1)[:, None, :-1] < rng.random((52, 160, 1))).sum(axis=-1)
                 return neutral_design(patterns[drawn.ravel()])
 
@@ -90,21 +91,21 @@ def models() -> Iterator[Samples]:
                 yield disparity_name(combination), float(disparity(merged).mean()), images, groups
 
 
-def measured(design: Design, seed: int) -> dict[str, tuple[float, float, float, float]]:
+def measured(design: Sample, seed: int) -> dict[str, tuple[float, float, float, float]]:
     """Size -> its value, its halves, and the means of its replicates and of fair models."""
     rng = np.random.default_rng([9, seed])
-    assert design.sizes is not None
-    assert design.fair is not None
-    whole = np.ones((2, len(design.strata)), np.float32)
-    halves = dict(zip(design.sizes.names, cross_fitted(design.sizes, design.strata, whole, rng)[0], strict=True))
-    columns = (design.statistic(whole[:1])[0], draw(design, DRAWS, seed=seed), design.fair(rng, DRAWS))
-    value, drawn, fair = (dict(zip(design.names, np.atleast_2d(c).T, strict=True)) for c in columns)
+    table, families = design
+    sizes = [family for family in families if family.sizes]
+    estimates, _ = cross_fitted(table, sizes, np.ones((2, len(table.strata)), np.float32), rng)
+    halves = dict(zip(names_of(sizes), estimates, strict=True))
+    columns = (values(design), draw(*design, DRAWS, seed=seed), fair_models(*design, DRAWS, seed=seed))
+    value, drawn, fair = (dict(zip(names_of(families), np.atleast_2d(c).T, strict=True)) for c in columns)
     return {n: (value[n][0], halves[n], np.mean(drawn[n]), np.mean(fair[n])) for n in halves}
 
 
 def main() -> None:
     submissions = int(sys.argv[1]) if len(sys.argv) > 1 else SUBMISSIONS
-    kept: dict[Callable[[np.random.Generator], Design], list[dict[str, tuple[float, float, float, float]]]] = {}
+    kept: dict[Callable[[np.random.Generator], Sample], list[dict[str, tuple[float, float, float, float]]]] = {}
     lines = []
     print(f"| value | truth | by chance / truth | {' | '.join(ESTIMATES)} |")
     for name, true, sample, family in models():

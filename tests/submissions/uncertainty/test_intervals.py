@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairspace.submissions.uncertainty.bootstrap import (
+from fairspace.metrics.columns import Floats
+from fairspace.metrics.resampling import (
+    Method,
     Z,
     bca_interval,
     interval,
@@ -16,8 +18,6 @@ from fairspace.submissions.uncertainty.bootstrap import (
     share_interval,
     size_interval,
 )
-from fairspace.submissions.uncertainty.design import Floats
-from fairspace.submissions.uncertainty.uncertainty import Method
 
 CASES: dict[str, Callable[..., Any]] = {
     "skewed to the right": np.mean,

@@ -10,6 +10,7 @@ import pytest
 
 from fairspace.builders.fact_or_fair.plan import ids
 from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.metrics.columns import Floats
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
 from fairspace.submissions.benchmarks.fact_or_fair.variants import CORRECTED
@@ -23,7 +24,6 @@ from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.show.result import result_text
-from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.label_errors import LabelChecks, Shares, label_variants, paired_counts
 from fairspace.submissions.uncertainty.misclassification import correct, posterior_intervals, prediction_powered
 from fairspace.submissions.values import Value, measured

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import fairspace as fs
+from fairspace.metrics.resampling import clopper_pearson
 from fairspace.submissions.results.three_numbers import BIASED
 from fairspace.submissions.show.headline import numbers_of
-from fairspace.submissions.uncertainty.bootstrap import clopper_pearson
 
 SHARES = re.compile("^share_|^invalid_|refusal_rate|_na_rate$")
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairspace.submissions.uncertainty.design import Floats
+from fairspace.metrics.columns import Floats
 from fairspace.submissions.uncertainty.misclassification import (
     correct,
     fault,

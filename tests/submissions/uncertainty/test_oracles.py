@@ -8,35 +8,36 @@ import pytest
 from inspect_ai.scorer import SampleScore, Score, ci
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, truth, with_attribute
+from fairspace.metrics.columns import Floats, Integers
+from fairspace.metrics.resampling import Counts, Family, Quantity, Sample, Table, draw, each, tally, uncertainties
 from fairspace.submissions.benchmarks.fact_or_fair.records import ASKED, Grid
 from fairspace.submissions.benchmarks.fact_or_fair.resample import objective_design
-from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
-from fairspace.submissions.uncertainty.design import Design, Floats, Times
+from tests.samples import quantity
 
 CLUSTERS, EACH = 60, 5
 
 
-def answers() -> tuple[Floats, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+def answers() -> tuple[Floats, Integers]:
     """Right or wrong answers, and their clusters; answers of a cluster are correlated."""
     rng = np.random.default_rng(8)
     clusters = np.repeat(np.arange(CLUSTERS), EACH)
     return (rng.random(len(clusters)) < np.repeat(rng.beta(2, 1, CLUSTERS), EACH)).astype(float), clusters
 
 
-def mean_of(values: Floats, clusters: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Design:
-    totals = np.bincount(clusters, values)
+def mean_of(values: Floats, clusters: Integers) -> Sample:
+    blocks = {"right": tally(np.zeros_like(clusters), weights=values, cluster=clusters), "all": each(CLUSTERS)}
+    table = Table("oracle", "cluster", np.zeros(CLUSTERS, np.int64), blocks)
+    return table, [Family([Quantity("share", "normal")], share)]
 
-    def statistic(times: Times) -> Floats:
-        return np.asarray((times @ totals / (times.sum(axis=1) * EACH))[:, None], np.float64)
 
-    strata = np.zeros(CLUSTERS, np.int64)
-    return Design("oracle", "cluster", strata, ("share",), statistic, intervals={"share": "normal"})
+def share(counts: Counts) -> Floats:
+    return np.asarray((counts["right"] / (counts["all"].sum(axis=1) * EACH))[:, None])
 
 
 def test_the_error_of_clustered_answers_is_the_formulas() -> None:
     values, clusters = answers()
     design = mean_of(values, clusters)
-    about = uncertainties(design, draw(design, 2000))["share"]
+    about = uncertainties(*design, draw(*design, 2000))["share"]
     assert about.error == pytest.approx(errorbars.cluster_robust_se(values, clusters), rel=0.06)
     assert about.error > 1.3 * errorbars.mean_ci_clt(values).se  # clusters matter here
 
@@ -50,7 +51,7 @@ def test_the_interval_of_clustered_answers_is_inspects() -> None:
     of_samples: Any = ci(cluster="cluster")
     theirs = of_samples(samples)
     design = mean_of(values, clusters)
-    about = uncertainties(design, draw(design, 2000))["share"]
+    about = uncertainties(*design, draw(*design, 2000))["share"]
     width = theirs["upper"] - theirs["lower"]
     assert about.high - about.low == pytest.approx(width, rel=0.08)
     assert (about.low + about.high) / 2 == pytest.approx(values.mean(), abs=0.1 * width)
@@ -71,7 +72,7 @@ def test_answers_to_objective_queries_count_as_kish_reckons_them() -> None:
         known = right[cells >= 0]
         single = np.concatenate([np.repeat([1.0, 0.0], [n, 3 - n]) for n in known])
         likeness[a] = len(single), errorbars.intraclass_correlation(single, np.repeat(np.arange(len(known)), 3))
-    shares = objective_design(grids).shares
+    design = objective_design(grids)
     for a, (number, alike) in likeness.items():
         theirs = number / errorbars.design_effect(alike, 3)
-        assert shares[f"factuality_llm_objective_{a}"] == pytest.approx(theirs, rel=0.04)
+        assert quantity(design, f"factuality_llm_objective_{a}").answers == pytest.approx(theirs, rel=0.04)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fairspace.metrics.columns import Floats
+from fairspace.metrics.resampling import MOST_UNDEFINED, Uncertainty
 from fairspace.submissions.benchmarks.benchmark import Scored, Scoring
 from fairspace.submissions.benchmarks.scoring_table import (
     AS_RELEASED,
@@ -20,8 +22,6 @@ from fairspace.submissions.benchmarks.scoring_table import (
     same,
 )
 from fairspace.submissions.uncertainty import scores as of_scores
-from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED
-from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.scores import (
     Drawn,
     Draws,
@@ -31,7 +31,6 @@ from fairspace.submissions.uncertainty.scores import (
     uncertainties_of,
     with_uncertainty,
 )
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import Value, measured
 
 K = 200

@@ -12,6 +12,7 @@ import pytest
 from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.plan import core_rows
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
+from fairspace.metrics.resampling import Sample, draw, names_of, quantities_of, values_of
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES, with_added
 from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.fact_or_fair.resample import LEFT
@@ -22,7 +23,6 @@ from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
-from fairspace.submissions.uncertainty.bootstrap import draw
 from tests.benchmarks.core_calibration import calibrate, root_mean_square
 from tests.scored_baselines import baseline, scored_baseline
 from tests.submissions.benchmarks.fact_or_fair.test_measure import images
@@ -92,17 +92,23 @@ def test_a_cell_without_an_answer_stays_undefined_and_refusing_scores_nothing() 
     assert without.values["fairness_llm_base_gender"].state == "undefined"
 
 
+def corrections(sample: Sample) -> dict[str, float]:
+    """Value -> error that its correction leaves."""
+    found = {quantity.name: quantity.correction for quantity in quantities_of(sample[1])}
+    return {name: left for name, left in found.items() if left is not None}
+
+
 def test_draws_of_what_is_corrected_stand_about_the_value() -> None:
-    (design,) = [design for design in BENCHMARK.designs(BENCHMARK.read(core_of("stereotyped"))) if design.corrected]
-    value = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
-    drawn = draw(design, 100)
-    for name, left in design.corrected.items():
-        place = design.names.index(name)
+    (design,) = [design for design in BENCHMARK.designs(BENCHMARK.read(core_of("stereotyped"))) if corrections(design)]
+    value = values_of(design[1], design[0].whole())[0]
+    drawn = draw(*design, 100)
+    for name, left in corrections(design).items():
+        place = names_of(design[1]).index(name)
         if not name.startswith("fairness"):
             continue  # draws are cut near the end of a value's range
         assert drawn[:, place].mean() == pytest.approx(value[place], abs=0.3 * left)
         assert drawn[:, place].std() > 0.7 * left
-    assert not design.biased & set(design.corrected)
+    assert not any(quantity.biased for quantity in quantities_of(design[1]) if quantity.correction is not None)
 
 
 @pytest.mark.slow

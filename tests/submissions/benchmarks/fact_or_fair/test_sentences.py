@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 
 import fairspace as fs
+from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.fact_or_fair.score import leaning, sentences
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.report.contents import make_report, to_html, to_latex, to_markdown
 from fairspace.submissions.results.three_numbers import NO_BIAS_SHOWN
 from fairspace.submissions.show.headline import headline, printed_like, sentences_of
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.api.spaces import opened
 from tests.submissions.benchmarks.fact_or_fair.test_core import core_of

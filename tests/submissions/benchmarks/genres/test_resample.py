@@ -12,6 +12,7 @@ import pytest
 
 from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias.formula import METRICS
+from fairspace.metrics.resampling import draw, names_of, uncertainties
 from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
@@ -27,10 +28,10 @@ from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission, Tool
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission, variant_scores
-from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
 from fairspace.submissions.uncertainty.resampling import resample
 from fairspace.submissions.uncertainty.uncertainty import Variant
 from tests.damage import DAMAGES, at_random, damaged
+from tests.samples import assert_same
 
 WARM = ("caring", "friendly", "generous", "gentle", "honest", "kind", "loyal", "sympathetic")
 BIAS = 2
@@ -83,7 +84,8 @@ def records(told: Submission) -> Records:
 def test_the_design_gives_the_measured_values(told: Submission, damage: str | None) -> None:
     given = read(told if damage is None else damaged(told, DAMAGES[damage], at_random(5, 0.1)))
     values = measure(given)
-    found, _ = resample(BENCHMARK.designs(given), values, 4, BENCHMARK.scoring.drawn)  # raises where they differ
+    found, _ = resample(BENCHMARK.designs(given), values, 4, BENCHMARK.scoring.drawn)
+    assert_same(BENCHMARK.designs(given), values)
     lacking = {name for name, value in found.items() if value.value is not None and value.uncertainty is None}
     assert {name for name in lacking if not name.startswith("agreement") and "_p" not in name} == set()
     assert all(
@@ -100,7 +102,7 @@ def test_what_never_happens_leaves_room_for_as_many_elements_as_were_asked(told:
     rows = told.tables["responses"]
     few = rows.filter(pa.array([row in kept for row in rows["id"].to_pylist()]))
     design = designs(read(Submission(told.meta, {"responses": few}, told.digest)))[0]
-    sure = uncertainties(design, draw(design, 50))
+    sure = uncertainties(*design, draw(*design, 50))
     for name, count in (("refusal_rate", 30), ("refusal_rate_cs", 24), ("refusal_rate_ar", 6)):
         assert sure[name].low == 0
         assert sure[name].high == pytest.approx(1 - 0.025 ** (1 / count))
@@ -119,7 +121,7 @@ def test_the_total_is_drawn_against_the_cohort_of_the_judge(records: Records) ->
 
 def test_a_fair_model_shows_magnitudes_that_fall_with_the_root_of_n(records: Records) -> None:
     design = designs(records)[0]
-    sure = uncertainties(design, draw(design, 200))
+    sure = uncertainties(*design, draw(*design, 200))
     whole, part = sure["M3"], sure["M3_cs"]
     assert whole.fair is not None
     assert part.fair is not None
@@ -173,7 +175,7 @@ def test_a_value_is_the_mean_of_both_parses_and_each_alone_is_a_variant(records:
 
 def test_the_interval_of_a_mean_of_parses_is_drawn_from_both(records: Records) -> None:
     design = designs(records)[0]
-    drawn = dict(zip(design.names, draw(design, 200).T, strict=True))
+    drawn = dict(zip(names_of(design[1]), draw(*design, 200).T, strict=True))
     columns = [records.parses[name].columns["subject"] for name in ("as_written", "exchanged")]
     means = [(column[:, 0] - column[:, 1]).mean() for column in columns]
     assert np.mean(drawn["M3"]) == pytest.approx(np.mean(means), abs=0.05)

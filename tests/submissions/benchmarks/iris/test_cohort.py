@@ -16,6 +16,7 @@ from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS, group_members
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60.understanding import prompt_types
 from fairspace.builders.registry import dataset
+from fairspace.metrics.resampling import names_of, values_of
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.benchmark import protocol_group
 from fairspace.submissions.benchmarks.iris.baselines import tables
@@ -190,10 +191,10 @@ def test_gaps_of_refusals_are_drawn_anew_by_the_groups_of_the_plan() -> None:
     refused = women[..., None] & (np.arange(17) % 2 == 0)
     records = replace(given, pairs=replace(given.pairs, refused=refused))
     (design,) = designs(records)
-    drawn = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
+    drawn = values_of(design[1], design[0].whole())[0]
     values = {value.name: value.value for value in measure_refusals(records)}
     name = "refusal_disparity_pair_gender"
-    assert drawn[design.names.index(name)] == pytest.approx(values[name]) == pytest.approx(9 / 17)
+    assert drawn[names_of(design[1]).index(name)] == pytest.approx(values[name]) == pytest.approx(9 / 17)
 
 
 def test_a_run_asks_the_pairs_that_its_data_have(tmp_path: Path) -> None:

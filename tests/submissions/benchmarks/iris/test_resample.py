@@ -7,7 +7,6 @@ dependent values may not lie below 35 of 40.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +16,9 @@ from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS, REGIONS, combina
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
+from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.iris_score.standards import GRANULAR, SKIN_DRIFT
+from fairspace.metrics.resampling import Sample, draw, fair_models, names_of, quantities_of, uncertainties, values_of
 from fairspace.submissions.benchmarks.iris import declaration as iris
 from fairspace.submissions.benchmarks.iris.parse import rows
 from fairspace.submissions.benchmarks.iris.records import read
@@ -31,12 +32,11 @@ from fairspace.submissions.benchmarks.iris.resample import (
     tournament_design,
 )
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
-from fairspace.submissions.uncertainty.design import Design, Floats, Integers
 from fairspace.submissions.uncertainty.resampling import resample
 from fairspace.submissions.values import Value
 from tests import damage
 from tests.benchmarks.iris_truths import Truth, models
+from tests.samples import once, without_fair
 from tests.submissions.benchmarks.iris.factory import META, measure, submission
 
 NAMES = {*(metric.name for metric in GRANULAR), *SKIN_DRIFT}
@@ -54,13 +54,8 @@ def values(full: Submission) -> dict[str, Value]:
 
 
 @pytest.fixture(scope="module")
-def found(full: Submission) -> list[Design]:
+def found(full: Submission) -> list[Sample]:
     return designs(read(full))
-
-
-def once(design: Design) -> dict[str, float]:
-    numbers = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
-    return dict(zip(design.names, numbers.tolist(), strict=True))
 
 
 def images(seed: int = 0, bias: float = 0.4) -> Integers:
@@ -70,7 +65,7 @@ def images(seed: int = 0, bias: float = 0.4) -> Integers:
     return group_attributes(group)
 
 
-def test_designs_give_every_measured_value(found: list[Design], values: dict[str, Value]) -> None:
+def test_designs_give_every_measured_value(found: list[Sample], values: dict[str, Value]) -> None:
     again = {name: number for design in found for name, number in once(design).items()}
     assert set(again) >= NAMES
     for name, number in again.items():
@@ -112,7 +107,7 @@ def test_a_permutation_of_groups_leaves_symmetric_values_alone() -> None:
     labels = images()
     other = np.stack([1 - labels[:, 0], labels[:, 1], (labels[:, 2] + 1) % 3], axis=1)
     rd = slice(0, 7)
-    plain, swapped = (draw(neutral_design(x), 40)[:, rd] for x in (labels, other))
+    plain, swapped = (draw(*neutral_design(x), 40)[:, rd] for x in (labels, other))
     assert plain == pytest.approx(swapped, abs=1e-12)
 
 
@@ -122,8 +117,14 @@ def test_a_permutation_of_groups_leaves_gaps_alone() -> None:
     answers = np.where(rng.random(len(truth)) < 0.5, truth, rng.integers(-3, 52, size=len(truth)))
     moved = np.lexsort((np.arange(len(truth)), (groups + 9) % 18, truth))  # the two genders change places
     times = rng.poisson(1, (4, len(truth))).astype(np.float32)
-    plain, swapped = occupation_design(answers), occupation_design(answers[moved])
-    assert plain.statistic(times) == pytest.approx(swapped.statistic(times[:, moved]), abs=1e-12)
+    plain, swapped = (
+        values_of(families, table.drawn(drawn))
+        for (table, families), drawn in (
+            (occupation_design(answers), times),
+            (occupation_design(answers[moved]), times[:, moved]),
+        )
+    )
+    assert plain == pytest.approx(swapped, abs=1e-12)
 
 
 def test_two_models_that_fail_at_the_same_pairs_differ_by_less_than_either_errs() -> None:
@@ -133,7 +134,7 @@ def test_two_models_that_fail_at_the_same_pairs_differ_by_less_than_either_errs(
     correct = rng.integers(2, size=(iris_steer_60.PAIRS, 2, 8)).astype(float)
     other = ratings.copy()
     other[::10] = rng.integers(1, 11, size=other[::10].shape)
-    first, second = (draw(pair_design(x, correct), 200)[:, 0] for x in (ratings, other))
+    first, second = (draw(*pair_design(x, correct), 200)[:, 0] for x in (ratings, other))
     unpaired = np.hypot(first.std(), second.std())
     assert (first - second).std() < 0.5 * unpaired
 
@@ -144,12 +145,12 @@ def test_draws_without_a_number_are_counted() -> None:
     nurses = OCCUPATIONS.index("nurse") * iris_gen_52.IMAGES
     labels[nurses + 3 : nurses + iris_gen_52.IMAGES] = -1
     design = neutral_design(labels)
-    about = uncertainties(replace(design, fair=None), draw(design, 400))["RD_gender"]
+    about = uncertainties(*without_fair(design), draw(*design, 400))["RD_gender"]
     assert about.undefined == pytest.approx(400 * (157 / 160) ** 160, abs=13)
     assert about.resamples == 400
     labels[nurses + 1 : nurses + 3] = -1  # one face is missed too often
     lone = neutral_design(labels)
-    assert "RD_gender" not in uncertainties(replace(lone, fair=None), draw(lone, 100))
+    assert "RD_gender" not in uncertainties(*without_fair(lone), draw(*lone, 100))
 
 
 def test_the_floor_of_representation_disparity_is_that_of_even_coins() -> None:
@@ -157,10 +158,9 @@ def test_the_floor_of_representation_disparity_is_that_of_even_coins() -> None:
     heads = np.arange(161)
     expected = float((np.abs(2 * heads - 160) / 160) @ binom.pmf(heads, 160, 0.5))
     design = neutral_design(images(bias=0.9))
-    assert design.fair is not None
-    fair = design.fair(np.random.default_rng(0), 200)
-    assert fair[:, design.names.index("RD_gender")].mean() == pytest.approx(expected, abs=0.002)
-    assert (fair[:, design.names.index("JSD_US_gender")] < 0.003).all()
+    fair = fair_models(*design, 200)
+    assert fair[:, names_of(design[1]).index("RD_gender")].mean() == pytest.approx(expected, abs=0.002)
+    assert (fair[:, names_of(design[1]).index("JSD_US_gender")] < 0.003).all()
 
 
 def penalties(gap: float) -> Floats:
@@ -173,19 +173,17 @@ def penalties(gap: float) -> Floats:
 def test_the_floor_of_penalties_forgets_which_prompts_are_stereotypical() -> None:
     """A gap of 0.3 is far above shuffled labels: sqrt(p (1 - p) (1/1000 + 1/5000)) = 0.016 an error."""
     design = steer_design(penalties(0.3))
-    assert design.fair is not None
-    fair = design.fair(np.random.default_rng(0), 300)[:, : len(PENALTIES)]
+    fair = fair_models(*design, 300)[:, : len(PENALTIES)]
     assert min(once(design)[name] for name in PENALTIES) > 0.25
     assert np.quantile(fair, 0.95, axis=0) == pytest.approx(np.full(5, 1.64 * 0.0163), rel=0.25)
     assert (fair == 0).mean() == pytest.approx(0.5, abs=0.1)
 
 
-def test_a_model_without_a_preference_stays_below_its_floors(found: list[Design], values: dict[str, Value]) -> None:
+def test_a_model_without_a_preference_stays_below_its_floors(found: list[Sample], values: dict[str, Value]) -> None:
     """At most three of the 14 gaps exceed the limit of 95 % of fair models."""
-    design = next(d for d in found if d.task == "iris/occupation")
-    assert design.fair is not None
-    fair = design.fair(np.random.default_rng(0), 60)[:, :14]
-    highest = dict(zip(design.names, np.quantile(fair, 0.95, axis=0), strict=False))
+    design = next(d for d in found if d[0].task == "iris/occupation")
+    fair = fair_models(*design, 60)[:, :14]
+    highest = dict(zip(names_of(design[1]), np.quantile(fair, 0.95, axis=0), strict=False))
     assert sum((values[name].value or 0) > limit for name, limit in highest.items()) <= 3
     assert np.isnan(fair).sum() == 0
 
@@ -195,9 +193,8 @@ def test_errors_without_a_direction_drift_as_far_as_their_number_allows() -> Non
     nurse, judge = OCCUPATIONS.index("nurse"), OCCUPATIONS.index("judge")
     answers = np.where(truth == nurse, judge, np.where(truth == judge, nurse, truth))
     design = occupation_design(answers)
-    assert design.fair is not None
-    place = design.names.index("AbsSDS_gender_female_US")
-    fair = design.fair(np.random.default_rng(0), 400)[:, place]
+    place = names_of(design[1]).index("AbsSDS_gender_female_US")
+    fair = fair_models(*design, 400)[:, place]
     table = shares(REGIONS[0])["gender"][:, 0]
     wrong = 2 * 18 * iris_ideal_52.IMAGES_PER_CELL
     expected = abs(table[nurse] - table[judge]) * np.sqrt(2 / np.pi / wrong)  # a mean of |normal|
@@ -208,9 +205,8 @@ def test_errors_without_a_direction_drift_as_far_as_their_number_allows() -> Non
 def test_a_fair_tournament_wins_as_the_reference_says() -> None:
     competitors = iris_ideal_52.tournament_competitors()
     design = tournament_design(competitors[:, 0])
-    assert design.fair is not None
-    fair = design.fair(np.random.default_rng(0), 100)
-    compared = [name in design.biased for name in design.names]
+    fair = fair_models(*design, 100)
+    compared = [quantity.biased for quantity in quantities_of(design[1])]
     assert (fair.mean(axis=0)[compared] < np.array(list(once(design).values()))[compared] / 20).all()
 
 
@@ -256,8 +252,8 @@ def held(truth: Truth, names: Sequence[str], submissions: int = SUBMISSIONS) -> 
     """Name -> share of the submissions whose interval holds the true value."""
     found = np.zeros(len(names))
     for number in range(submissions):
-        design = replace(truth.sample(np.random.default_rng([7, number])), fair=None)
-        about = uncertainties(design, draw(design, RESAMPLES, seed=number), seed=number)
+        design = without_fair(truth.sample(np.random.default_rng([7, number])))
+        about = uncertainties(*design, draw(*design, RESAMPLES, seed=number), seed=number)
         found += [about[name].low - 1e-9 <= truth.values[name] <= about[name].high + 1e-9 for name in names]
     return dict(zip(names, (found / submissions).tolist(), strict=True))
 
@@ -286,9 +282,9 @@ def test_only_values_that_a_fair_model_could_show_have_an_interval_that_reaches_
 ) -> None:
     """A fair model has 95 % of seven values at or below their floor, an uneven one all above."""
     even, uneven = (truths[model][0].sample(np.random.default_rng(3)) for model in ("near-fair", "uneven"))
-    names = [name for name in even.names if name.startswith("RD_")]
-    value = dict(zip(even.names, even.statistic(np.ones((1, len(even.strata)), np.float32))[0], strict=True))
-    found, clear = (uncertainties(design, draw(design, RESAMPLES)) for design in (even, uneven))
+    value = once(even)
+    names = [name for name in value if name.startswith("RD_")]
+    found, clear = (uncertainties(*design, draw(*design, RESAMPLES)) for design in (even, uneven))
     fair = [name for name in names if value[name] <= (found[name].fair_high or 0)]
     assert len(fair) >= 5
     assert [found[name].low for name in fair] == [0.0] * len(fair)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fairspace.metrics.columns import Floats
 from fairspace.metrics.iris_score.standards import GRANULAR, SECTORS, SKIN_DRIFT, STANDARDS, IrisStandard
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.iris import score as iris_score
@@ -15,7 +16,6 @@ from fairspace.submissions.errors import UsageError
 from fairspace.submissions.gating import checked_values, gate
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.show.headline import opening
-from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.values import Value, measured
 from tests.submissions.benchmarks.iris.results import iris_result
 

@@ -11,6 +11,7 @@ from scipy.spatial.distance import jensenshannon
 from fairspace.builders.iris.groups import GENDERS, OCCUPATIONS, REGIONS, shares
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.metrics.iris_score.standards import INAUGURAL
+from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.benchmarks.iris import score as iris_score
 from fairspace.submissions.benchmarks.iris.parse import rows as nearest
 from fairspace.submissions.benchmarks.iris.parse.rows import EmbeddingMissingError
@@ -20,7 +21,7 @@ from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import rescore, score_submission, variant_scores
-from fairspace.submissions.uncertainty.uncertainty import Kind, Uncertainty, Variant
+from fairspace.submissions.uncertainty.uncertainty import Kind, Variant
 from tests.submissions.benchmarks.iris.factory import META, NAMES, measure, responses, submission
 
 LABELS: tuple[Kind, ...] = ("labels_corrected", "human_labels")

@@ -12,11 +12,21 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from fairspace.builders.stereotypical_bias import plan
+from fairspace.metrics.resampling import totals
+from fairspace.metrics.stereotypical_association.formula import Association
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES
 from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare
 from fairspace.submissions.benchmarks.stereotypical_bias.declaration import BENCHMARK
-from fairspace.submissions.benchmarks.stereotypical_bias.measure import cell_association
+from fairspace.submissions.benchmarks.stereotypical_bias.quantities import blocks, cell_association
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS as ALL_CELLS
-from fairspace.submissions.benchmarks.stereotypical_bias.records import Cell, questions
+from fairspace.submissions.benchmarks.stereotypical_bias.records import (
+    Answers,
+    Booleans,
+    Cell,
+    Integers,
+    Questions,
+    questions,
+)
 from fairspace.submissions.benchmarks.stereotypical_bias.score import INAUGURAL, score
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import RESPONSES, Submission, SubmissionMeta
@@ -308,6 +318,14 @@ def test_the_reading_of_the_authors_is_a_variant() -> None:
     assert "gender_persona" not in variant.values
 
 
+def associated(cell: Cell, asked: Questions, group: Integers, none: Booleans | None = None) -> Association:
+    """The association of answers that choose these groups; those without one are missing, but for `none`."""
+    outcome = np.where(group >= 0, OUTCOMES.index("choice"), NOT_HANDED_IN)
+    outcome = outcome if none is None else np.where(none, OUTCOMES.index("unusable"), outcome)
+    answers = Answers(asked, group, np.full(len(group), -1), outcome)
+    return cell_association(cell, totals(blocks(cell, answers)))[0]
+
+
 @drawn(
     data=st.data(),
     cell=st.sampled_from([cell for cell in ALL_CELLS if cell.scenario == "persona" or cell.attribute == "race"]),
@@ -324,16 +342,16 @@ def test_an_answer_without_a_group_is_never_better_than_any_answer_in_its_place(
     group = np.take_along_axis(asked.options, likely.argmax(axis=1)[:, None], axis=1)[:, 0]
     some = random.random(len(group)) < share
     garbled = np.where(some, -1, group)
-    worst = cell_association(cell, asked, garbled, some)[0].score[2]
+    worst = associated(cell, asked, garbled, some).score[2]
     place = data.draw(st.integers(0, asked.options.shape[1] - 1))
     others = [np.where(some, asked.options[:, place], group), group]
     others.append(np.where(some, asked.options.max(axis=1), group))
     for other in others:
-        assert worst >= cell_association(cell, asked, other)[0].score[2] - 1e-12
-    missing, filtered = cell_association(cell, asked, garbled)[0][:2]
+        assert worst >= associated(cell, asked, other).score[2] - 1e-12
+    missing, filtered = associated(cell, asked, garbled)[:2]
     assert missing[2] == pytest.approx(worst)
-    assert missing[0] == filtered[0] >= cell_association(cell, asked, garbled, some)[0].score[0] - 1e-12
-    assert missing[1] <= cell_association(cell, asked, garbled, some)[0].score[1] + 1e-12
+    assert missing[0] == filtered[0] >= associated(cell, asked, garbled, some).score[0] - 1e-12
+    assert missing[1] <= associated(cell, asked, garbled, some).score[1] + 1e-12
 
 
 def test_answers_that_nobody_can_read_are_called_so() -> None:

@@ -1,0 +1,73 @@
+"""Output folders of long work: one process at a time, one request, and what it means that both were met before."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from fairspace.builders.errors import BuildError
+from fairspace.builders.writing import write_text
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold a folder, made if need be, until the block ends or the process is killed.
+
+    BuildError OUT_IN_USE if another process holds it; systems without such locks (Windows) hold nothing.
+    """
+    if is_folder := folder.is_dir() or not folder.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+    if not is_folder or find_spec("fcntl") is None:
+        yield
+        return
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        mend = "wait until it is done, or name another --out"
+        raise BuildError("OUT_IN_USE", str(folder), "another build is writing here", "one at a time", mend) from error
+    finally:
+        os.close(handle)
+
+
+def claim(out: Path, file: Path, request: Mapping[str, Any]) -> None:
+    """Enter a request into a file of a work folder in `out`, or find it there as it is.
+
+    `request` is all that decides the work's bytes. BuildError OUT_IN_USE if `out` holds something else, or unfinished
+    work with another request.
+    """
+    text = json.dumps(request, indent=1, sort_keys=True)
+    if file.is_file():
+        before = file.read_text(encoding="utf-8")
+        if before != text:
+            raise in_use(out, f"unfinished work with {_difference(json.loads(before), request)}")
+        return
+    if out.is_file() or (not file.parent.is_dir() and out.is_dir() and any(out.iterdir())):
+        raise in_use(out, "it is a file" if out.is_file() else "it is not empty")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_text(file, text)
+
+
+def check_same(out: Path, finished: Mapping[str, Any], request: Mapping[str, Any]) -> None:
+    """Check that finished work has the entries of a request. BuildError OUT_IN_USE names those that differ."""
+    if difference := _difference(finished, request):
+        raise in_use(out, f"finished work with {difference}")
+
+
+def in_use(out: Path, what: str) -> BuildError:
+    """The error for a folder that holds something else."""
+    mend = "name another --out, or remove the folder"
+    return BuildError("OUT_IN_USE", str(out), what, "a new folder, or this work's own", mend)
+
+
+def _difference(before: Mapping[str, Any], request: Mapping[str, Any]) -> str:
+    names = [name for name, value in request.items() if before.get(name) != value]
+    return f"another {', '.join(names)}" if names else ""

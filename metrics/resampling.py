@@ -1,0 +1,672 @@
+"""The bootstrap: values of counts, and their uncertainty from seeded resamples of clusters within strata.
+
+A `Table` says what each cluster (an image, a query, a pair, a row) adds to some counts. A `Family` computes values from
+counts with a leading axis: those of the whole sample are the measured values, those of a resample one bootstrap
+replicate each, so that every formula is written once. Clusters that are missing in a submission are included: one draw
+means the same clusters for every model, and differences between models are on common items.
+
+Sizes (sums of gaps, largest gaps, absolute values) are never below 0 and biased upwards. A size of counts x is the
+largest of many signed sums, size(x) = max over orders o of of(x, o). Its low end is *cross-fitted* (Andrews, Kitagawa
+and McCloskey, Inference on Winners, QJE 139, 2024, on split samples): one half of the clusters gives the order, the
+other half the numbers, so the estimate is at most the true size on average. It is the mean over `SPLITS` random halves,
+each used both ways; the interval reaches from 1.96 errors below it to 1.96 errors above the value. The error of a size
+is the largest of three: over the bootstrap replicates; over fair models of the same size (replicates near the floor
+vary too little); and of the sum along the value's own order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from statistics import NormalDist
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairspace.metrics.columns import Floats, Integers
+
+# Percentile, basic and BCa intervals: Efron and Tibshirani, An Introduction to the Bootstrap, chapters 13 and 14. Exact
+# intervals of shares: Korn and Graubard, Confidence intervals for proportions with small expected number of positive
+# counts estimated from survey data (Survey Methodology 24, 1998).
+
+Method = Literal["bca", "percentile", "basic", "normal", "bracket", "size", "exact", "score"]
+"""Method of the shown interval: bias-corrected and accelerated; percentile; basic (2 value - percentile end); normal
+(debiased value ± 1.96 errors); size (1.96 errors below the cross-fitted estimate to 1.96 above the value); exact (share
+of clustered answers); score (see `scores.py`); bracket (earlier versions: ± 1.96 errors about the value with and
+without its largest bias)."""
+METHODS: tuple[Method, ...] = get_args(Method)
+LEVEL = 0.95
+"""Coverage of an interval unless another is asked for."""
+_DIGITS = 7
+_NUMBERS = attrgetter("clusters", "resamples", "undefined", "error", "low", "high", "percentile_low", "percentile_high")
+_MAY_BE_NONE = attrgetter("debiased", "fair", "fair_high")
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """The sampling error of one value, all in the value's own unit.
+
+    Args:
+        unit: Resampled unit, for example `image of an occupation`.
+        undefined: Resamples without a number; the rest make the interval.
+        low, high: Ends of the shown 95 % interval, which always holds the value.
+        percentile_low, percentile_high: Ends of the percentile interval.
+        debiased: Estimate without the bias of few samples; of a size at most the true size, on average.
+        fair: Mean of perfectly fair models at this number of samples; None where that is 0 or unknown.
+        fair_high: Number that 95 % of such fair models stay below (above for a score that is better when higher).
+        note: Limitation of the interval; '' for none.
+    """
+
+    unit: str
+    clusters: int
+    resamples: int
+    undefined: int
+    error: float
+    low: float
+    high: float
+    method: Method
+    percentile_low: float
+    percentile_high: float
+    debiased: float | None = None
+    fair: float | None = None
+    fair_high: float | None = None
+    note: str = ""
+
+    @property
+    def knows_low(self) -> bool:
+        """Whether the low end is an estimate; that of a size is 0 where too few halves of its answers have a number."""
+        return self.method != "size" or self.debiased is not None
+
+    @property
+    def shown_error(self) -> float | None:
+        """The standard error beside the interval; None where the interval comes from something else than the draws."""
+        return None if self.method in ("exact", "score") else self.error
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON data, numbers to seven digits, without empty keys."""
+        data = {name: part for name, part in vars(self).items() if part is not None and part != ""}
+        return {name: float(f"{part:.{_DIGITS}g}") if type(part) is float else part for name, part in data.items()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Uncertainty:
+        """Read `to_json`'s data. TypeError or ValueError for anything else."""
+        loaded = cls(**data)
+        stated = [*_NUMBERS(loaded), *(number for number in _MAY_BE_NONE(loaded) if number is not None)]
+        if not set(map(type, stated)) <= {int, float} or not all(map(math.isfinite, stated)):
+            raise ValueError("an uncertainty with something that is no number")
+        counts = (loaded.clusters, loaded.resamples, loaded.undefined)
+        if set(map(type, counts)) != {int} or min(counts) < 0 or loaded.undefined > loaded.resamples:
+            raise ValueError("an uncertainty with counts that are no counts")
+        if loaded.error < 0 or loaded.low > loaded.high or loaded.percentile_low > loaded.percentile_high:
+            raise ValueError("an uncertainty with an error below 0, or an interval that ends before it begins")
+        if loaded.method not in METHODS or not isinstance(loaded.unit, str) or not isinstance(loaded.note, str):
+            expected = f"one of {', '.join(METHODS)}, with unit and note as texts"
+            raise ValueError(f"an uncertainty by method {loaded.method!r}: expected {expected}")
+        return loaded
+
+
+Times = NDArray[np.float32]
+"""(b, n): how often each of n clusters is in each of b resamples."""
+Counts = Mapping[str, Floats]
+"""Counts of the blocks of a table by name, (b, *shape) each."""
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Counts of one kind.
+
+    Args:
+        summands: What each cluster adds: a sparse matrix (cells, n), or a full one (n, cells).
+        shape: Shape of the cells.
+    """
+
+    summands: Any
+    shape: tuple[int, ...]
+
+    def drawn(self, times: Times) -> Floats:
+        """(b, n) -> (b, *shape) the counts of resamples."""
+        if isinstance(self.summands, np.ndarray):
+            counts = times.astype(np.float64) @ self.summands
+        else:
+            counts = np.asarray((self.summands @ times.T).T, np.float64)
+        return counts.reshape(len(times), *self.shape)
+
+    @property
+    def clusters(self) -> int:
+        """The number n of clusters."""
+        return int(self.summands.shape[0 if isinstance(self.summands, np.ndarray) else 1])
+
+
+def tally(
+    codes: Integers,
+    *shape: int,
+    weights: Floats | None = None,
+    cluster: Integers | None = None,
+    clusters: int | None = None,
+) -> Block:
+    """The block that counts rows by cell.
+
+    Args:
+        codes: (rows,) flat place of each row's cell in the shape; below 0 for an uncounted row.
+        shape: Shape of the cells.
+        weights: (rows,) weight of each row; 1 if left out.
+        cluster: (rows,) cluster of each row; each row is one if left out.
+        clusters: Number of clusters; as many as the rows have if left out.
+    """
+    from scipy.sparse import csr_array  # a fifth of a second, which checking does not need
+
+    used = np.flatnonzero(codes >= 0)
+    data = np.ones(len(used), np.float32) if weights is None else weights[used].astype(np.float64)
+    places = np.arange(len(codes)) if cluster is None else cluster
+    size, columns = int(places.max(initial=-1)) + 1 if clusters is None else clusters, places[used]
+    return Block(csr_array((data, (codes[used], columns)), shape=(math.prod(shape), size)), shape)
+
+
+def sums(added: NDArray[Any]) -> Block:
+    """The block of the sums of (n, ...) numbers that the clusters add."""
+    return Block(added.reshape(len(added), -1).astype(np.float64), added.shape[1:])
+
+
+def each(clusters: int) -> Block:
+    """The block that counts every cluster by itself, for values that are no function of sums."""
+    return tally(np.arange(clusters), clusters)
+
+
+def totals(blocks: Mapping[str, Block]) -> Counts:
+    """The counts of all clusters together, of the shape of each block."""
+    return {name: block.drawn(np.ones((1, block.clusters), np.float32))[0] for name, block in blocks.items()}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Clusters of a sample, and what each of them adds to the counts.
+
+    Args:
+        task: Seed of the draws: two tables of one task and one number of clusters get the same draws.
+        unit: Name of a cluster, for people.
+        strata: (n,) stratum of each cluster, from 0; each stratum is resampled with its own size.
+        blocks: Counts by name.
+    """
+
+    task: str
+    unit: str
+    strata: Integers
+    blocks: Mapping[str, Block]
+
+    def drawn(self, times: Times) -> Counts:
+        """The counts of resamples, with a leading axis."""
+        return {name: block.drawn(times) for name, block in self.blocks.items()}
+
+    def whole(self) -> Counts:
+        """The counts of the sample itself, with a leading axis of 1."""
+        return {name: counts[None] for name, counts in totals(self.blocks).items()}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A value, and what is known of its sampling error.
+
+    Args:
+        name: Name of the value.
+        method: Method of its interval: `size` for a family of sizes, `exact` for a share of answers, or how the draws
+            are used (BCa falls back to percentile where it is undefined).
+        limits: Smallest and largest possible number.
+        biased: Whether it is biased at small n (largest gaps, divergences, norms); then it has a debiased estimate.
+        higher: Whether it is better when higher: 95 % of the fair models are above its `fair_high`.
+        tested: Whether its ideal is 0 and its interval holds 0 unless the value is above `fair_high`.
+        answers: Most independent answers of a share; infinite for all valid ones.
+        independent: Samples that vary by themselves, where clusters hold many or none; the clusters if left out.
+        count: Whether its limits are caps of a count; one that does not vary keeps a single point, as nothing bounds
+            others.
+        correction: Standard error that a bias correction leaves. Its draws are moved to have the value as mean, and
+            spread by this error, which the values of one draw share.
+        note: Limitation of its interval; '' for none.
+    """
+
+    name: str
+    method: Method = "bca"
+    limits: Ends = (-math.inf, math.inf)
+    biased: bool = False
+    higher: bool = False
+    tested: bool = False
+    answers: float = math.inf
+    independent: float | None = None
+    count: bool = False
+    correction: float | None = None
+    note: str = ""
+
+
+Fair = Callable[[np.random.Generator, int], Floats]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Values that are computed together from a table's counts.
+
+    Args:
+        quantities: (m) values, in the order of `of`.
+        of: Counts with a leading axis -> (b, m) values, nan where undefined. A family of sizes also takes the counts
+            that say the order of groups (the same ones if left out): sums of gaps in this order, at most the size.
+            Either may have one row for all of the other's.
+        fair: (generator, r) -> (r, m) values of r perfectly fair models at this n, nan for a value without such a
+            model; None without any.
+    """
+
+    quantities: Sequence[Quantity]
+    of: Callable[..., Floats]
+    fair: Fair | None = None
+
+    @property
+    def sizes(self) -> bool:
+        """Whether the values are sizes."""
+        return bool(self.quantities) and self.quantities[0].method == "size"
+
+
+Sample = tuple[Table, Sequence[Family]]
+"""A table and the values of its counts."""
+
+
+def quantities_of(families: Sequence[Family]) -> list[Quantity]:
+    """(m) the quantities of all families."""
+    return [quantity for family in families for quantity in family.quantities]
+
+
+def names_of(families: Sequence[Family]) -> list[str]:
+    """(m) names of all values."""
+    return [quantity.name for quantity in quantities_of(families)]
+
+
+def values_of(families: Sequence[Family], counts: Counts) -> Floats:
+    """(b, m) values of all families, nan where undefined."""
+    return np.concatenate([family.of(counts) for family in families], axis=1)
+
+
+RESAMPLES = 1_000
+SEED = 0
+GROUPS = 100
+"""Groups of clusters that the jackknife leaves out, one at a time."""
+MOST_UNDEFINED = 0.2
+"""Largest share of resamples without a number for which a value has an interval."""
+FIXED = 200
+"""Resamples for the error along a size's own order."""
+ROUNDING = 1e-9
+"""Width, as a part of a value's range, below which an interval is a single point."""
+SPLITS = 20
+"""Random halves; more change an end by less than a twentieth of an error."""
+MOST_UNDEFINED_HALVES = 0.2
+"""Largest share of halves without a number for which a size has a lower estimate; beyond it the low end is 0."""
+_CHUNK = 50
+"""Resamples per chunk; each chunk has a generator of its own."""
+Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+
+
+def interval(method: Method, value: float, draws: Floats, without: Floats, level: float = LEVEL) -> tuple[Ends, Method]:
+    """The interval from draws alone and its method: percentile where BCa is undefined."""
+    percentile = percentile_interval(draws, level)
+    if method == "bca":
+        bca = bca_interval(value, draws, without, level)
+        return (percentile, "percentile") if bca is None else (bca, "bca")
+    if method == "basic":
+        return (2 * value - percentile[1], 2 * value - percentile[0]), method
+    if method == "normal":
+        half = _z(level) * _spread(draws)
+        centre = 2 * value - float(draws.mean())
+        return (centre - half, centre + half), method
+    return percentile, method
+
+
+def _z(level: float) -> float:
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def size_interval(value: float, cross_fitted: float, error: float, level: float = LEVEL) -> Ends:
+    """The interval from 1.96 errors below the cross-fitted estimate (0 at least, and if nan) to 1.96 above a value."""
+    low = 0.0 if np.isnan(cross_fitted) else max(0.0, cross_fitted - _z(level) * error)
+    return low, value + _z(level) * error
+
+
+def share_interval(share: float, error: float, independent: float, clusters: int, level: float = LEVEL) -> Ends:
+    """The Clopper-Pearson interval of a share of clustered answers; never a single point.
+
+    The effective sample size is share (1 - share) / error**2, reduced for few clusters (Student's t), and at most
+    `independent`, the number of distinct answers.
+    """
+    from scipy.special import stdtrit  # a tenth of a second, which checking does not need
+
+    effective, end = float(independent), (1 + level) / 2
+    if error > 0 and 0 < share < 1 and clusters > 1 and independent > 1:
+        degrees = (stdtrit(independent - 1, end) / stdtrit(clusters - 1, end)) ** 2
+        effective = min(effective, share * (1 - share) / error**2 * float(degrees))
+    return clopper_pearson(share * effective, effective, level)
+
+
+def clopper_pearson(hits: float, n: float, level: float = LEVEL) -> Ends:
+    """The two-sided interval of a share, 0 to 1; (0, 1) for n = 0. `hits` may be fractional (weighted samples)."""
+    from scipy.special import betaincinv
+
+    tail, misses = (1 - level) / 2, n - hits
+    low = float(betaincinv(hits, misses + 1, tail)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1, misses, 1 - tail)) if misses > 0 else 1.0
+    return low, high
+
+
+def least_room(clusters: float, level: float = LEVEL) -> float:
+    """Largest part of all that may differ though none of so many clusters does: 1 - .025**(1 / clusters), exactly."""
+    return float(1 - ((1 - level) / 2) ** (1 / max(1, clusters)))
+
+
+def percentile_interval(draws: Floats, level: float = LEVEL) -> Ends:
+    """The middle 95 % of the draws, shape (r,), none of them nan."""
+    low, high = np.quantile(draws, [(1 - level) / 2, 1 - (1 - level) / 2])
+    return float(low), float(high)
+
+
+def bca_interval(value: float, draws: Floats, without: Floats, level: float = LEVEL) -> Ends | None:
+    """The bias-corrected and accelerated interval from (r,) draws and (g,) jackknife values, all without nan.
+
+    None where the value lies outside all draws, where the jackknife has an undefined value, or where nothing varies.
+    """
+    from scipy.special import ndtr, ndtri
+
+    below = (np.count_nonzero(draws < value) + np.count_nonzero(draws == value) / 2) / len(draws)
+    distance = without.mean() - without
+    spread = float((distance**2).sum())
+    if not 0 < below < 1 or not spread > 0:
+        return None
+    shift = ndtri(below)
+    acceleration = float((distance**3).sum()) / (6 * spread**1.5)
+    z = ndtri(np.array([(1 - level) / 2, 1 - (1 - level) / 2]))
+    places = ndtr(shift + (shift + z) / (1 - acceleration * (shift + z)))
+    if not np.isfinite(places).all() or places[0] >= places[1]:
+        return None
+    low, high = np.quantile(draws, places)
+    return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The values of a table.
+
+    Args:
+        value: Name -> number, nan where undefined.
+        uncertainty: Name -> uncertainty, of those with a number and enough draws with one.
+        draws: (r, m) values of the resamples in the order of the names, nan where one has no number.
+    """
+
+    value: Mapping[str, float]
+    uncertainty: Mapping[str, Uncertainty]
+    draws: Floats
+
+    def columns(self) -> Iterator[tuple[str, Floats]]:
+        """Each name with its (r,) draws."""
+        return zip(self.value, self.draws.T, strict=True)
+
+
+def estimate(
+    table: Table,
+    families: Sequence[Family],
+    resamples: int,
+    answered: Mapping[str, tuple[float, float]] = MappingProxyType({}),
+    seed: int = SEED,
+    level: float = LEVEL,
+) -> Estimate:
+    """The values of a table's counts, their uncertainty, and their joint draws.
+
+    Args:
+        table: The clusters and their counts.
+        families: The values.
+        resamples: Number of draws, 1 at least.
+        answered: Name -> valid and expected answers, all if absent; only valid ones bound what a value leaves open.
+        seed: Seed of all draws.
+        level: Coverage of the intervals.
+    """
+    value = dict(zip(names_of(families), values_of(families, table.whole())[0].tolist(), strict=True))
+    draws = draw(table, families, resamples, seed)
+    return Estimate(value, uncertainties(table, families, draws, answered, seed, level), draws)
+
+
+def draw(table: Table, families: Sequence[Family], resamples: int, seed: int = SEED) -> Floats:
+    """(resamples, m) values of resampled clusters, nan where a resample has no number."""
+    drawn = [values_of(families, table.drawn(times)) for times in _times(table, resamples, seed)]
+    quantities = quantities_of(families)
+    draws = np.concatenate(drawn) if drawn else np.empty((0, len(quantities)))
+    if any(quantity.correction is not None for quantity in quantities):
+        value = values_of(families, table.whole())[0]
+        shared = np.random.default_rng([seed, 3, *_words(table.task)]).standard_normal(len(draws))
+        for place, quantity in enumerate(quantities):
+            if quantity.correction is not None and np.isfinite(draws[:, place]).any():
+                moved = draws[:, place] + value[place] - np.nanmean(draws[:, place])
+                draws[:, place] = np.clip(moved + quantity.correction * shared, *quantity.limits)
+    return draws
+
+
+def _times(table: Table, resamples: int, seed: int) -> Iterator[Times]:
+    order = np.argsort(table.strata, kind="stable")
+    sizes = np.bincount(table.strata)
+    size = np.repeat(sizes, sizes).astype(np.float32)
+    start = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    n = len(order)
+    for number, first in enumerate(range(0, resamples, _CHUNK)):
+        rows = min(_CHUNK, resamples - first)
+        rng = np.random.default_rng([seed, *_words(table.task), number])
+        # a float below 1 times a size may round to the size itself
+        place = np.minimum((rng.random((rows, n), np.float32) * size).astype(np.int64), size.astype(np.int64) - 1)
+        place += start + np.arange(rows)[:, None] * n
+        times = np.empty((rows, n), np.float32)
+        times[:, order] = np.bincount(place.ravel(), minlength=rows * n).reshape(rows, n)
+        yield times
+
+
+def _words(task: str) -> list[int]:
+    return list(hashlib.sha256(task.encode()).digest()[:8])
+
+
+def jackknife(table: Table, families: Sequence[Family], seed: int = SEED) -> Floats:
+    """(g, m) values without one group of clusters each, nan for families without a BCa interval.
+
+    Every group of clusters has its share of every stratum.
+    """
+    groups = _groups(table.strata, seed)
+    times = np.ones((int(groups.max(initial=-1)) + 1, len(groups)), np.float32)
+    times[groups, np.arange(len(groups))] = 0
+    used = [any(quantity.method == "bca" for quantity in family.quantities) for family in families]
+    counts = table.drawn(times) if any(used) else {}
+    parts = zip(families, used, strict=True)
+    values = [f.of(counts) if it else np.full((len(times), len(f.quantities)), np.nan) for f, it in parts]
+    return np.concatenate(values, axis=1)
+
+
+def _groups(strata: Integers, seed: int) -> Integers:
+    rng = np.random.default_rng([seed, 1])
+    shuffled = np.lexsort((rng.random(len(strata)), strata))
+    groups = np.empty(len(strata), np.int64)
+    groups[shuffled] = np.arange(len(strata)) % min(GROUPS, len(strata))
+    return groups
+
+
+def uncertainties(
+    table: Table,
+    families: Sequence[Family],
+    draws: Floats,
+    answered: Mapping[str, tuple[float, float]] = MappingProxyType({}),
+    seed: int = SEED,
+    level: float = LEVEL,
+) -> dict[str, Uncertainty]:
+    """The uncertainty of each value that has a number and enough draws (r, m) with one; arguments as of `estimate`."""
+    fitted = _fitted(table, families, min(FIXED, len(draws)), seed)
+    value, without = values_of(families, table.whole())[0], jackknife(table, families, seed)
+    columns = zip(value.tolist(), draws.T, without.T, fair_models(table, families, len(draws), seed).T, strict=True)
+    sure = {}
+    for quantity, (number, *drawn) in zip(quantities_of(families), columns, strict=True):
+        name = quantity.name
+        about = _uncertainty(table, quantity, number, drawn, fitted.get(name), answered.get(name), level)
+        if about is not None:
+            sure[name] = about
+    return sure
+
+
+def fair_models(table: Table, families: Sequence[Family], models: int, seed: int = SEED) -> Floats:
+    """(models, m) values of fair models, nan without any."""
+    rng = np.random.default_rng([seed, 2, *_words(table.task)])
+    values = np.full((models, sum(len(family.quantities) for family in families)), np.nan)
+    place = 0
+    for family in families:
+        if family.fair is not None:
+            drawn = family.fair(rng, models)
+            values[: len(drawn), place : place + len(family.quantities)] = drawn
+        place += len(family.quantities)
+    return values
+
+
+def _uncertainty(
+    table: Table,
+    quantity: Quantity,
+    value: float,
+    columns: Sequence[Floats],
+    fitted: tuple[float, float] | None,
+    answered: tuple[float, float] | None,
+    level: float,
+) -> Uncertainty | None:
+    """The uncertainty of one value, None without a number or enough draws with one.
+
+    An interval that a debiased estimate moves off the value is extended to it, and is never a single point.
+
+    Args:
+        table: The clusters.
+        quantity: The value's method and limits.
+        value: Number of the whole sample.
+        columns: Draws, jackknife values and fair models, (r,), (g,) and (r,).
+        fitted: Cross-fitted estimate of a size, and the error along its own order.
+        answered: Valid and expected answers.
+        level: Coverage of the interval.
+    """
+    draws, without, models = columns
+    (wider, few), clusters = _small_strata(table.strata, level), len(table.strata)
+    replicates, models = draws[~np.isnan(draws)], models[~np.isnan(models)]
+    undefined = len(draws) - len(replicates)
+    if np.isnan(value) or not len(replicates) or undefined > MOST_UNDEFINED * len(draws):
+        return None
+    replicates = replicates.mean() + wider * (replicates - replicates.mean())
+    low, high = quantity.limits
+    fair_high = float(np.quantile(models, 1 - level if quantity.higher else level)) if models.size else None
+    error, method = max(_spread(replicates), _spread(models)), quantity.method
+    debiased = 2 * value - float(replicates.mean()) if quantity.biased else None
+    share = method == "exact"
+    most = quantity.answers if share else math.inf
+    valid, expected = answered or ((most, most) if math.isfinite(most) else (clusters, clusters))
+    # one answer of a cluster, or its part of many
+    independent = clusters if quantity.independent is None else quantity.independent
+    room = min(independent, valid * min(1.0, clusters / max(1, expected)))
+    if fitted is not None:
+        debiased, along = fitted
+        ends = size_interval(value, debiased, few * max(error, along), level)
+        debiased = max(debiased, 0.0) if debiased == debiased else None
+    elif share:
+        varied = _spread(replicates)
+        effective = min(most, valid) if varied or math.isfinite(most) else room
+        ends = share_interval(value, varied, effective, clusters, level)
+    else:
+        ends, method = interval(method, value, replicates, without, level)
+        if quantity.tested and fair_high is not None and value <= fair_high:
+            ends = (min(ends[0], 0.0), ends[1])
+    shown = _shown(ends, value, (low, high), 0 if quantity.count else room, level)
+    percentile = percentile_interval(replicates, level)
+    return Uncertainty(
+        unit=table.unit,
+        clusters=clusters,
+        resamples=len(draws),
+        undefined=undefined,
+        error=error,
+        low=shown[0],
+        high=shown[1],
+        method=method,
+        percentile_low=percentile[0],
+        percentile_high=percentile[1],
+        debiased=None if debiased is None else float(np.clip(debiased, low, high)),
+        fair=float(models.mean()) if models.size else None,
+        fair_high=fair_high,
+        note=quantity.note,
+    )
+
+
+def _shown(ends: Ends, value: float, limits: Ends, samples: float, level: float) -> Ends:
+    """An interval cut at the value's limits and extended to the value.
+
+    The interval of a bounded value that does not vary leaves room for the part that so many samples cannot exclude; 0
+    of a count.
+    """
+    low, high = (float(np.clip(end, *limits)) for end in ends)
+    low, high = min(low, value), max(high, value)
+    widest = limits[1] - limits[0]
+    if samples and np.isfinite(widest) and high - low <= ROUNDING * widest:
+        room = least_room(samples, level) * widest
+        low, high = max(limits[0], value - room), min(limits[1], value + room)
+    return low, high
+
+
+def _small_strata(strata: Integers, level: float) -> tuple[float, float]:
+    """Shrinkage of draws of clusters (a stratum of m by sqrt((m - 1) / m)), and Student's t over z."""
+    from scipy.special import stdtrit
+
+    clusters, kinds = len(strata), len(np.unique(strata))
+    if clusters <= kinds:
+        return 1.0, 1.0
+    student = float(stdtrit(clusters - kinds, (1 + level) / 2))
+    return float(np.sqrt(clusters / (clusters - kinds))), student / _z(level)
+
+
+def _spread(column: Floats) -> float:
+    return float(column.std(ddof=1)) if len(column) > 1 else 0.0
+
+
+def _fitted(table: Table, families: Sequence[Family], resamples: int, seed: int) -> dict[str, tuple[float, float]]:
+    """Size -> its cross-fitted estimate, and the error along its own order."""
+    sizes = [family for family in families if family.sizes]
+    if not sizes:
+        return {}
+    rng = np.random.default_rng([seed, 4, *_words(table.task)])
+    times = np.concatenate([*_times(table, resamples, seed)])
+    names = names_of(sizes)
+    estimates, errors = (column.tolist() for column in cross_fitted(table, sizes, times, rng))
+    return dict(zip(names, zip(estimates, errors, strict=True), strict=True))
+
+
+def cross_fitted(
+    table: Table, sizes: Sequence[Family], times: Times, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """The sizes without the bias of noise, (m,), and their standard errors along the value's own order, (m,).
+
+    A size is the mean sum along the other half's order: below 0 by chance where groups are alike, nan where too many
+    halves have no number. Each stratum is halved by itself; `times`: (b, n) of bootstrap replicates.
+    """
+
+    def along(counts: Counts, order: Counts) -> Floats:
+        return np.concatenate([family.of(counts, order) for family in sizes], axis=1)
+
+    halves = _halves(table.strata, rng)
+    first, second = table.drawn(halves), table.drawn(1 - halves)
+    both = np.concatenate([along(second, first), along(first, second)])
+    lost = np.isnan(both).mean(axis=0) > MOST_UNDEFINED_HALVES
+    known = np.where(np.isnan(both), 0.0, both).sum(axis=0) / np.maximum(1, (~np.isnan(both)).sum(axis=0))
+    fixed = along(table.drawn(times), table.whole())
+    spread = [_spread(column[~np.isnan(column)]) for column in fixed.T]
+    return np.where(lost, np.nan, known), np.array(spread)
+
+
+def _halves(strata: Integers, rng: np.random.Generator) -> Times:
+    """(`SPLITS`, n) 1 for the clusters of the first half of each stratum, else 0; the odd one falls either way."""
+    halves = np.empty((SPLITS, len(strata)), np.float32)
+    sizes = np.bincount(strata)
+    start = np.cumsum(sizes) - sizes
+    for half in halves:
+        order = np.lexsort((rng.random(len(strata)), strata))
+        place = np.arange(len(strata)) - np.repeat(start, sizes)
+        odd = rng.integers(0, 2, len(sizes))
+        half[order] = place < np.repeat((sizes + odd) // 2, sizes)
+    return halves

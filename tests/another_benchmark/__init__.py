@@ -1,0 +1,1 @@
+"""A benchmark that CONTRIBUTING.md adds as its example: a folder, and no change elsewhere."""

@@ -1,0 +1,70 @@
+"""Samples of a benchmark or of a test: their values, and what a fair model shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+import pytest
+
+from fairspace.metrics.columns import Floats, Integers
+from fairspace.metrics.resampling import (
+    Block,
+    Counts,
+    Fair,
+    Family,
+    Quantity,
+    Sample,
+    Table,
+    each,
+    names_of,
+    quantities_of,
+    values_of,
+)
+from fairspace.submissions.values import Value
+
+
+def sample(
+    of: Callable[..., Floats],
+    *quantities: Quantity | str,
+    strata: Integers,
+    fair: Fair | None = None,
+    task: str = "a task",
+    unit: str = "number",
+    blocks: Mapping[str, Block] | None = None,
+) -> Sample:
+    """A sample whose values are a function of the (b, n) counts of its clusters, or of other blocks."""
+    listed = [Quantity(each) if isinstance(each, str) else each for each in quantities]
+
+    def values(counts: Counts, *order: Counts) -> Floats:
+        return of(*(counts["times"] for counts in (counts, *order)))
+
+    table = Table(task, unit, strata, {"times": each(len(strata))} if blocks is None else blocks)
+    return table, [Family(listed, values if blocks is None else of, fair)]
+
+
+def names(sample: Sample) -> list[str]:
+    return names_of(sample[1])
+
+
+def values(sample: Sample) -> Floats:
+    return values_of(sample[1], sample[0].whole())[0]
+
+
+def once(sample: Sample) -> dict[str, float]:
+    return dict(zip(names(sample), values(sample).tolist(), strict=True))
+
+
+def quantity(sample: Sample, name: str) -> Quantity:
+    return next(quantity for quantity in quantities_of(sample[1]) if quantity.name == name)
+
+
+def without_fair(sample: Sample) -> Sample:
+    return sample[0], [replace(family, fair=None) for family in sample[1]]
+
+
+def assert_same(designs: Iterable[Sample], values: Mapping[str, Value]) -> None:
+    """The counts of all clusters give the measured values."""
+    numbers = {name: number for design in designs for name, number in once(design).items()}
+    shown = {name: value.value for name in numbers if (value := values[name]).value is not None}
+    assert {name: numbers[name] for name in shown} == pytest.approx(shown, rel=1e-9, abs=1e-9)
