@@ -418,9 +418,8 @@ class Reporting:
     paper: Callable[[Values, Scored, str], Any] = lambda values, scored, standard: None
 
 
-def _undeclared(*args: Any) -> Any:
-    """The place of a function that `Benchmark` fills with its default."""
-    raise TypeError("a benchmark fills its defaults")
+_DEFAULT: Any = object()
+"""Place of a function that `Benchmark` fills."""
 
 
 @dataclass(frozen=True)
@@ -431,8 +430,10 @@ class Benchmark:
         revisions: dataset revisions, the default first; the others stay scoreable. Any other one is refused.
         base_revision: a dataset revision -> the one of `revisions` that differs from it in its plan alone.
         tasks: every task, in the paper's order.
-        baseline: name of a trivial model, seed, dataset revision -> its tables.
-        read: a checked submission -> its records, the input of `measure`, `designs` and `variants`.
+        baseline: name of a trivial model, seed, dataset revision -> its tables; by the tasks' choices if left out.
+        read: a checked submission -> its records, the input of `measure`, `designs` and `variants`; the codes of the
+            choices of each task (`defaults.choices`) if left out.
+        score: scores of raw values; by the scoring table alone (`TableScore`) if left out.
         measure: records -> raw values by name, in a fixed order.
         designs: records -> tables of clusters, and the values of their counts.
         variants: records, raw values -> sensitivity analyses.
@@ -452,11 +453,11 @@ class Benchmark:
     higher_is_better: bool
     revisions: tuple[str, ...] = ("v1",)
     standards: Mapping[str, Any] = field(default_factory=lambda: {"inaugural": Standard()})
-    score: Score = _undeclared
-    baseline: Callable[[str, int, str], dict[str, pa.Table]] = _undeclared
+    score: Score = _DEFAULT
+    baseline: Callable[[str, int, str], dict[str, pa.Table]] = _DEFAULT
     about: Callable[[], About] = About
     base_revision: Callable[[str], str] = lambda revision: revision
-    read: Callable[[Submission], Any] = _undeclared
+    read: Callable[[Submission], Any] = _DEFAULT
     designs: Callable[[Any], Sequence[Sample]] = lambda records: ()
     variants: Callable[[Any, Values], Sequence[Variant]] = lambda records, values: ()
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
@@ -477,7 +478,7 @@ class Benchmark:
             "baseline": partial(Lazy("fairspace.submissions.benchmarks.baselines:by_choices"), self),
         }
         for name, default in defaults.items():
-            if getattr(self, name) is _undeclared:
+            if getattr(self, name) is _DEFAULT:
                 object.__setattr__(self, name, default)
         if any(task.read is not None for task in self.tasks):
             object.__setattr__(self, "answers", replace(self.answers, rows=partial(readings, self.tasks)))
