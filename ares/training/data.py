@@ -87,7 +87,7 @@ def drawn_face(part: str, number: int, *, seed: int = 0, size: int = 64) -> Draw
     pixels = np.empty((size, size, 3))
     pixels[:] = wall(random)
     x, y = random.randint(size - inner + 1, size=2)
-    pixels[y : y + inner, x : x + inner] = image
+    pixels[y : y + inner, x : x + inner] = np.asarray(image)
     if noisy:
         pixels = pixels + random.normal(0, random.uniform(0, _NOISE), pixels.shape)
     labels = {"gender": gender, "age": age, "skin_tone": _SWATCH[monk]}

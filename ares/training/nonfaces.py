@@ -12,6 +12,7 @@ import string
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ from fairspace.builders.stereotypical_bias.plan import TRAITS
 
 Pixels = NDArray[np.uint8]
 Random = np.random.RandomState
-Make = Callable[[Random, int, Pixels], NDArray[np.generic]]
+Make = Callable[[Random, int, Pixels], NDArray[Any]]
 """Random numbers, size, (n, size, size, 3) faces -> (size, size, 3) values from 0 to 255."""
 
 
@@ -81,7 +82,7 @@ def _colour(random: Random) -> Colour:
 
 
 @_kind(NO_FACE)
-def noise(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def noise(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """Noise around one colour, fine or coarse."""
     coarse = 2 ** random.randint(4)
     side = -(-size // coarse)
@@ -90,16 +91,17 @@ def noise(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
 
 
 @_kind(NO_FACE)
-def gradient(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def gradient(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """One colour that becomes another."""
     angle = random.uniform(0, 2 * np.pi)
     y, x = np.mgrid[:size, :size] / size - 0.5
     share = np.clip(0.5 + x * np.cos(angle) + y * np.sin(angle), 0, 1)[..., None]
-    return share * _colour(random) + (1 - share) * _colour(random)
+    values: NDArray[Any] = share * _colour(random) + (1 - share) * _colour(random)
+    return values
 
 
 @_kind(NO_FACE)
-def pattern(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def pattern(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """Squares or bars of two colours."""
     y, x = np.mgrid[:size, :size] // random.randint(2, max(3, size // 4))
     first = ((x + y) % 2, x % 2, y % 2)[random.randint(3)][..., None]
@@ -107,7 +109,7 @@ def pattern(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
 
 
 @_kind(NO_FACE)
-def texture(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def texture(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """Bent waves of colour through each other."""
     y, x = np.mgrid[:size, :size] / size
     whole = np.empty((size, size, 3))
@@ -120,7 +122,7 @@ def texture(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
 
 
 @_kind(NO_FACE)
-def shapes(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def shapes(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """Ellipses and boxes in a room."""
     image, canvas = room((size, size), random)
     for _ in range(random.randint(3, 20)):
@@ -131,7 +133,7 @@ def shapes(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
 
 
 @_kind(NO_FACE, held_out=True)
-def ovals(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def ovals(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """An oval, perhaps of a colour of skin, with pairs of spots on it."""
     image, canvas = room((size, size), random)
     x, y = random.uniform(0.4, 0.6, 2) * size
@@ -147,7 +149,7 @@ def ovals(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
 
 
 @_kind(NO_FACE)
-def text(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def text(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """Lines of letters."""
     image, canvas = room((size, size), random)
     canvas.rectangle((0, 0, size, size), fill=_colour(random))
@@ -159,25 +161,25 @@ def text(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
 
 
 @_kind(NO_FACE)
-def empty_room(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def empty_room(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A room."""
     return np.array(finish(room((size, size), random)[0], random))
 
 
 @_kind(NO_FACE)
-def object(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def object(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A thing of stereotypical bias."""
     return np.array(draw_object(TRAITS[random.randint(len(TRAITS))], int(random.randint(2**31)), size))
 
 
 @_kind(NO_FACE)
-def faceless(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def faceless(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A swatch whose strips say nothing."""
     return np.array(draw_person(Person(), int(random.randint(2**31)), size))
 
 
 @_kind(SEVERAL_FACES)
-def several_persons(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def several_persons(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """Two to ten swatches beside each other."""
     groups = list(product(GENDERS, AGES, BUCKETS))
     seeds = random.randint(2**31, size=random.randint(2, 11)).tolist()
@@ -192,7 +194,8 @@ _CHANGE, _TRIES = 25, 20
 
 
 def _any(random: Random, faces: Pixels) -> Pixels:
-    return faces[random.randint(len(faces))]
+    face: Pixels = faces[random.randint(len(faces))]
+    return face
 
 
 def _paste(whole: Pixels, face: Pixels, step: float, corner: Callable[[int], tuple[int, int]]) -> None:
@@ -203,7 +206,7 @@ def _paste(whole: Pixels, face: Pixels, step: float, corner: Callable[[int], tup
 
 
 @_kind(SEVERAL_FACES)
-def grid(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def grid(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """Faces in rows and columns."""
     rows, columns = _GRIDS[random.randint(len(_GRIDS))]
     shown = faces[random.randint(len(faces), size=(rows, columns))]
@@ -212,7 +215,7 @@ def grid(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
 
 
 @_kind(SEVERAL_FACES, hard=True)
-def overlaid(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def overlaid(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A face with one or two smaller ones upon it."""
     whole = _any(random, faces).copy()
     for _ in range(random.randint(1, 3)):
@@ -221,7 +224,7 @@ def overlaid(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
 
 
 @_kind(SEVERAL_FACES, held_out=True)
-def collage(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def collage(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """Faces of several sizes upon each other."""
     whole = np.empty((size, size, 3), np.uint8)
     whole[:] = wall(random)
@@ -235,7 +238,7 @@ def collage(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
 
 
 @_kind(OUT_OF_DISTRIBUTION)
-def chimera(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def chimera(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """Halves of two faces that do not meet: each is shifted away."""
     first, second = _any(random, faces), _any(random, faces)
     shift = random.randint(size // 5, size // 2)
@@ -244,7 +247,7 @@ def chimera(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
 
 
 @_kind(OUT_OF_DISTRIBUTION, hard=True)
-def blend(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def blend(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """Two faces through each other, one of them shifted."""
     first, second = _any(random, faces).astype(float), _any(random, faces).astype(float)
     shift = tuple(random.choice([-1, 1], 2) * random.randint(size // 6, size // 3, 2))
@@ -252,16 +255,17 @@ def blend(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
 
 
 @_kind(OUT_OF_DISTRIBUTION)
-def crop(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def crop(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A part too small to show a face, enlarged."""
     side = max(2, round(size * random.uniform(0.12, 0.28)))
     top, left = random.randint(size - side + 1, size=2)
     places = np.arange(size) * side // size
-    return _any(random, faces)[(top + places)[:, None], (left + places)[None]]
+    part: NDArray[Any] = _any(random, faces)[(top + places)[:, None], (left + places)[None]]
+    return part
 
 
 @_kind(OUT_OF_DISTRIBUTION)
-def erased(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def erased(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A face with its middle covered, by one colour or by noise."""
     whole = _any(random, faces).copy()
     high, wide = (random.uniform(0.35, 0.6, 2) * size).astype(int)
@@ -272,7 +276,7 @@ def erased(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
 
 
 @_kind(OUT_OF_DISTRIBUTION, hard=True)
-def coarse(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def coarse(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A face of few large squares."""
     side = random.randint(3, 8)
     places = (np.arange(size) * side // size * 2 + 1) * size // (2 * side)
@@ -280,7 +284,7 @@ def coarse(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
 
 
 @_kind(OUT_OF_DISTRIBUTION)
-def squeezed(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def squeezed(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A face at half its width or height or less, twice and more."""
     places = (np.arange(size) * random.uniform(2, 4)).astype(int) % size
     whole = _any(random, faces)
@@ -299,37 +303,37 @@ def _moved(image: Pixels, rows: int, columns: int, random: Random) -> Pixels:
 
 
 @_kind(OUT_OF_DISTRIBUTION, hard=True)
-def shuffled(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def shuffled(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """The parts of a face, none in its place."""
     return _moved(_any(random, faces), random.randint(1, 5), random.randint(2, 5), random)
 
 
 @_kind(OUT_OF_DISTRIBUTION, held_out=True)
-def strips(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def strips(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """Strips of a face, none in its place."""
     return _moved(_any(random, faces), random.randint(3, 7), 1, random)
 
 
 @_kind(OUT_OF_DISTRIBUTION, hard=True)
-def upside_down(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def upside_down(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A face turned by 180 degrees."""
     return _any(random, faces)[::-1]
 
 
 @_kind(OUT_OF_DISTRIBUTION)
-def sideways(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def sideways(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A face that lies on its side."""
     return np.rot90(_any(random, faces), random.choice([1, 3]))
 
 
 @_kind(OUT_OF_DISTRIBUTION, held_out=True)
-def negative(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def negative(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A face with light and dark exchanged."""
     return 255 - _any(random, faces)
 
 
 @_kind(OUT_OF_DISTRIBUTION, hard=True)
-def recoloured(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def recoloured(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A face with its colours exchanged; in some, light values above a threshold turn dark."""
     image = _any(random, faces)[:, :, _ORDERS[random.randint(len(_ORDERS))]]
     if random.randint(2):
@@ -346,10 +350,10 @@ def _part(random: Random, size: int) -> NDArray[np.bool_]:
     return inside
 
 
-def _replaced(replacement: Callable[[Random, int, Pixels, Pixels], NDArray[np.generic]]) -> Make:
+def _replaced(replacement: Callable[[Random, int, Pixels, Pixels], NDArray[Any]]) -> Make:
     """A face with an oval or a box that shows the replacement (random, size, faces, the face)."""
 
-    def make(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+    def make(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
         for _ in range(_TRIES):
             face, part = _any(random, faces), _part(random, size)
             whole = np.where(part[..., None], np.clip(replacement(random, size, faces, face), 0, 255), face)
@@ -368,7 +372,7 @@ def _shifted(random: Random, size: int, image: Pixels) -> Pixels:
 
 @_kind(OUT_OF_DISTRIBUTION, hard=True)
 @_replaced
-def smoothed(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[np.generic]:
+def smoothed(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[Any]:
     """One colour of the face, or the means of its large squares."""
     if random.randint(2):
         return np.broadcast_to(face[tuple(random.randint(size, size=2))], face.shape)
@@ -377,19 +381,20 @@ def smoothed(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[
     sums = np.add.reduceat(np.add.reduceat(face.astype(float), starts, 0), starts, 1)
     lengths = np.diff([*starts, size])
     means = sums / (lengths[:, None] * lengths)[..., None]
-    return means.repeat(lengths, 0).repeat(lengths, 1)
+    squares: NDArray[Any] = means.repeat(lengths, 0).repeat(lengths, 1)
+    return squares
 
 
 @_kind(OUT_OF_DISTRIBUTION, hard=True)
 @_replaced
-def covered(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[np.generic]:
+def covered(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[Any]:
     """Noise, a gradient, a pattern or a texture."""
     return (noise, gradient, pattern, texture)[random.randint(4)](random, size, faces)
 
 
 @_kind(OUT_OF_DISTRIBUTION, hard=True)
 @_replaced
-def pasted(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[np.generic]:
+def pasted(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[Any]:
     """Another face from elsewhere, perhaps smaller or larger."""
     other = _any(random, faces)
     if random.randint(2):
@@ -400,12 +405,12 @@ def pasted(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[np
 
 @_kind(OUT_OF_DISTRIBUTION, hard=True)
 @_replaced
-def displaced(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[np.generic]:
+def displaced(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[Any]:
     """The face itself from elsewhere, perhaps turned."""
     return _shifted(random, size, np.rot90(face, random.randint(4)))
 
 
-def _tint(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[np.generic]:
+def _tint(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[Any]:
     way = random.randint(3)
     if way == 0:
         return 255 - face
@@ -416,7 +421,7 @@ def _tint(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[np.
 
 
 @_kind(OUT_OF_DISTRIBUTION, hard=True)
-def tinted(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def tinted(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A face, or a part of it, in other colours."""
     if random.randint(2):
         return _replaced(_tint)(random, size, faces)
@@ -424,7 +429,7 @@ def tinted(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
 
 
 @_kind(OUT_OF_DISTRIBUTION, hard=True)
-def swirled(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
+def swirled(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A face twisted around a point, or bent along waves."""
     y, x = np.mgrid[:size, :size] / size
     if random.randint(2):
@@ -438,4 +443,5 @@ def swirled(random: Random, size: int, faces: Pixels) -> NDArray[np.generic]:
         start, both = random.uniform(0, 2 * np.pi, 2), random.randint(2)
         x, y = x + wide * np.sin(first * y + start[0]), y + both * high * np.sin(second * x + start[1])
     rows, columns = ((np.clip(part, 0, 0.999) * size).astype(int) for part in (y, x))
-    return _any(random, faces)[rows, columns]
+    twisted: NDArray[Any] = _any(random, faces)[rows, columns]
+    return twisted

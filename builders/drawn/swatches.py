@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -64,21 +64,21 @@ MARKER: Colour = (0, 178, 190)
 """Colour of the strip by which a person is found; no wall and no label has it."""
 MISSING: Colour = (255, 0, 255)
 _YES_NO: dict[bool, Colour] = {True: (30, 160, 60), False: (200, 60, 40)}
-_COLOURS = [
-    colour
-    for colour in product((20, 90, 160, 230), repeat=3)
-    if min(math.dist(colour, MARKER), math.dist(colour, MISSING)) > 90
+_COLOURS: list[Colour] = [
+    (red, green, blue)
+    for red, green, blue in product((20, 90, 160, 230), repeat=3)
+    if min(math.dist((red, green, blue), special) for special in (MARKER, MISSING)) > 90
 ]
 """Colours at least 70 apart, unlike `MARKER` and `MISSING`."""
-STRIPS: Mapping[str, Mapping[str | int | bool, Colour]] = {
+STRIPS: Mapping[str, Mapping[Any, Colour]] = {
     "gender": dict(zip(GENDERS, ((220, 120, 40), (50, 60, 200)), strict=True)),
     "age": dict(zip(AGES, ((60, 190, 60), (230, 220, 60), (110, 110, 118)), strict=True)),
-    "monk": {**MONK},
-    "attire": {**ATTIRE},
+    "monk": MONK,
+    "attire": ATTIRE,
     "expression": {"neutral": (128, 128, 128), "smiling": (250, 210, 40), "serious": (70, 30, 110)},
-    "accessories": {**_YES_NO},
-    "insignia": {**_YES_NO},
-    "facial_hair": {**_YES_NO},
+    "accessories": _YES_NO,
+    "insignia": _YES_NO,
+    "facial_hair": _YES_NO,
     "occupation": dict(zip(OCCUPATIONS, _COLOURS, strict=False)),
 }
 """Field of `Person` -> label -> colour, from the upper strip to the lower one."""
@@ -213,8 +213,8 @@ def draw_person(who: Person, seed: int, size: int = 384, *, incomplete: bool = F
     random = draws("portrait", seed)
     image, canvas = room((size, size), random)
     x, y, width = random.uniform((0.14, 0.06, 0.6), (0.2, 0.12, 0.68)) * size
-    hidden = ({"gender": ""}, {"age": ""}, {"monk": None})[random.randint(3)]
-    paint(canvas, Place(x, y, width), replace(who, **hidden) if incomplete else who)  # type: ignore[arg-type]
+    hidden: dict[str, Any] = ({"gender": ""}, {"age": ""}, {"monk": None})[random.randint(3)]
+    paint(canvas, Place(x, y, width), replace(who, **hidden) if incomplete else who)
     return finish(image, random)
 
 

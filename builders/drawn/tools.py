@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -179,7 +179,8 @@ class DrawnGenerator:
 
 def _with_swatch(who: Person, seed: int) -> Person:
     labels = who.labels()
-    return person(*(str(labels.pop(name)) for name in ("gender", "age", "skin_tone")), seed, **labels)
+    gender, age, tone = (str(labels.pop(name)) for name in ("gender", "age", "skin_tone"))
+    return person(gender, age, tone, seed, **labels)
 
 
 def _astray(people: list[Person], random: np.random.RandomState) -> list[Person]:
@@ -190,7 +191,8 @@ def _astray(people: list[Person], random: np.random.RandomState) -> list[Person]
         return [asked, asked]
     field, names = (("gender", GENDERS), ("age", AGES), ("skin_tone", SKIN_TONES))[kind]
     others = [name for name in names if name != getattr(asked, field)]
-    return [asked.updated(Person(**{field: others[random.randint(len(others))]}))]
+    other: dict[str, Any] = {field: others[random.randint(len(others))]}
+    return [replace(asked, **other)]
 
 
 class DrawnEditor:

@@ -82,20 +82,25 @@ def print_json(data: Any) -> None:
     sys.stdout.write(json.dumps(data, ensure_ascii=ascii_only, indent=1, allow_nan=False) + "\n")
 
 
+def write(text: object) -> None:
+    """Write a text to standard output as it is encoded there; `typer.echo` writes UTF-8 where that is ASCII."""
+    sys.stdout.write(f"{text}\n")
+
+
 def print_faults(faults: Sequence[Fault]) -> None:
     """Print every fault with code, place, finding, expectation and remedy."""
-    typer.echo(f"{len(faults)} fault{'s' * (len(faults) != 1)}")
+    write(f"{len(faults)} fault{'s' * (len(faults) != 1)}")
     for fault in faults:
         more = f" (and {fault.count - 1} more like it)" if fault.count > 1 else ""
-        typer.echo(plain(f"{fault.code} at {fault.where}{more}"))
+        write(plain(f"{fault.code} at {fault.where}{more}"))
         for label, text in (("found", fault.what), ("expected", fault.expected), ("mend", fault.mend)):
-            typer.echo(plain(f"  {label}: {text}"))
+            write(plain(f"  {label}: {text}"))
 
 
 def print_notes(lines: Iterable[str]) -> None:
     """Print notes for the submitter, which are no faults."""
     for note in lines:
-        typer.echo(plain(f"Note: {note}"))
+        write(plain(f"Note: {note}"))
 
 
 def check_places(out: Path | None, store: str | None = None) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairspace.submissions.benchmarks.names import NAMES
-from fairspace.submissions.commands.app import RUN, SCORE, app, print_notes
+from fairspace.submissions.commands.app import RUN, SCORE, app, print_notes, write
 from fairspace.submissions.commands.run_options import (
     AboutOption,
     AgainOption,
@@ -99,10 +99,10 @@ def evaluate(
         found_revision(named)  # a model that is not there is said before anything else
     stated = about_model(about)
     if data and not as_authors and not sees(asked):
-        typer.echo(wrapped(f"{public_name(asked.name)} takes no pictures: what is asked with a picture is left out."))
+        write(wrapped(f"{public_name(asked.name)} takes no pictures: what is asked with a picture is left out."))
         data = ""
     opened = open_all(benchmark or (), core=core, limit=limit, data=data, as_authors=as_authors, seed=seed)
-    typer.echo(wrapped(told_plan(opened, asked, judging)))
+    write(wrapped(told_plan(opened, asked, judging)))
     if dry_run:
         most = asked.max_tokens or asked.max_completion_tokens
         lines = [line for each in opened for line in plan(each, asked.name, max_tokens=most)]
@@ -113,7 +113,7 @@ def evaluate(
         with watched() as tell:
             done = evaluated(each.chosen, asked, out or Path(f"{name}-eval"), judge=judging, tell=tell, about=stated)
         tell_stages(done.stages)
-        typer.echo(f"\n{result_text(done.result)}")
+        write(f"\n{result_text(done.result)}")
         print_notes(done.notes)
         typer.echo(f"Report: {done.report}")
     minutes, seconds = divmod(round(time.monotonic() - began), 60)
@@ -260,7 +260,7 @@ def _show_plan(chosen: Chosen, model: ModelSettings, images: str, labeller: str,
     _show_lines(lines)
     for named in filter(None, dict.fromkeys(line.model for line in lines)):
         of_it = [line for line in lines if line.model == named]
-        typer.echo(plain(estimate(named, of_it, None if of_it[0].made else model.connections)))
+        write(plain(estimate(named, of_it, None if of_it[0].made else model.connections)))
     if note := limit_note(opened):
         typer.echo(note)
 
@@ -280,8 +280,8 @@ def _show_lines(lines: Sequence[Line]) -> None:
             text += f"; {line.cost:,.2f} to {line.cost_most:,.2f} {line.currency}"
         if smallest is not None:
             text += f"; difference {smallest:.2g}" if smallest < 1 else "; too few stimuli to show a difference"
-        typer.echo(plain(text))
-    typer.echo(wrapped(SMALLEST))
+        write(plain(text))
+    write(wrapped(SMALLEST))
 
 
 @app.command(epilog="Example: fairspace probe models/Janus-Pro-1B --recipe janus --out probed", rich_help_panel=RUN)
@@ -395,7 +395,7 @@ def judge(
             file, agreement = read_again(
                 checked, models[0], submission, revision=of, limit=limit, again=again, tell=tell
             )
-        typer.echo(plain(agreement))
+        write(plain(agreement))
         typer.echo(f"Wrote {file}. Next: fairspace score {submission} --second {file}")
         return
     with watched() as tell:

@@ -20,6 +20,7 @@ from fairspace.submissions.commands.app import (
     print_faults,
     print_json,
     print_notes,
+    write,
 )
 from fairspace.submissions.commands.run_options import AresOption, FacesOption, MeasurementOption, refuse_together
 from fairspace.submissions.errors import UsageError
@@ -61,7 +62,7 @@ def check(
         else:
             from fairspace.submissions.show.submission import checked_text
 
-            typer.echo(checked_text(submission, report.submission, report.coverage))
+            write(checked_text(submission, report.submission, report.coverage))
         print_notes(report.notes)
     raise typer.Exit(0 if report.ok else 1)
 
@@ -163,9 +164,9 @@ def score(
     elif not as_json:
         from fairspace.submissions.show.result import result_text
 
-        typer.echo(result_text(result, details=details, everything=everything))
+        write(result_text(result, details=details, everything=everything))
         if not everything:
-            typer.echo(MORE[details])
+            write(MORE[details])
     if require:
         _pass_gate(result, None, require, 0.0, most, as_json)
 
@@ -222,7 +223,7 @@ def _what_if(path: Path, standard: str, texts: Sequence[str], tau: float | None,
     rows = [(name, *("–" if n is None else f"{n:.4g}" for n in numbers)) for name, *numbers in pairs]
     names = dict.fromkeys([*released.scored.labels, *scored.labels])
     rows += [(name, *(each.labels.get(name, "–") for each in (released.scored, scored))) for name in names]
-    typer.echo(Table(("score", "released", "what if"), rows, f"What if, not {released.standard}"))
+    write(Table(("score", "released", "what if"), rows, f"What if, not {released.standard}"))
     print_notes(
         ["Compare scores of one what-if with each other alone: other weights change their scale.", *scored.unranked]
     )
@@ -281,10 +282,10 @@ def compare(
         words = {
             name: f"{n:,} of {values[name].expected:,} questions have one group of all" for name, n in agreed.items()
         }
-        typer.echo(bare_table("Comparison", values, words))
+        write(bare_table("Comparison", values, words))
         for path, given in zip(compared, submissions, strict=True):
             for mark in marks_of(given.dump_meta(), given.manifest.run() if given.manifest else ()):
-                typer.echo(wrapped(f"{path} is a part of the benchmark: {mark}."))
+                write(wrapped(f"{path} is a part of the benchmark: {mark}."))
 
 
 def _pass_gate(
@@ -297,7 +298,7 @@ def _pass_gate(
     if as_json:
         print_json(gated.to_json())
     else:
-        typer.echo(repr(gated))
+        write(repr(gated))
     if not gated.passes:
         raise typer.Exit(gated.exit_code)
 
@@ -315,7 +316,7 @@ def _compare_results(paths: Sequence[Path], as_json: bool) -> None:
         about = {"base": compared.model_names[0], "higher_is_better": benchmark(results[0].benchmark).higher_is_better}
         print_json([about | line.to_json() for line in compared.known])
     else:
-        typer.echo(repr(compared))
+        write(repr(compared))
 
 
 def _why_nothing_is_compared(results: Sequence[Result], paths: Sequence[Path]) -> str:
@@ -361,7 +362,7 @@ def readings(
     if as_json:
         print_json({"tasks": {task: summary.to_json() for task, summary in summaries.items()}})
     else:
-        typer.echo(readings_text(submission.name, summaries))
+        write(readings_text(submission.name, summaries))
 
 
 @app.command(epilog="Example: fairspace corpus captions.jsonl --column caption", rich_help_panel=SCORE)
@@ -382,7 +383,7 @@ def corpus(
         write_text(out, frame.to_csv() if out.suffix == ".csv" else frame.to_json(orient="index", indent=1))
     typer.echo(frame.to_string(float_format="{:.4f}".format, na_rep="N/A"))
     note = "low to high: 95 % interval of the score, exact if words are independent; table_a9: the paper's counts."
-    typer.echo(wrapped(note))
+    write(wrapped(note))
 
 
 @app.command(
@@ -470,10 +471,10 @@ def report(
         contents = evidence_page(contents, read_statement(evidence))
     for file in files:
         if file.suffix == ".html":
-            from fairspace.submissions.report.contents import to_html as write
+            from fairspace.submissions.report.contents import to_html as writer
         else:
-            write = {".tex": to_latex, ".csv": to_csv, ".md": to_markdown}[file.suffix]
-        write_text(file, write(contents))
+            writer = {".tex": to_latex, ".csv": to_csv, ".md": to_markdown}[file.suffix]
+        write_text(file, writer(contents))
         typer.echo(f"Wrote {file}")
     if not files:
         typer.echo(to_markdown(contents), nl=False)

@@ -30,6 +30,7 @@ from fairspace.submissions.commands.app import (
     print_faults,
     print_json,
     print_notes,
+    write,
 )
 from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.format.faults import Fault, SubmissionError
@@ -165,10 +166,10 @@ def _show_row(client: SpaceClient, state: dict[str, Any]) -> None:
         file = Path(scratch) / "result.json"
         file.write_text(json.dumps(client.result(state["benchmark"], state["entry"])), encoding="utf-8")
         result = load_result(file)
-    typer.echo(result_text(result))
+    write(result_text(result))
     for reason in state["unranked"]:
         if reason not in result.scored.unranked:
-            typer.echo(wrapped(f"No rank on the board: {reason.rstrip('.')}.", hanging=2))
+            write(wrapped(f"No rank on the board: {reason.rstrip('.')}.", hanging=2))
 
 
 def _print(client: SpaceClient, state: dict[str, Any]) -> None:
@@ -232,7 +233,7 @@ def show(
         )
     else:
         for name, rows in boards.items():
-            typer.echo(board_text(name, standards[name], rows))
+            write(board_text(name, standards[name], rows))
 
 
 def open_store(store: str) -> Storage:
@@ -343,7 +344,7 @@ def store(
         for name in ("events", "rows", "submissions", "snapshot"):
             typer.echo(f"{name:12}{getattr(report, name)}")
         for note in report.notes:
-            typer.echo(plain(note))
+            write(plain(note))
         for fault in faults:
             typer.secho(fault, fg="red", err=True)
         if report.unnamed:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fairspace.submissions.commands.app import SCORE, Json, app, print_json, print_notes
+from fairspace.submissions.commands.app import SCORE, Json, app, print_json, print_notes, write
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.show.table import Table, wrapped
 
@@ -54,7 +54,7 @@ def _list(as_json: bool) -> None:
         )
         for entry in standards
     ]
-    typer.echo(Table(("standard", "state", "date", "cohort", "tau", "hash"), lines))
+    write(Table(("standard", "state", "date", "cohort", "tau", "hash"), lines))
 
 
 def _show(standard: str, as_json: bool) -> None:
@@ -126,13 +126,13 @@ def verify(
         headings = ("column", "table", "numbers", "equal", "off by", "bound", "verdict", "note")
         for title in dict.fromkeys(row.benchmark for row in rows):
             lines = [row.cells() for row in rows if row.benchmark == title]
-            typer.echo(f"{Table(headings, lines, title)}\n")
+            write(f"{Table(headings, lines, title)}\n")
         if rows:
             tally = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
-            typer.echo(wrapped(f"{len(rows)} rows: {tally}. cards/errata.md explains each E-."))
+            write(wrapped(f"{len(rows)} rows: {tally}. cards/errata.md explains each E-."))
         print_notes([f"IRIS validated over {len(checks['models'])} models: {', '.join(checks['models'])}"])
         for title, heads, cells, rest in tables(checks):
-            typer.echo(f"\n{Table(heads, cells, title, rest)}")
+            write(f"\n{Table(heads, cells, title, rest)}")
         print_notes(checks["notes"])
     if DIFFERS in counts:
         raise typer.Exit(1)

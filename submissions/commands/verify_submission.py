@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairspace.submissions.commands.app import MAINTAIN, Json, app, print_json
+from fairspace.submissions.commands.app import MAINTAIN, Json, app, print_json, write
 from fairspace.submissions.commands.run_options import (
     AresOption,
     DataOption,
@@ -173,12 +173,12 @@ def show_verification(outcome: Outcome) -> None:
 
     _agreements(outcome.comparison)
     if (judged := outcome.judgements) is not None:
-        typer.echo(plain(f"Judgements of {judged.declared}, asked again of {judged.asked}:"))
+        write(plain(f"Judgements of {judged.declared}, asked again of {judged.asked}:"))
         _agreements(judged.comparison)
     typer.echo(_LEGEND.format(MOST_FOREIGN))
     typer.echo(_VERDICTS[outcome.verdict])
     for reason in outcome.reasons:
-        typer.echo(plain(f"- {reason}"))
+        write(plain(f"- {reason}"))
     typer.echo(f"The part was drawn by the seed {outcome.seed}.")
 
 
@@ -190,4 +190,4 @@ def _agreements(comparison: Comparison) -> None:
         foreign = f"{one.foreign_low:.0%}–{one.foreign_high:.0%}"
         shares = (share, kappa, f"{one.repeated:.0%}", f"{one.chance:.0%}", foreign)
         rows.append((name.rpartition("/")[2][:16], f"{one.requests:,}", *shares))
-    typer.echo(Table(("task", "asked", "agreement, 95 %", "kappa", "again", "chance", "foreign"), rows))
+    write(Table(("task", "asked", "agreement, 95 %", "kappa", "again", "chance", "foreign"), rows))

@@ -5,30 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import torch
-from PIL import Image, ImageOps
+from PIL import Image
 
-from fairspace.ares.modeling_ares import AresModel
+from fairspace.ares.training.data import label_index
+from fairspace.builders.drawn.swatches import measure
 
 
 class Thorough:
-    """Looks at an image and at its mirror image with all experts, and averages what they say.
+    """Reads the strips of a swatch; no answer where one of the task's is missing.
 
-    It stands where a vision-language model would; like one it costs several passes per question.
+    It stands where a vision-language model would, which sees what the experts do not.
     """
 
     name = "thorough"
 
-    def __init__(self, model: AresModel) -> None:
-        self.model = model
-
     def answer(self, images: Sequence[Image.Image], task: Mapping[str, Any]) -> list[str | None]:
-        """The label with the largest mean probability."""
-        size = (self.model.config.image_size,) * 2
-        means = []
-        for turned in (list(images), [ImageOps.mirror(image) for image in images]):
-            squares = np.stack([np.asarray(image.convert("RGB").resize(size)) for image in turned])
-            pixels = torch.from_numpy(squares).permute(0, 3, 1, 2).float() / 255
-            means.append(self.model.observe(pixels, everything=True)[task["name"]].probabilities.mean(axis=1))
-        return [task["labels"][label] for label in np.mean(means, axis=0).argmax(axis=1)]
+        """The label that the strips show."""
+        answers: list[str | None] = []
+        for people in map(measure, images):
+            shown = tuple(getattr(people[0], name) for name in task["attributes"]) if len(people) == 1 else ()
+            label = label_index(task).get(shown)
+            answers.append(None if label is None else task["labels"][label])
+        return answers

@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 from io import BytesIO
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,7 +79,8 @@ def test_an_incomplete_person_lacks_one_of_three_labels_and_has_the_others() -> 
         (seen,) = measure(copied(draw_person(who, number, incomplete=True)))
         assert seen.updated(who) == who
         lacking += [name for name in ("gender", "age", "skin_tone") if not getattr(seen, name)]
-        assert seen == replace(who, **{lacking[-1]: ""}, monk=seen.monk)
+        unsaid: dict[str, Any] = {lacking[-1]: "", "monk": seen.monk}
+        assert seen == replace(who, **unsaid)
     assert len(lacking) == 30
     assert set(lacking) == {"gender", "age", "skin_tone"}
 
