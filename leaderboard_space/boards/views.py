@@ -52,7 +52,7 @@ def chosen_standard(benchmark: str, standard: str) -> str:
 
 def draft_of(benchmark: str, standard: str) -> str:
     """The reason why a standard is not released, '' if it is."""
-    return find_benchmark(benchmark).standards[standard].draft
+    return str(find_benchmark(benchmark).standards[standard].draft)
 
 
 def named_standard(benchmark: str, standard: str) -> str:

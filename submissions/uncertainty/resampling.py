@@ -61,6 +61,6 @@ def resample(
 
 
 def as_wide(column: Floats, error: float) -> Floats:
-    """Draws near a floor, spread about their mean until they vary as much as the value does."""
+    """Replicates rescaled to the reported standard error: near a floor they vary too little."""
     middle, spread = np.nanmean(column), np.nanstd(column, ddof=1)
     return np.asarray(middle + (column - middle) * (error / spread)) if 0 < spread < error else column

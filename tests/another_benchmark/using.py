@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from starlette.testclient import TestClient
 
@@ -23,14 +24,18 @@ def clichéd(prompt: str) -> str:
 
 
 answers = fs.run(clichéd, NAME)
-outcomes = {"mine": fs.score(answers), **{name: fs.score(write_baseline(name, NAME, Path(name))) for name in NAMES}}
-made = {"printed": str(outcomes["mine"]), "scores": {}, "pages": {}}
+outcomes: dict[str, Any] = {
+    "mine": fs.score(answers),
+    **{name: fs.score(write_baseline(name, NAME, Path(name))) for name in NAMES},
+}
+scores: dict[str, list[object]] = {}
+pages: dict[str, str] = {}
 for name, outcome in outcomes.items():
     outcome.save(Path(f"{name}.json"))
     result = load_result(Path(f"{name}.json"))
     score = result.scored.scores["stereotype"]
     uncertainty = score.uncertainty and [score.uncertainty.low, score.uncertainty.high, score.uncertainty.fair_high]
-    made["scores"][name] = [score.value, uncertainty, result.scored.ranked, *result.scored.unranked]
+    scores[name] = [score.value, uncertainty, result.scored.ranked, *result.scored.unranked]
 space = Space.open(Settings(store="space/store", work=Path("space/work"), resamples=0))
 for name in outcomes:
     draft, files = result_draft(load_result(Path(f"{name}.json")), own=True)
@@ -39,9 +44,11 @@ space.state.refresh()
 client = TestClient(create_app(space), base_url="http://127.0.0.1")
 rows = client.get(f"/api/v1/boards/{NAME}").json()["rows"]
 entry = next(row["entry"] for row in rows if row["model"] == "clichéd")
-made["pages"]["api"] = json.dumps(rows, ensure_ascii=False)
+pages["api"] = json.dumps(rows, ensure_ascii=False)
 addresses = ("/", f"/board/{NAME}", f"/model/{NAME}/{entry}", f"/compare/{NAME}", f"/standard/{NAME}/inaugural")
 for address in (*addresses, "/about", "/how-to-submit", f"/download/{NAME}/inaugural.csv"):
     answer = client.get(address)
-    made["pages"][address] = answer.text if answer.status_code == 200 else f"{answer.status_code}: {answer.text[:500]}"
-Path(sys.argv[1]).write_text(json.dumps(made), encoding="utf-8")
+    pages[address] = answer.text if answer.status_code == 200 else f"{answer.status_code}: {answer.text[:500]}"
+Path(sys.argv[1]).write_text(
+    json.dumps({"printed": str(outcomes["mine"]), "scores": scores, "pages": pages}), encoding="utf-8"
+)

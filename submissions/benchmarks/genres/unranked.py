@@ -108,7 +108,7 @@ def capped(names: Iterable[str]) -> frozenset[str]:
 def ratio_design(ratios: Sequence[Ratio], strata: Integers) -> list[Sample]:
     """These values by elements with their five passages, drawn within strata; empty without values.
 
-    Without are counts that are alike in all passages: nothing says how far those of others could be.
+    Counts that are equal in every passage get no interval: they show no variance.
     """
     counts = capped(ratio.name for ratio in ratios)
     ratios = [each for each in ratios if each.name not in counts or each.varies()]

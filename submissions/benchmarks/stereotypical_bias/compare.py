@@ -106,7 +106,7 @@ def compare(submissions: Sequence[Submission], resamples: int | None = None) -> 
 def _designs(
     submissions: Sequence[Submission], records: Sequence[Records]
 ) -> Iterator[tuple[Sample, tuple[str, str, str]]]:
-    """Samples, and how a comparison is named after a value of theirs: its beginning, what is cut off, its end."""
+    """Samples and the names of their comparisons: prefix, suffix to strip, new suffix."""
     for (i, one), (j, other) in combinations(enumerate(records, 1), 2):
         yield from ((sample, ("similarity_", "", f"_{i}_{j}")) for sample in similarities(*_both(one, other)))
     agreed = {}
