@@ -48,12 +48,17 @@ def rounded(value: object) -> object:
 
 
 def of_value(value: Value, errors: bool = True) -> str:
-    """A value without its words: the number readable, the rest as a digest; errors on request."""
+    """A value without its words: the number to the last bit, the rest as a digest; errors on request."""
     about = (value.state, value.value, value.low, value.high, value.expected, value.valid, value.smallest)
     sure = value.uncertainty if errors else None
     told = None if sure is None else [item for name, item in sorted(vars(sure).items()) if name != "note"]
     evidence = json.dumps(rounded(value.evidence), sort_keys=True, default=str)
     return f"{value.value!r} {digest(rounded(about), rounded(told), evidence)}"
+
+
+def in_short(value: Value) -> str:
+    """A value with its errors, to seven digits, for a digest of many."""
+    return f"{rounded(value.value)} {of_value(value).split()[1]}"
 
 
 def scores() -> Numbers:
@@ -75,7 +80,7 @@ def errors(names: Iterable[str] = NAMES, models: Iterable[str] = BASELINES) -> N
         bench = benchmark(name)
         for model in models:
             result = score_submission(baseline(model, name), resamples=RESAMPLES)
-            yield f"{name}/{model} values", digest(*(of_value(value) for value in result.values.values()))
+            yield f"{name}/{model} values", digest(*map(in_short, result.values.values()))
             drawn = {key: column.tolist() for key, column in result.draws.columns().items()} if result.draws else None
             yield f"{name}/{model} draws", digest(rounded(drawn))
             for kind in dict.fromkeys(variant.kind for variant in result.variants):
@@ -83,7 +88,7 @@ def errors(names: Iterable[str] = NAMES, models: Iterable[str] = BASELINES) -> N
                 yield f"{name}/{model} {kind}", digest(of_kind)
             for standard in bench.standards:
                 scored = rescore(result, standard).scored
-                numbers = [of_value(value) for value in scored.scores.values()]
+                numbers = [in_short(value) for value in scored.scores.values()]
                 chances = rounded(sorted(scored.chances.items()))
                 yield f"{name}/{model} {standard}", digest(*numbers, chances, scored.labels)
 

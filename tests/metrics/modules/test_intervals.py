@@ -21,7 +21,7 @@ from fairspace.metrics.genres_bias.formula import from_sums
 from fairspace.metrics.metric import SAMPLING, Design, interval
 from fairspace.metrics.representation_disparity.formula import representation_disparity
 from fairspace.metrics.statistical_parity_difference.formula import statistical_parity_difference
-from fairspace.metrics.stereotypical_association.formula import filtered_association
+from fairspace.metrics.stereotypical_association.formula import association
 
 AD, RD, SPD, JSD = (
     "accuracy_disparity",
@@ -36,7 +36,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     SPD: lambda c: statistical_parity_difference(c, 0 * c[..., 0], 0 * c[..., 0])[0],
     RD: lambda c: representation_disparity(c)[0].mean(-1),
     JSD: lambda c: distribution_divergence(c, HALF)[0].mean(-1),
-    "stereotypical_association": lambda c: filtered_association(c),
+    "stereotypical_association": lambda c: association(c, c.sum(axis=(-2, -1)))[1],
     "fact_or_fair": lambda c: entropy(c.reshape(*c.shape[:-2], -1, 2, c.shape[-1])),
     "hallucination_inconsistency": lambda c: c[..., 0, 0] / c[..., 0, :].sum(-1),
     "generation_success_penalty": lambda c: np.maximum(0, c[..., 0, 0] - c[..., 1, 0]) / c[..., 0, :].sum(-1),
