@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import orjson
 
-from fairspace.metrics.resampling import Uncertainty
+from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.results.board import facts_of, logged_row

@@ -16,7 +16,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from fairspace.metrics.columns import Floats
-from fairspace.metrics.resampling import MOST_UNDEFINED, Z
+from fairspace.metrics.intervals import Z
+from fairspace.metrics.resampling import MOST_UNDEFINED
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED

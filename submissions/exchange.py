@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from fairspace.builders.writing import write_text
-from fairspace.metrics.resampling import LEVEL
+from fairspace.metrics.intervals import LEVEL
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.results.board import entry
 from fairspace.submissions.results.result import Result

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import ndtr
 
-from fairspace.metrics.resampling import Z
+from fairspace.metrics.intervals import Z
 from fairspace.submissions.benchmarks.benchmark import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
 
-from fairspace.metrics.resampling import Uncertainty
+from fairspace.metrics.intervals import Uncertainty
 
 State = Literal["value", "undefined", "not_run"]
 STATES = ("value", "undefined", "not_run")

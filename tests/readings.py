@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fairspace.metrics.resampling import clopper_pearson
+from fairspace.metrics.intervals import clopper_pearson
 from fairspace.submissions.answers.misreading import COLUMNS, REFERENCE, TaskErrors, measured_errors
 from fairspace.submissions.answers.reading import NO_CHOICE, Compared
 from fairspace.submissions.benchmarks.registry import benchmark

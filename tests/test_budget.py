@@ -32,13 +32,13 @@ LONGEST_FILE = 600
 # that begin with their answer (+190), names that are ours and a store that mends (+106), one list and clients (+97).
 BUDGET = {
     "builders": (11_774, 70, 872),
-    "metrics": (6_372, 57, 434),
+    "metrics": (6_400, 58, 454),
     "ares": (7_657, 40, 524),
-    "submissions": (45_992, 226, 3_842),
+    "submissions": (45_996, 226, 3_846),
     "leaderboard_space": (11_564, 68, 1_059),
     "cards": (654, 7, 50),
     "fairspace": (1_107, 5, 117),
-    "tests": (69_219, 557, 7_044),
+    "tests": (69_237, 557, 7_048),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

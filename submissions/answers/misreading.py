@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from fairspace.metrics.resampling import clopper_pearson
+from fairspace.metrics.intervals import clopper_pearson
 from fairspace.submissions.answers.reading import Misread
 from fairspace.submissions.answers.rows import ReadRows, as_text
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Values

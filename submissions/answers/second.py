@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from fairspace.builders.writing import write_text
-from fairspace.metrics.resampling import clopper_pearson
+from fairspace.metrics.intervals import clopper_pearson
 from fairspace.submissions.answers.misreading import choice_text, choice_texts
 from fairspace.submissions.answers.reading import Misread
 from fairspace.submissions.answers.rows import ReadRows

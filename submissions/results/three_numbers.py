@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from fairspace.metrics.resampling import Uncertainty
+from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.benchmarks.benchmark import NEAR, Ideal
 from fairspace.submissions.benchmarks.published import COMPUTED, PAPER_PRINTS
 from fairspace.submissions.benchmarks.registry import benchmark

@@ -21,7 +21,8 @@ import numpy as np
 from scipy.special import digamma, gammaln
 
 from fairspace.metrics.columns import Floats, Integers
-from fairspace.metrics.resampling import SEED, percentile_interval
+from fairspace.metrics.intervals import percentile_interval
+from fairspace.metrics.resampling import SEED
 
 CHAINS = 64
 """Chains behind each interval, `MORE` times as many for fewer than `FEWEST` distributions."""

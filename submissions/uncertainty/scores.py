@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.metrics.columns import Floats
-from fairspace.metrics.resampling import LEVEL, MOST_UNDEFINED, Uncertainty, Z
+from fairspace.metrics.intervals import LEVEL, Uncertainty, Z
+from fairspace.metrics.resampling import MOST_UNDEFINED
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment, Ends
 from fairspace.submissions.values import Value
 

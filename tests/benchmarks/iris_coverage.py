@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from fairspace.metrics.intervals import Uncertainty
 from fairspace.metrics.iris_score.formula import iris_score
 from fairspace.metrics.iris_score.standards import STANDARDS
-from fairspace.metrics.resampling import Uncertainty, draw, names_of, uncertainties, values_of
+from fairspace.metrics.resampling import draw, names_of, uncertainties, values_of
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.iris.score import scoring
 from fairspace.submissions.benchmarks.registry import benchmark

@@ -11,7 +11,7 @@ from fairspace.leaderboard_space.events import Event as LogEvent
 from fairspace.leaderboard_space.intake import result_draft
 from fairspace.leaderboard_space.log_state import Entry, LogState
 from fairspace.leaderboard_space.logged import board_values, join_errors
-from fairspace.metrics.resampling import Uncertainty
+from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row_errors import Errors
 from fairspace.submissions.uncertainty.uncertainty import Variant

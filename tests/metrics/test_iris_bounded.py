@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairspace.metrics.intervals import Uncertainty
 from fairspace.metrics.iris_score.formula import iris_score, sector_score
 from fairspace.metrics.iris_score.standards import BOUNDED, INAUGURAL, SKIN_DRIFT
-from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.benchmarks.iris.about import printed_magnitudes
 from fairspace.submissions.benchmarks.iris.score import score
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fairspace.metrics.resampling import Z
+from fairspace.metrics.intervals import Z
 from fairspace.submissions.comparing import Comparison, Difference, Score, corrected, difference, differences
 from fairspace.submissions.results.scoring import rescore
 from tests.submissions.results.test_tiers import BENCH, board, result, waves

@@ -28,7 +28,8 @@ from fairspace.builders.fact_or_fair.statistics import (
 )
 from fairspace.metrics.cognitive_error_rate.formula import BASELINES, KINDS, matching_share, mean_increase
 from fairspace.metrics.columns import Floats, Integers
-from fairspace.metrics.resampling import Counts, Fair, Family, Method, Quantity, Sample, Table, each, tally
+from fairspace.metrics.intervals import Method
+from fairspace.metrics.resampling import Counts, Fair, Family, Quantity, Sample, Table, each, tally
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import (
     AUTHORS,
     column_names,

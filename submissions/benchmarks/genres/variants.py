@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from fairspace.builders.genres import plan
-from fairspace.metrics.resampling import LEVEL
+from fairspace.metrics.intervals import LEVEL
 from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.benchmarks.genres.measure import JUDGED, judged_values, parsed_values
 from fairspace.submissions.benchmarks.genres.records import Records

@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyarrow import compute, json, parquet
 
 from fairspace.builders.stereotypical_bias.plan import INSTANCES
-from fairspace.metrics.resampling import clopper_pearson
+from fairspace.metrics.intervals import clopper_pearson
 from fairspace.metrics.stereotypical_association.formula import corpus_score
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.progress import progress

@@ -14,7 +14,7 @@ from fairspace.leaderboard_space.boards.view import View
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.pages.compare import rules
 from fairspace.leaderboard_space.state import State
-from fairspace.metrics.resampling import Uncertainty
+from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.comparing import Comparison, corrected, differences
 from fairspace.submissions.plotting import digits

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from fairspace.leaderboard_space.pages.model import without_error
-from fairspace.metrics.resampling import Uncertainty
+from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import SENTENCES
 from fairspace.submissions.uncertainty.uncertainty import Variant

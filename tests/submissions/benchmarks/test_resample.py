@@ -8,8 +8,9 @@ import pytest
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
 from fairspace.metrics.columns import Floats
+from fairspace.metrics.intervals import interval
 from fairspace.metrics.iris_score.standards import INAUGURAL as IRIS
-from fairspace.metrics.resampling import Quantity, Sample, draw, interval, names_of, uncertainties
+from fairspace.metrics.resampling import Quantity, Sample, draw, names_of, uncertainties
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.metrics.resampling import Uncertainty
+from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.answers.rows import COUNTED, Summary
 from fairspace.submissions.benchmarks.benchmark import SIGNED
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark

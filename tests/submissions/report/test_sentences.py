@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.metrics.resampling import Uncertainty
+from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.report.contents import make_report, to_csv

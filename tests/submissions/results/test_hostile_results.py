@@ -14,7 +14,7 @@ from fairspace.leaderboard_space.intake import add_result
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.local import LocalStorage
-from fairspace.metrics.resampling import Uncertainty
+from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.reading.tables import check_values
 from fairspace.submissions.results.board import board

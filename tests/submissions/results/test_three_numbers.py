@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fairspace.metrics.resampling import Uncertainty
+from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.benchmarks.benchmark import CHANCE, GAP, SIGNED, Ideal
 from fairspace.submissions.benchmarks.published import PAPER_PRINTS
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from fairspace.metrics.columns import Floats
-from fairspace.metrics.resampling import (
+from fairspace.metrics.intervals import (
     Method,
     Z,
     bca_interval,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import fairspace as fs
-from fairspace.metrics.resampling import clopper_pearson
+from fairspace.metrics.intervals import clopper_pearson
 from fairspace.submissions.results.three_numbers import BIASED
 from fairspace.submissions.show.headline import numbers_of
 

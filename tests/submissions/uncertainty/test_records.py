@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairspace.metrics.resampling import Uncertainty
+from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.uncertainty.scores import KEPT, LARGEST, MOST_NAMES, Draws, keep
 from fairspace.submissions.uncertainty.uncertainty import KINDS, LONGEST, Variant, ranges
 from fairspace.submissions.values import Value

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from fairspace.metrics.columns import Floats
-from fairspace.metrics.resampling import MOST_UNDEFINED, Uncertainty
+from fairspace.metrics.intervals import Uncertainty
+from fairspace.metrics.resampling import MOST_UNDEFINED
 from fairspace.submissions.benchmarks.benchmark import Scored, Scoring
 from fairspace.submissions.benchmarks.scoring_table import (
     AS_RELEASED,

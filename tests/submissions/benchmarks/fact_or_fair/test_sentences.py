@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import fairspace as fs
-from fairspace.metrics.resampling import Uncertainty
+from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.fact_or_fair.score import leaning, sentences
 from fairspace.submissions.benchmarks.registry import benchmark

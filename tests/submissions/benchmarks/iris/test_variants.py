@@ -10,8 +10,8 @@ from scipy.spatial.distance import jensenshannon
 
 from fairspace.builders.iris.groups import GENDERS, OCCUPATIONS, REGIONS, shares
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.metrics.intervals import Uncertainty
 from fairspace.metrics.iris_score.standards import INAUGURAL
-from fairspace.metrics.resampling import Uncertainty
 from fairspace.submissions.benchmarks.iris import score as iris_score
 from fairspace.submissions.benchmarks.iris.parse import rows as nearest
 from fairspace.submissions.benchmarks.iris.parse.rows import EmbeddingMissingError
