@@ -168,11 +168,11 @@ def bca_interval(value: float, draws: Floats, without: Floats, level: float = LE
 
     below = (np.count_nonzero(draws < value) + np.count_nonzero(draws == value) / 2) / len(draws)
     distance = without.mean() - without
-    spread = float((distance**2).sum())
-    if not 0 < below < 1 or not spread > 0:
+    squares = float((distance**2).sum())
+    if not 0 < below < 1 or not squares > 0:
         return None
     shift = ndtri(below)
-    acceleration = float((distance**3).sum()) / (6 * spread**1.5)
+    acceleration = float((distance**3).sum()) / (6 * squares**1.5)
     z = ndtri(np.array([(1 - level) / 2, 1 - (1 - level) / 2]))
     places = ndtr(shift + (shift + z) / (1 - acceleration * (shift + z)))
     if not np.isfinite(places).all() or places[0] >= places[1]:

@@ -497,8 +497,8 @@ def cross_fitted(
     lost = np.isnan(both).mean(axis=0) > MOST_UNDEFINED_HALVES
     known = np.where(np.isnan(both), 0.0, both).sum(axis=0) / np.maximum(1, (~np.isnan(both)).sum(axis=0))
     fixed = along(table.drawn(times), table.whole())
-    spread = [spread(column[~np.isnan(column)]) for column in fixed.T]
-    return np.where(lost, np.nan, known), np.array(spread)
+    errors = [spread(column[~np.isnan(column)]) for column in fixed.T]
+    return np.where(lost, np.nan, known), np.array(errors)
 
 
 def _halves(strata: Integers, rng: np.random.Generator) -> Times:
