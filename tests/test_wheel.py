@@ -136,7 +136,8 @@ def test_importing_the_library_loads_nothing_of_it() -> None:
 def test_names_of_the_library_are_those_that_are_listed() -> None:
     import fairspace
 
-    assert set(fairspace.__all__) == set(fairspace._HOMES) == set(dir(fairspace))
+    places = {*fairspace._RENAMED, *(name for names in fairspace._HOMES.values() for name in names)}
+    assert set(fairspace.__all__) == places == set(dir(fairspace))
     for name in fairspace.__all__:
         assert getattr(fairspace, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'scroe'"):
