@@ -85,7 +85,9 @@ def test_a_submission_is_handed_in_scored_and_shown(run: Run, served: Served, tm
     _, _, rest = out.partition(" is scored.\n")
     printed, unranked, _ = rest.partition("No rank on the board: copy of stereotyped.")
     assert unranked
-    assert printed == run("score", file)[1]
+    scored = run("score", file)[1]
+    assert scored.startswith(printed)
+    assert scored.removeprefix(printed).startswith("--details")  # which are options of `score` alone
     assert "average_llm" in printed
     row = next(line for line in out.splitlines() if line.startswith("Its row: ")).removeprefix("Its row: ")
     assert f"For a model card: [fact_or_fair on fairspace]({row})" in out
