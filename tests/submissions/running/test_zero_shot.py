@@ -177,7 +177,7 @@ def test_run_score_and_evaluate_take_one_labeller_and_its_rows_stand_apart(eyes:
         return done.output
 
     measured = said(f"ares evaluate {eyes} --data pictures --labels labels.csv --out measured")
-    assert "gender: 33.3% right" in measured
+    assert "gender: right 33.3%" in measured
     assert "1 without an answer" in measured
     said(f"{run} --images python:./paint.py:make --labeller {eyes} --measurement measured/measurement.json")
     meta = json.loads((tmp_path / "mine" / META).read_text(encoding="utf-8"))
