@@ -33,12 +33,12 @@ LONGEST_FILE = 600
 BUDGET = {
     "builders": (11_774, 70, 872),
     "metrics": (6_400, 58, 454),
-    "ares": (7_657, 40, 524),
+    "ares": (7_661, 40, 524),
     "submissions": (45_996, 226, 3_846),
     "leaderboard_space": (11_564, 68, 1_059),
     "cards": (654, 7, 50),
     "fairspace": (1_107, 5, 117),
-    "tests": (69_237, 557, 7_048),
+    "tests": (69_244, 557, 7_049),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
