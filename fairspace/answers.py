@@ -150,7 +150,9 @@ def _labelled(answers: Any, submission: Submission, ares: str, measurement: Path
             raise UsageError("There are no images to label; leave out ares (--labeller).")
         return submission
     if not ares:
-        raise UsageError(f"{answers} holds images; name what labels them: --ares MODEL (ares= in Python) or --labeller MODEL.")
+        raise UsageError(
+            f"{answers} holds images; name what labels them: --ares MODEL (ares= in Python) or --labeller MODEL."
+        )
     need_labeller(ares)
     from fairspace.submissions.running.labelling import label_images
     from fairspace.submissions.running.zero_shot import face_detector, open_labeller

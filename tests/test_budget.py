@@ -37,7 +37,7 @@ BUDGET = {
     "submissions": (45_996, 226, 3_846),
     "leaderboard_space": (11_564, 68, 1_059),
     "cards": (654, 7, 50),
-    "fairspace": (1_107, 5, 117),
+    "fairspace": (1_109, 5, 117),
     "tests": (69_244, 557, 7_049),
 }
 """Folder -> most lines, most modules, most lines of imports."""
