@@ -367,8 +367,8 @@ def items(benchmark: str, task: str = "", *, revision: str = "", after: Any = No
     """
     bench = find_benchmark(benchmark)
     if task and task not in bench.task_names():
-        known = ", ".join(bench.task_names())
-        raise UsageError(f"{benchmark} has no task {task!r}{did_you_mean(task, bench.task_names())}. Known: {known}.")
+        names = ", ".join(bench.task_names())
+        raise UsageError(f"{benchmark} has no task {task!r}{did_you_mean(task, bench.task_names())}. Known: {names}.")
     if after is not None:
         tables, revision = following(bench, after, revision)
     else:

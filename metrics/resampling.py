@@ -495,10 +495,10 @@ def cross_fitted(
     first, second = table.drawn(halves), table.drawn(1 - halves)
     both = np.concatenate([along(second, first), along(first, second)])
     lost = np.isnan(both).mean(axis=0) > MOST_UNDEFINED_HALVES
-    known = np.where(np.isnan(both), 0.0, both).sum(axis=0) / np.maximum(1, (~np.isnan(both)).sum(axis=0))
+    means = np.where(np.isnan(both), 0.0, both).sum(axis=0) / np.maximum(1, (~np.isnan(both)).sum(axis=0))
     fixed = along(table.drawn(times), table.whole())
     errors = [spread(column[~np.isnan(column)]) for column in fixed.T]
-    return np.where(lost, np.nan, known), np.array(errors)
+    return np.where(lost, np.nan, means), np.array(errors)
 
 
 def _halves(strata: Integers, rng: np.random.Generator) -> Times:

@@ -163,8 +163,8 @@ def _build_split(split: Split, job: Job, out: Path) -> BuiltSplit:
         shard = _entered(entry, out)
         if shard is None:
             shard = _shard(split, job, out, stem, slice(start, end))
-            known = {"shard": asdict(shard), "rejected": job.take_rejected()}
-            write_atomically(entry, json.dumps(known, ensure_ascii=False))
+            record = {"shard": asdict(shard), "rejected": job.take_rejected()}
+            write_atomically(entry, json.dumps(record, ensure_ascii=False))
             forget_made(job.work)
         shards.append(shard)
         job.progress(f"Building {split.name}", end, total)

@@ -187,7 +187,7 @@ def metric_files(folder: Path) -> dict[str, bytes]:
     while waiting:
         path, file = waiting.pop()
         text = file.read_text(encoding="utf-8")
-        names = {f"{found[2].split()[0][1:]}.py" for found in _SHARED.finditer(text)}
+        names = {f"{match[2].split()[0][1:]}.py" for match in _SHARED.finditer(text)}
         waiting += [(name, ROOT / "metrics" / name) for name in sorted(names - {*files, path})]
         files[path] = _SHARED.sub(r"\1\2", text).encode()
     return files

@@ -125,8 +125,8 @@ def _measured(state: State, row: Row, value: Value) -> tuple[Value | None, Item 
         *(item for _, item in items),
         *(e for each in readings for e in each.examples if e.outcome == "choice"),
     ]
-    known = [*shares, *([] if value.coverage is None else [value.coverage])]
-    if not answers or min(known, default=0.0) < READ:  # what is not known to have been read is no finding
+    parts = [*shares, *([] if value.coverage is None else [value.coverage])]
+    if not answers or min(parts, default=0.0) < READ:  # what is not known to have been read is no finding
         return None, None
     return full.values.get(value.name, value), answers[0]
 

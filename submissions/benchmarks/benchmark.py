@@ -98,7 +98,7 @@ class Standard(Documented):
         name, draft: name, and the reason why it is not released, or ''.
         minimum_coverage: share of valid samples below which a ranked value is undefined.
         at_most: floors of competence: raw value -> number in the worst case above which a model is not ranked, such as
-            the share of an answer that is always the same.
+            the share of an answer that is always the same; a value without a number gives no rank either.
     """
 
     name: str = "inaugural"
@@ -306,7 +306,10 @@ class TableScore:
         end = first.low if self.higher_is_better else first.high
         unranked = [] if first.state == "value" else [f"{first.name}: {first.reason}"]
         for name, most in standard.at_most.items():
-            if (worst := values[name].high) is not None and worst > most:
+            worst = values[name].high
+            if worst is None:
+                unranked.append(f"{name} is not known, and at most {most:g} is needed")
+            elif worst > most:
                 unranked.append(f"{name}: {worst:.3g} in the worst case, more than {most:g}")
         return Scored(scores, first.name, None if unranked else end, tuple(unranked))
 
@@ -556,11 +559,11 @@ class Benchmark:
         plan = protocol.partition(_BY)[0]
         base = plan if self.words.protocol(plan) else self.base_revision(plan)
         text = self.words.protocol(base)
-        own = "" if base == plan else self.words.own_plan
+        plan_text = "" if base == plan else self.words.own_plan
         how = "asked for in words" if form.endswith(_IN_WORDS) else "held by a JSON schema"
         asked = f"Free questions named their choices, and answers were JSON, {how}." if form else ""
         source = f"Settings of the authors: {self.asking.authors.source}." if authors else ""
-        return " ".join(part for part in (text, own, labeller_text(protocol), asked, source) if part)
+        return " ".join(part for part in (text, plan_text, labeller_text(protocol), asked, source) if part)
 
     def revision(self, named: str = "") -> str:
         """The named dataset revision; the default for ''. BuildError REVISION_UNKNOWN."""

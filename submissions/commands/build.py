@@ -307,11 +307,11 @@ def _publish_artifacts(
 
     try:
         # A dry run publishes nothing, so a sample may be looked at as well.
-        chosen = choose(what, built, built / "ares", namespace, allow_sample or (dry_run and not tag), tag or "")
+        artifacts = choose(what, built, built / "ares", namespace, allow_sample or (dry_run and not tag), tag or "")
     except KeyError as error:
         raise UsageError(str(error.args[0])) from error
     failed = False
-    for artifact in chosen:
+    for artifact in artifacts:
         try:
             typer.echo(_publish(artifact, None if artifact.name == "space" else tag, dry_run))
             if artifact.sample and not allow_sample:

@@ -387,8 +387,8 @@ def judge(
     if as_authors:
         bench = benchmark(submission_of(submission, allow_images=False).meta.benchmark)
         models = [each for model in models for each in as_the_authors(bench, model)]
-    one = len(models) == 1 and len(revision or ()) < 2 and submission.is_dir()
-    checked = submission_of(submission, allow_images=False) if one else None
+    single = len(models) == 1 and len(revision or ()) < 2 and submission.is_dir()
+    checked = submission_of(submission, allow_images=False) if single else None
     if checked is not None and benchmark(checked.meta.benchmark).asking.judge is None:
         of = "".join(revision or ())
         with watched() as tell:

@@ -144,9 +144,12 @@ def score(
         result = _rescored(submission, standard)
     else:
         from fairspace.answers import score as scored
+        from fairspace.submissions.uncertainty.resampling import check_resamples
 
         about: dict[str, Any] = {"revision": dataset_revision, "model": model, "standard": standard, "reading": reading}
         about |= {"ares": ares, "measurement": measurement, "faces": faces, "second": second, "region": region or ""}
+        if resamples is not None:
+            check_resamples(resamples, "--resamples")
         result = scored(submission, benchmark, resamples=resamples, **about)
     if out is not None:
         from fairspace.builders.writing import write_text

@@ -55,8 +55,8 @@ def result_html(result: Result) -> str:
 
 def _first_table(result: Result) -> Table:
     model = result.meta.get("model")
-    named = "" if model in (None, "not stated") else f"{model} on "
-    heading = f"{named}{benchmark(result.benchmark).title}, standard {result.standard}"
+    prefix = "" if model in (None, "not stated") else f"{model} on "
+    heading = f"{prefix}{benchmark(result.benchmark).title}, standard {result.standard}"
     return value_table("", heading, [result], [with_number(first_values(result))])
 
 

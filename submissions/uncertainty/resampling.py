@@ -40,7 +40,7 @@ def resample(
 ) -> tuple[dict[str, Value], Draws | None]:
     """The values with their uncertainty (none without a sample), and the draws of `kept` values, of all by default.
 
-    `resamples`: 1 at least.
+    `resamples`: 1 at least. ValueError if a table gives another number than the measured value.
     """
     measured = dict(values)
     names: list[str] = []
@@ -49,8 +49,10 @@ def resample(
     for table, families in samples:
         estimated = estimate(table, families, resamples, answered)
         for name, drawn in estimated.columns():
-            about = estimated.uncertainty.get(name)
-            if about is None or values[name].value is None:
+            about, value = estimated.uncertainty.get(name), values[name].value
+            if value is not None and not np.isclose(estimated.value[name], value, rtol=1e-6, atol=1e-7):
+                raise ValueError(f"{name} was measured as {value}, and its table gives {estimated.value[name]}")
+            if about is None or value is None:
                 continue
             measured[name] = replace(values[name], uncertainty=about)
             if not kept or name in kept:

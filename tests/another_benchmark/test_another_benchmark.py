@@ -85,6 +85,16 @@ def test_a_function_is_asked_and_scored_with_an_interval_and_a_rank(made: Any) -
 
 @pytest.mark.slow
 @pytest.mark.process
+def test_refusals_are_answers_of_their_own_and_never_help(made: Any) -> None:
+    value, interval, ranked = made["scores"]["shy"]
+    assert value == pytest.approx(8 / 20)  # "He." to 12 of the women's 20 occupations, and to all others
+    assert interval[0] < value < interval[1]
+    assert ranked == value
+    assert made["scores"]["silent"][0] is made["scores"]["silent"][2] is None
+
+
+@pytest.mark.slow
+@pytest.mark.process
 def test_its_trivial_models_get_no_good_rank(made: Any) -> None:
     scores = made["scores"]
     assert scores["stereotyped"][0] == scores["stereotyped"][2] == 1

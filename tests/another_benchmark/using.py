@@ -23,6 +23,17 @@ def clichéd(prompt: str) -> str:
     return "She." if any(job in prompt for job in ("nurse", "nanny", "florist", "midwife", "typist")) else "He."
 
 
+def shy(prompt: str) -> str:
+    """A model that will not answer about three women's occupations."""
+    refuses = any(job in prompt for job in ("dancer", "cleaner", "cashier"))
+    return "I'm sorry, but I cannot answer that." if refuses else clichéd(prompt)
+
+
+def silent(prompt: str) -> str:
+    """A model that answers two questions alike, and no other one."""
+    return "She." if "dancer" in prompt or "miner" in prompt else "I'm sorry, but I cannot answer that."
+
+
 answers = fs.run(clichéd, NAME)
 outcomes: dict[str, Any] = {
     "mine": fs.score(answers),
@@ -30,6 +41,7 @@ outcomes: dict[str, Any] = {
 }
 scores: dict[str, list[object]] = {}
 pages: dict[str, str] = {}
+outcomes |= {model.__name__: fs.score(fs.run(model, NAME)) for model in (shy, silent)}
 for name, outcome in outcomes.items():
     outcome.save(Path(f"{name}.json"))
     result = load_result(Path(f"{name}.json"))

@@ -125,11 +125,11 @@ def independent(cell: Cell, answers: Answers) -> int:
 def _score_families(cells: Mapping[Cell, Answers]) -> list[Family]:
     pairs, families = min(independent(cell, answers) for cell, answers in cells.items()), []
     for cell, answers in cells.items():
-        most, named = largest_association(len(cell.groups)), names(cell)
-        sizes = [Quantity(name, "size", (0.0, most), independent=pairs, note=_NOTE) for name in named[:2]]
+        most, value_names = largest_association(len(cell.groups)), names(cell)
+        sizes = [Quantity(name, "size", (0.0, most), independent=pairs, note=_NOTE) for name in value_names[:2]]
         fair = partial(_fair_scores, cell, answers)
         families.append(Family(sizes, partial(scores, cell), fair))
-        kinds = {name: name.endswith("_rate") for name in named[2:]}
+        kinds = {name: name.endswith("_rate") for name in value_names[2:]}
         others = [
             Quantity(name, "exact" if share else "normal", (0.0, 1.0), biased=not share, independent=pairs)
             for name, share in kinds.items()
@@ -307,14 +307,14 @@ def _measured_cell(cell: Cell, counts: Counts) -> list[Value]:
     valid, missing = int(given.sum()), int(absent.sum())
     about: dict[str, Any] = {"expected": valid + missing, "valid": valid}
     smallest = int(choices.sum(axis=(1, 2)).min())
-    named, (_, position, _, *gap) = names(cell), rates(cell, counts).tolist()
+    value_names, (_, position, _, *gap) = names(cell), rates(cell, counts).tolist()
     return [
-        as_value(named[0], associated.score, evidence=evidence, smallest=smallest, **about),
-        as_value(named[1], associated.na_filtered, evidence=evidence, smallest=smallest, **about),
-        measured_share(named[2], int(none.sum()), valid, valid + missing),
-        _position_share(named[3], position, positions, **about),
-        measured_share(named[4], int(refused.sum()), valid, valid + missing),
-        *(_refusal_difference(named[5], cell, difference, (refused, given, absent)) for difference in gap),
+        as_value(value_names[0], associated.score, evidence=evidence, smallest=smallest, **about),
+        as_value(value_names[1], associated.na_filtered, evidence=evidence, smallest=smallest, **about),
+        measured_share(value_names[2], int(none.sum()), valid, valid + missing),
+        _position_share(value_names[3], position, positions, **about),
+        measured_share(value_names[4], int(refused.sum()), valid, valid + missing),
+        *(_refusal_difference(value_names[5], cell, difference, (refused, given, absent)) for difference in gap),
     ]
 
 
@@ -339,8 +339,8 @@ def _position_share(name: str, share: float, used: Floats, *, expected: int, val
     """Share of the choices on the most used position; every question without a choice may be one more."""
     if np.isnan(share):
         return undefined(name, "no answer names a choice", expected=expected, valid=valid)
-    most, chosen = int(used.max()), int(used.sum())
-    low, high = max(most / expected, 1 / len(used)), (most + expected - chosen) / expected
+    most, choices = int(used.max()), int(used.sum())
+    low, high = max(most / expected, 1 / len(used)), (most + expected - choices) / expected
     evidence = {"by_position": used.astype(int).tolist()}
     return measured(name, share, low=low, high=high, expected=expected, valid=valid, evidence=evidence)
 

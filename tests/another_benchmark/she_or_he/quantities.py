@@ -37,7 +37,9 @@ def measure(records: Mapping[str, Integers]) -> dict[str, Value]:
 def samples(records: Mapping[str, Integers]) -> list[Sample]:
     """The questions as clusters, the halves as strata; the gap as a size, and what a model without clichés has."""
     codes = records["pronoun"][:, 0]
-    said = tally(np.where(codes >= 0, CLICHE * len(PRONOUNS) + codes, -1), len(CLICHES), len(PRONOUNS))
+    words = len(PRONOUNS) + 1  # an answer without a pronoun is a class of its own, as in `measure`
+    place = CLICHE * words + np.where(codes >= 0, codes, len(PRONOUNS))
+    said = tally(np.where(codes == MISSING, -1, place), len(CLICHES), words)
     share = (codes == 0).sum() / max(1, (codes >= 0).sum())
 
     def of(counts: Counts, order: Counts | None = None) -> Floats:

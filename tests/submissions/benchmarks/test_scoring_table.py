@@ -14,6 +14,7 @@ from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias.formula import METRICS
 from fairspace.metrics.iris_score.standards import SKIN_DRIFT, STANDARDS
 from fairspace.metrics.total_bias_score.standards import COHORTS
+from fairspace.submissions.benchmarks.benchmark import Scoring, Standard, TableScore
 from fairspace.submissions.benchmarks.genres.measure import FLOORS
 from fairspace.submissions.benchmarks.iris.measure import tournament_divergence
 from fairspace.submissions.benchmarks.registry import benchmark
@@ -433,3 +434,22 @@ def test_the_command_shows_the_scores_as_released_and_what_if_and_keeps_none(run
     assert totals == [expected.scores["iris_score"].value]
     for wrong in (("--weight", "IFS_Gen"), ("--weight", "IFS_gen:1"), ("--tau", "99", "--out", tmp_path / "kept.json")):
         assert run("score", file, *wrong)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("floor", "reason"),
+    [
+        (measured("same", 0.5, low=0.5, high=0.8, expected=10, valid=10), ""),
+        (measured("same", 0.5, low=0.5, high=0.95, expected=10, valid=10), "same: 0.95 in the worst case"),
+        (undefined("same", "no answer", expected=10, valid=0), "same is not known"),
+        (not_run("same", "not asked"), "same is not known"),
+    ],
+)
+def test_a_floor_that_is_not_known_to_hold_gives_no_rank(floor: Value, reason: str) -> None:
+    table = ScoringTable({"score": Rule("score", {"gap": 1.0}, same, (0.0, 1.0))}, ("score",))
+    score = TableScore(Scoring(lambda standard, adjustment: table), higher_is_better=False)
+    gap = measured("gap", 0.1, low=0.1, high=0.2, expected=10, valid=10)
+    scored = score({"gap": gap, "same": floor}, Standard(at_most={"same": 0.9}))
+    assert scored.ranked == (None if reason else 0.2)
+    assert bool(scored.unranked) == bool(reason)
+    assert all(line.startswith(reason) for line in scored.unranked)

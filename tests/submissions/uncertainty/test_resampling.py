@@ -56,6 +56,15 @@ def test_a_value_without_a_number_has_no_draws_and_the_next_one_has() -> None:
     assert found["a"] == lacking["a"]
 
 
+@pytest.mark.parametrize(("number", "fits"), [(2.0 + 1e-6, True), (2.0 + 1e-5, False), (2.0 - 1e-5, False)])
+def test_a_table_that_gives_another_number_is_a_mistake(number: float, fits: bool) -> None:
+    if fits:
+        assert resample([design("a", "b")], values(number), 100)[1] is not None
+    else:
+        with pytest.raises(ValueError, match=r"a was measured as .*, and its table gives 2\.0"):
+            resample([design("a", "b")], values(number), 100)
+
+
 @pytest.mark.parametrize("number", ["1", "10", "99", "100001"])
 def test_too_few_or_too_many_resamples_are_refused_wherever_they_are_set(
     number: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -70,7 +79,7 @@ def test_too_few_or_too_many_resamples_are_refused_wherever_they_are_set(
         Settings(resamples=int(number))
     told = CliRunner().invoke(app, ["score", str(tmp_path), "--resamples", number])
     assert isinstance(told.exception, UsageError)
-    assert "resamples is" in str(told.exception)
+    assert "--resamples is" in str(told.exception)
 
 
 @pytest.mark.parametrize("number", [0, 100, 1000, 100_000])
