@@ -34,11 +34,11 @@ BUDGET = {
     "builders": (11_774, 70, 872),
     "metrics": (6_400, 58, 454),
     "ares": (7_661, 40, 524),
-    "submissions": (45_996, 226, 3_846),
+    "submissions": (46_004, 226, 3_847),
     "leaderboard_space": (11_564, 68, 1_059),
     "cards": (654, 7, 50),
     "fairspace": (1_109, 5, 117),
-    "tests": (69_244, 557, 7_049),
+    "tests": (69_297, 557, 7_050),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
