@@ -71,5 +71,5 @@ def test_the_command_writes_them_for_a_submission_of_this_benchmark(
     assert run(None, "genres", "--after", str(told)) == 2
     assert run(None, "iris", "--after", str(told)) == 2
     err = capsys.readouterr().err
-    for message in ("no narrative", "--after takes one to iris"):
+    for message in ("no narrative", "The answers are to genres, not to iris"):
         assert message in err
