@@ -405,7 +405,7 @@ def following(bench: Benchmark, after: Any, revision: str) -> tuple[dict[str, pa
         raise UsageError(f"{what}; after (--after) takes a submission to the items that are written.")
     tables = follow(submission)
     if not tables:
-        raise UsageError("No prompts follow from these answers: they have no narrative that can be read, and no labelled image.")
+        raise UsageError("No prompts follow from these answers: no narrative can be read, and no image has labels.")
     return dict(tables), answered
 
 
