@@ -12,7 +12,7 @@ import pytest
 from PIL import Image as Images
 from PIL.Image import Image
 
-from fairspace.builders.drawn.prompts import read_person
+from fairspace.builders.drawn.tools import read_person
 from fairspace.builders.drawn.swatches import measure
 from fairspace.builders.drawn.tools import sample_tools
 from fairspace.builders.engine.build import build
