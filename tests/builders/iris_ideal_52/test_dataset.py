@@ -29,12 +29,12 @@ from fairspace.builders.iris_ideal_52.dataset import (
     OCCUPATION_RANK,
     check,
     labels_of,
+    match,
     occupation_ranks,
     prompt,
     verdicts,
     window,
 )
-from fairspace.builders.iris_ideal_52.dataset import match
 from fairspace.builders.models.detection import StoredBoxes
 from fairspace.builders.publishing.join_images import cropped_jpeg
 from tests.builders.facet_folder import Annotated, write_annotations, write_boxes
