@@ -73,7 +73,7 @@ def all_shares(counts: Floats) -> Floats:
 
 
 def permuted(rng: np.random.Generator, models: int, counts: Integers) -> Iterator[Floats]:
-    """Of (strata, groups, kinds) counts the (models, groups, kinds) tables of each stratum with its groups permuted."""
+    """(models, groups, kinds) tables of each stratum of (strata, groups, kinds) counts, the groups permuted."""
     from scipy.stats import random_table  # a third of a second, which values without an interval need not wait for
 
     for table in counts:
