@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from fairspace.asking import run, run_async
     from fairspace.measuring import Measured, measure
     from fairspace.outcome import Result, load_result, rescore
-    from fairspace.submissions.benchmarks.names import NAMES as BENCHMARKS
     from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.checking.submission import check_submission
     from fairspace.submissions.comparing import Comparison, compare
     from fairspace.submissions.errors import UsageError
     from fairspace.submissions.format.faults import SubmissionError
     from fairspace.submissions.gating import Gate, gate
+    from fairspace.submissions.names import NAMES as BENCHMARKS
     from fairspace.submissions.running.errors import RunError
     from fairspace.submissions.version import VERSION as __version__  # noqa: N811, the name that packages have
 
@@ -70,7 +70,7 @@ _HOMES = {
     "submissions.running.errors": ("RunError",),
 }
 """Module -> its names that stand here, too."""
-_RENAMED = {"BENCHMARKS": ("submissions.benchmarks.names", "NAMES"), "__version__": ("submissions.version", "VERSION")}
+_RENAMED = {"BENCHMARKS": ("submissions.names", "NAMES"), "__version__": ("submissions.version", "VERSION")}
 
 if Path(__file__).with_name("metrics").is_file():
     __path__.append(str(Path(__file__).parents[1]))

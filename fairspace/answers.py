@@ -129,7 +129,7 @@ def score(
     UsageError for an unknown benchmark or standard, or missing columns; BuildError REVISION_UNKNOWN, REGION_INVALID.
     """
     if resamples is not None:
-        from fairspace.submissions.uncertainty.resampling import check_resamples
+        from fairspace.submissions.results.resampling import check_resamples
 
         check_resamples(resamples, "resamples")
     about: dict[str, Any] = {"revision": revision, "model": model, "judge": judge, "labels": labels, "split": split}

@@ -16,9 +16,9 @@ from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.names import owner_of, skeleton
 from fairspace.submissions.format.faults import Fault
+from fairspace.submissions.results.draws import Draws
 from fairspace.submissions.results.known_answers import FEWEST, Bytes, LikeBaseline, kappas, likeness, read_sketch
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.uncertainty.scores import Draws
 from fairspace.submissions.values import Value
 from fairspace.submissions.version import VERSION
 

@@ -37,11 +37,11 @@ from fairspace.submissions.results.board import (
     published_rows,
     unscored_row,
 )
+from fairspace.submissions.results.draws import Draws
 from fairspace.submissions.results.known_answers import COPY
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import TO_CHECK, UNRANKED, Row, keep_out, ranked, row_with
 from fairspace.submissions.results.tiers import has_draws, tiered
-from fairspace.submissions.uncertainty.scores import Draws
 from fairspace.submissions.values import Value
 
 Made = TypeVar("Made")

@@ -23,14 +23,14 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.errors import UsageError, harmless, web
 from fairspace.submissions.plotting import NOTHING, digits, interval_text
+from fairspace.submissions.results.draws import WITHOUT, Draws, ScoreDraws, many_score_draws
+from fairspace.submissions.results.draws import Drawn as ScoresDrawn
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard, limits_of, rescore
 from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.results.tiers import FEWEST_DRAWS
 from fairspace.submissions.show.headline import caption, first_values, model_names, named_lines, no_rank
 from fairspace.submissions.show.table import Table, wrapped
-from fairspace.submissions.uncertainty.scores import WITHOUT, Draws, ScoreDraws, many_score_draws
-from fairspace.submissions.uncertainty.scores import Drawn as ScoresDrawn
 from fairspace.submissions.values import Value
 
 if TYPE_CHECKING:

@@ -27,13 +27,13 @@ from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.comparing import Score, bounds_of, difference, drawn_scores, holm, same_questions
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.plotting import digits
+from fairspace.submissions.results.draws import WITHOUT
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard, rescore
 from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.results.tiers import FEWEST_DRAWS, LEVEL
 from fairspace.submissions.show.headline import first_values
 from fairspace.submissions.show.table import Table, wrapped
-from fairspace.submissions.uncertainty.scores import WITHOUT
 from fairspace.submissions.values import Value, number_of
 
 Verdict = Literal["better", "worse", "no difference shown", "measured", "not enough data", "not counted"]

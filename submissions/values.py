@@ -188,3 +188,7 @@ def undefined(name: str, reason: str, *, expected: int = 0, valid: int = 0, evid
 def not_run(name: str, reason: str, *, expected: int = 0) -> Value:
     """No number, because the part was not submitted or a tool that it needs is missing."""
     return Value(name, "not_run", expected=int(expected), reason=reason)
+
+
+Values = Mapping[str, Value]
+"""Values by name."""

@@ -20,10 +20,11 @@ import pyarrow as pa
 from fairspace.metrics.intervals import clopper_pearson
 from fairspace.submissions.answers.reading import Misread
 from fairspace.submissions.answers.rows import ReadRows, as_text
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Values
+from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import item_index
 from fairspace.submissions.uncertainty.uncertainty import Variant
+from fairspace.submissions.values import Values
 
 REFERENCE = Path(__file__).parents[2] / "builders" / "reference" / "reading_errors.csv"
 

@@ -21,13 +21,14 @@ from fairspace.metrics.intervals import clopper_pearson
 from fairspace.submissions.answers.misreading import choice_text, choice_texts
 from fairspace.submissions.answers.reading import Misread
 from fairspace.submissions.answers.rows import ReadRows
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Values
+from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.plotting import share_text
 from fairspace.submissions.reading.canonical import item_index
 from fairspace.submissions.uncertainty.uncertainty import LONGEST, Variant
+from fairspace.submissions.values import Values
 
 SHARE, FEWEST = 0.02, 20
 """Share of the answers with a choice that is read again, and the fewest of a task, if it has them."""

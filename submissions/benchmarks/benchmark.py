@@ -20,7 +20,7 @@ from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustab
 from fairspace.submissions.benchmarks.task import Lazy, Reword, Task
 from fairspace.submissions.benchmarks.words import TEXT_ONLY, Words, words_of
 from fairspace.submissions.uncertainty.uncertainty import Variant
-from fairspace.submissions.values import Value
+from fairspace.submissions.values import Value, Values
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -212,9 +212,6 @@ def text_only(protocol: str) -> str:
 def shown(submission: Submission) -> dict[str, str]:
     """`shown` in the signature of a run without images; empty for others."""
     return {"shown": TEXT_ONLY} if submission.meta.generation.get("text_only") else {}
-
-
-Values = Mapping[str, Value]
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import cast
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark
-from fairspace.submissions.benchmarks.names import NAMES
 from fairspace.submissions.errors import UsageError, did_you_mean
+from fairspace.submissions.names import NAMES
 
 __all__ = ["NAMES", "benchmark"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from fairspace.submissions.benchmarks.names import NAMES
+from fairspace.submissions.names import NAMES
 
 FOLDER = Path(__file__).parent
 _FIELD = re.compile(r"\{(\w+)(\??)\}")

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.benchmarks.names import NAMES
 from fairspace.submissions.commands.app import RUN, SCORE, app, print_notes, write
 from fairspace.submissions.commands.run_options import (
     AboutOption,
@@ -41,6 +40,7 @@ from fairspace.submissions.commands.run_options import (
     words,
 )
 from fairspace.submissions.errors import UsageError, need_labeller, need_packages, plain
+from fairspace.submissions.names import NAMES
 from fairspace.submissions.plotting import digits, interval_text
 from fairspace.submissions.running.errors import MODEL_NAMES, RunError
 from fairspace.submissions.show.table import wrapped

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.benchmarks.names import NAMES
 from fairspace.submissions.commands.app import (
     SCORE,
     All,
@@ -24,6 +23,7 @@ from fairspace.submissions.commands.app import (
 )
 from fairspace.submissions.commands.run_options import AresOption, FacesOption, MeasurementOption, refuse_together
 from fairspace.submissions.errors import UsageError
+from fairspace.submissions.names import NAMES
 from fairspace.submissions.show.table import Table, wrapped
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def score(
         result = _rescored(submission, standard)
     else:
         from fairspace.answers import score as scored
-        from fairspace.submissions.uncertainty.resampling import check_resamples
+        from fairspace.submissions.results.resampling import check_resamples
 
         about: dict[str, Any] = {"revision": dataset_revision, "model": model, "standard": standard, "reading": reading}
         about |= {"ares": ares, "measurement": measurement, "faces": faces, "second": second, "region": region or ""}

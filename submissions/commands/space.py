@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairspace.builders.errors import absent_packages, install_command
-from fairspace.submissions.benchmarks.names import NAMES
 from fairspace.submissions.commands.app import (
     DEFAULT_STORE,
     MAINTAIN,
@@ -34,6 +33,7 @@ from fairspace.submissions.commands.app import (
 )
 from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.format.faults import Fault, SubmissionError
+from fairspace.submissions.names import NAMES
 from fairspace.submissions.show.table import wrapped
 
 if TYPE_CHECKING:

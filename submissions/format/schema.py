@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field, model_validator
 
-from fairspace.submissions.benchmarks.names import NAMES
 from fairspace.submissions.format.manifest import Architecture, Line, Strict
+from fairspace.submissions.names import NAMES
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.manifest import Manifest

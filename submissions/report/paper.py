@@ -29,11 +29,11 @@ from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError, harmless, need_packages, plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.report.contents import one_kind
+from fairspace.submissions.results.draws import with_uncertainty
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.three_numbers import NOT_AVAILABLE, could_be
 from fairspace.submissions.show.headline import caption, model_names, no_rank
 from fairspace.submissions.show.table import Table
-from fairspace.submissions.uncertainty.scores import with_uncertainty
 from fairspace.submissions.values import Value, measured
 
 _PAGE = Path(__file__).with_name("paper.html.jinja")

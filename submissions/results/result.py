@@ -21,7 +21,7 @@ from fairspace.submissions.checking.consistency import TaskConsistency
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.manifest import Architecture
 from fairspace.submissions.format.schema import Parameters
-from fairspace.submissions.uncertainty.scores import Draws
+from fairspace.submissions.results.draws import Draws
 from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import Value
 

@@ -9,10 +9,10 @@ from typing import Any
 from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
+from fairspace.submissions.results.draws import Drawn, chances_of, many_score_draws, uncertainties_of
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row, row_with
 from fairspace.submissions.results.scoring import find_standard
-from fairspace.submissions.uncertainty.scores import Drawn, chances_of, many_score_draws, uncertainties_of
 from fairspace.submissions.values import Value
 
 

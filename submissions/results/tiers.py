@@ -24,10 +24,10 @@ from scipy.special import ndtri
 from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.resampling import MOST_UNDEFINED
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.results.draws import KEPT, Drawn, many_replicates
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row, row_with
 from fairspace.submissions.results.scoring import find_standard
-from fairspace.submissions.uncertainty.scores import KEPT, Drawn, many_replicates
 
 LEVEL = 0.03
 """Level of the pairs down to a row: at most 5 % of equal cohorts separate in simulations, 6.5 % with equal groups."""

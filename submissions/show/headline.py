@@ -14,6 +14,7 @@ from fairspace.submissions.errors import plain
 from fairspace.submissions.format.manifest import PART
 from fairspace.submissions.plotting import Show, digits
 from fairspace.submissions.results.board import published_rows, scored_row
+from fairspace.submissions.results.draws import WITHOUT
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row, ranking_of
 from fairspace.submissions.results.scoring import UNREAD, find_standard, limits_of
@@ -26,7 +27,6 @@ from fairspace.submissions.results.three_numbers import (
     three_numbers,
 )
 from fairspace.submissions.show.table import TEXTS, Table
-from fairspace.submissions.uncertainty.scores import WITHOUT
 from fairspace.submissions.values import Value, number_of
 
 

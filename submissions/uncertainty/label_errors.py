@@ -29,10 +29,10 @@ from scipy.special import digamma, gammaln
 from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.intervals import percentile_interval
 from fairspace.metrics.resampling import SEED
-from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.format.schema import VOCABULARY, Attribute, LabelError, Submission
 from fairspace.submissions.reading.canonical import matched
 from fairspace.submissions.uncertainty.uncertainty import Kind, Variant
+from fairspace.submissions.values import Values
 
 CHAINS = 64
 """Chains behind each interval, `MORE` times as many for fewer than `FEWEST` distributions."""

@@ -31,8 +31,8 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.benchmarks.stereotypical_bias.quantities import designs as picture_designs
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Records, questions
-from fairspace.submissions.uncertainty.resampling import as_wide
-from fairspace.submissions.uncertainty.scores import Drawn, keep, many_score_draws, uncertainties_of
+from fairspace.submissions.results.draws import Drawn, keep, many_score_draws, uncertainties_of
+from fairspace.submissions.results.resampling import as_wide
 from fairspace.submissions.values import Value, measured
 from tests.benchmarks.iris_coverage import held
 

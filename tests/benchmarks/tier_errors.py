@@ -17,8 +17,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from fairspace.metrics.columns import Floats
+from fairspace.submissions.results.draws import KEPT, keep
 from fairspace.submissions.results.tiers import Cohort
-from fairspace.submissions.uncertainty.scores import KEPT, keep
 
 SIZES = (3, 20, 100, 1_000)
 COHORTS = {3: 2_000, 20: 2_000, 100: 800, 1_000: 150}

@@ -9,11 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Scoring, Values
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Scoring
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import SCHEMAS, Submission, SubmissionMeta
-from fairspace.submissions.values import Value
+from fairspace.submissions.values import Value, Values
 
 META: dict[str, Any] = {
     "format": 1,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS
-from fairspace.submissions.benchmarks.benchmark import Documented, Scored, Values
+from fairspace.submissions.benchmarks.benchmark import Documented, Scored
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import share_names
 from fairspace.submissions.benchmarks.fact_or_fair.records import LLM_CONTEXTS, OVER_ALL
 from fairspace.submissions.benchmarks.scoring_table import (
@@ -22,7 +22,7 @@ from fairspace.submissions.benchmarks.scoring_table import (
 )
 from fairspace.submissions.benchmarks.words import words_of
 from fairspace.submissions.plotting import percent, points
-from fairspace.submissions.values import Value, not_known, undefined
+from fairspace.submissions.values import Value, Values, not_known, undefined
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ import numpy as np
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
 from fairspace.metrics.columns import Floats
-from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES, scores
 from fairspace.submissions.benchmarks.fact_or_fair.records import (
     LLM_CONTEXTS,
@@ -23,6 +22,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.records import (
 from fairspace.submissions.format.schema import Attribute
 from fairspace.submissions.uncertainty.label_errors import Shares, label_variants, paired_counts
 from fairspace.submissions.uncertainty.uncertainty import Kind, Variant
+from fairspace.submissions.values import Values
 
 HELD: Mapping[Kind, str] = {
     "labels_corrected": (

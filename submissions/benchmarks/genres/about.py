@@ -11,11 +11,11 @@ import numpy as np
 from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.total_bias_score.formula import total_bias_score
-from fairspace.submissions.benchmarks.benchmark import About, Listing, Scored, Values
+from fairspace.submissions.benchmarks.benchmark import About, Listing, Scored
 from fairspace.submissions.benchmarks.genres.score import EVALUATORS, INAUGURAL, STANDARDS, WORDS
 from fairspace.submissions.benchmarks.published import Published, computed, models, printed, published_row, source
 from fairspace.submissions.plotting import number
-from fairspace.submissions.values import Value, not_known
+from fairspace.submissions.values import Value, Values, not_known
 
 METRICS = WORDS.columns
 RELATIONS = {WORDS.parts["part"][code].capitalize(): code for code in plan.RELATIONS}

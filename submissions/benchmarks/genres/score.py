@@ -12,7 +12,7 @@ from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.total_bias_score.formula import distance, nearest_and_farthest
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS, ZERO_CENTRED, Cohort
-from fairspace.submissions.benchmarks.benchmark import Documented, Scored, Values, text_only
+from fairspace.submissions.benchmarks.benchmark import Documented, Scored, text_only
 from fairspace.submissions.benchmarks.genres.quantities import FLOORS, metric_limits
 from fairspace.submissions.benchmarks.scoring_table import (
     AS_RELEASED,
@@ -30,7 +30,7 @@ from fairspace.submissions.benchmarks.scoring_table import (
     same,
 )
 from fairspace.submissions.benchmarks.words import words_of
-from fairspace.submissions.values import Value
+from fairspace.submissions.values import Value, Values
 
 WORDS = words_of("genres")
 EVALUATORS = WORDS.cohorts

@@ -12,12 +12,11 @@ import numpy as np
 
 from fairspace.builders.genres import plan
 from fairspace.metrics.intervals import LEVEL
-from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.benchmarks.genres.parse.judge import judge_of
 from fairspace.submissions.benchmarks.genres.quantities import JUDGED, PARSED, metric_values
 from fairspace.submissions.benchmarks.genres.records import Records
 from fairspace.submissions.uncertainty.uncertainty import Variant
-from fairspace.submissions.values import number_of
+from fairspace.submissions.values import Values, number_of
 
 
 def repeated_evaluations(records: Records, values: Values) -> list[Variant]:

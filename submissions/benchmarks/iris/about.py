@@ -23,7 +23,7 @@ from fairspace.metrics.iris_score.standards import (
     Granular,
     IrisStandard,
 )
-from fairspace.submissions.benchmarks.benchmark import NEAR, About, Listing, Scored, Values
+from fairspace.submissions.benchmarks.benchmark import NEAR, About, Listing, Scored
 from fairspace.submissions.benchmarks.iris.score import DRIFT_REWARDED, TOTAL, profiles_of, scoring
 from fairspace.submissions.benchmarks.published import (
     Footnote,
@@ -37,7 +37,7 @@ from fairspace.submissions.benchmarks.published import (
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, ScoringTable
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number, percent, points
-from fairspace.submissions.values import Value, not_known, not_run
+from fairspace.submissions.values import Value, Values, not_known, not_run
 
 _COMPARED = (
     "**What is compared**: the shares of groups within an occupation, P(group | occupation), of images, of tournament "

@@ -23,7 +23,6 @@ from fairspace.builders.iris.groups import (
 from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
-from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.benchmarks.iris.generation import Reference, disparity_name, divergence_name, references
 from fairspace.submissions.benchmarks.iris.measure import measure_occupations, tournament_name, tournament_rounds
 from fairspace.submissions.benchmarks.iris.parse.rows import (
@@ -36,6 +35,7 @@ from fairspace.submissions.benchmarks.iris.parse.rows import (
 from fairspace.submissions.benchmarks.iris.records import LABELS, NEUTRAL, OCCUPATION, Records
 from fairspace.submissions.uncertainty.label_errors import Shares, label_variants, paired_counts
 from fairspace.submissions.uncertainty.uncertainty import Kind, Variant
+from fairspace.submissions.values import Values
 
 THRESHOLDS = (0.60, 0.65, THRESHOLD, 0.75, 0.80)
 """Smallest accepted similarities of tier 2: the standard's own in the middle."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from fairspace.builders import REFERENCE
 from fairspace.builders.registry import figures
-from fairspace.submissions.benchmarks.benchmark import About, Listing, Scored, Values
+from fairspace.submissions.benchmarks.benchmark import About, Listing, Scored
 from fairspace.submissions.benchmarks.published import (
     Published,
     computed,
@@ -24,7 +24,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
 from fairspace.submissions.benchmarks.stereotypical_bias.score import STANDARDS
 from fairspace.submissions.benchmarks.words import words_of
 from fairspace.submissions.plotting import percent
-from fairspace.submissions.values import Value, not_known, undefined
+from fairspace.submissions.values import Value, Values, not_known, undefined
 
 WORDS = words_of("stereotypical_bias")
 SCENARIOS = {name: name.capitalize() for name in WORDS.parts["scenario"]}

@@ -31,11 +31,10 @@ from fairspace.metrics.stereotypical_association.formula import (
     stereotypical_association,
     win_matrix,
 )
-from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Cell, Records, questions
 from fairspace.submissions.uncertainty.uncertainty import Variant
-from fairspace.submissions.values import Value, measured, measured_share, not_run, undefined
+from fairspace.submissions.values import Value, Values, measured, measured_share, not_run, undefined
 
 SUFFIXES = ("", "_na_filtered", "_na_rate", "_position_share", "_refusal_rate", "_refusal_difference")
 """Name suffixes of a cell's values; `_refusal_difference` exists only for pictures of persons."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from fairspace.metrics.stereotypical_association.formula import largest_association
-from fairspace.submissions.benchmarks.benchmark import Documented, Scored, Values
+from fairspace.submissions.benchmarks.benchmark import Documented, Scored
 from fairspace.submissions.benchmarks.scoring_table import (
     AS_RELEASED,
     Adjustable,
@@ -19,7 +19,7 @@ from fairspace.submissions.benchmarks.scoring_table import (
     same,
 )
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Cell
-from fairspace.submissions.values import Value
+from fairspace.submissions.values import Value, Values
 
 
 @dataclass(frozen=True)

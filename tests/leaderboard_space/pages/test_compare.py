@@ -18,10 +18,10 @@ from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.comparing import Comparison, corrected, differences
 from fairspace.submissions.plotting import digits
+from fairspace.submissions.results.draws import keep
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import rescore
-from fairspace.submissions.uncertainty.scores import keep
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.chromium import chromium
 from tests.leaderboard_space.factory import renamed

@@ -18,9 +18,9 @@ from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.reading.tables import check_values
 from fairspace.submissions.results.board import board
+from fairspace.submissions.results.draws import keep
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import load_result
-from fairspace.submissions.uncertainty.scores import keep
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.factory import result
 

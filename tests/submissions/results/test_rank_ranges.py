@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from fairspace.metrics.columns import Floats
+from fairspace.submissions.results.draws import KEPT
 from fairspace.submissions.results.tiers import Cohort
-from fairspace.submissions.uncertainty.scores import KEPT
 
 PISA = {
     "Japan": (526.9732502, 2.471475318),

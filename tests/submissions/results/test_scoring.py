@@ -10,7 +10,7 @@ import pytest
 
 from fairspace.metrics.columns import Floats
 from fairspace.metrics.resampling import Sample
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Documented, Scored, Values
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Documented, Scored
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
@@ -24,7 +24,7 @@ from fairspace.submissions.results.scoring import (
     rescore,
     score_submission,
 )
-from fairspace.submissions.values import Value, measured
+from fairspace.submissions.values import Value, Values, measured
 from tests.samples import sample as sample_of
 from tests.submissions import sample
 

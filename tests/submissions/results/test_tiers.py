@@ -10,12 +10,12 @@ from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
 from fairspace.submissions.results.board import scored_row
+from fairspace.submissions.results.draws import KEPT, keep
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row, ranked
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.results.tiers import Cohort, student, tiered, why_no_tier
-from fairspace.submissions.uncertainty.scores import KEPT, keep
 from fairspace.submissions.values import measured
 
 BENCH = "stereotypical_bias"

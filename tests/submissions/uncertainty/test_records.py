@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairspace.metrics.intervals import Uncertainty
-from fairspace.submissions.uncertainty.scores import KEPT, LARGEST, MOST_NAMES, Draws, keep
+from fairspace.submissions.results.draws import KEPT, LARGEST, MOST_NAMES, Draws, keep
 from fairspace.submissions.uncertainty.uncertainty import KINDS, LONGEST, Variant, ranges
 from fairspace.submissions.values import Value
 

@@ -21,9 +21,9 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
 from fairspace.submissions.benchmarks.fact_or_fair.score import INAUGURAL, score
 from fairspace.submissions.format.schema import ANNOTATIONS, Submission
 from fairspace.submissions.results.board import board
+from fairspace.submissions.results.resampling import resample
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import rescore, score_submission
-from fairspace.submissions.uncertainty.resampling import resample
 from fairspace.submissions.values import Value
 from tests.submissions.benchmarks.fact_or_fair.test_measure import META, responses
 

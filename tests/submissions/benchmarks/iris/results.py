@@ -12,8 +12,8 @@ from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, SKIN_DRIFT
 from fairspace.submissions.benchmarks.iris import score as iris_score
+from fairspace.submissions.results.draws import keep
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.uncertainty.scores import keep
 from fairspace.submissions.values import Value, measured
 
 COMPETENT = {

@@ -32,7 +32,7 @@ from fairspace.submissions.benchmarks.iris.resample import (
     tournament_design,
 )
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.uncertainty.resampling import resample
+from fairspace.submissions.results.resampling import resample
 from fairspace.submissions.values import Value
 from tests import damage
 from tests.benchmarks.iris_truths import Truth, models

@@ -22,8 +22,7 @@ from fairspace.submissions.benchmarks.scoring_table import (
     falling,
     same,
 )
-from fairspace.submissions.uncertainty import scores as of_scores
-from fairspace.submissions.uncertainty.scores import (
+from fairspace.submissions.results.draws import (
     Drawn,
     Draws,
     ScoreDraws,
@@ -32,6 +31,7 @@ from fairspace.submissions.uncertainty.scores import (
     uncertainties_of,
     with_uncertainty,
 )
+from fairspace.submissions.uncertainty import scores as of_scores
 from fairspace.submissions.values import Value, measured
 
 K = 200

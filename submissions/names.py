@@ -1,4 +1,4 @@
-"""Names of the benchmarks: the folders beside this file that declare one. No benchmark is loaded."""
+"""Names of the benchmarks: the folders of `benchmarks/` that declare one. No benchmark is loaded."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ FIRST = ("iris", "fact_or_fair", "stereotypical_bias", "genres")
 """First benchmarks of every list; the others follow in alphabetical order."""
 
 
-_FOLDERS = sorted(file.parent.name for file in Path(__file__).parent.glob("*/declaration.py"))
+_FOLDERS = sorted(file.parent.name for file in Path(__file__).parent.glob("benchmarks/*/declaration.py"))
 NAMES = (*(name for name in FIRST if name in _FOLDERS), *(name for name in _FOLDERS if name not in FIRST))
 """Every folder of `submissions/benchmarks/` with a `declaration.py`."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairspace.submissions.uncertainty.scores import KEPT, keep
+from fairspace.submissions.results.draws import KEPT, keep
 
 
 def test_draws_come_back_to_a_fortieth_of_an_error() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from fairspace.metrics.columns import Floats
 from fairspace.metrics.resampling import RESAMPLES, Sample, estimate
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.uncertainty.scores import Draws, keep
+from fairspace.submissions.results.draws import Draws, keep
 from fairspace.submissions.values import Value
 
 SETTING = "FAIRSPACE_RESAMPLES"
