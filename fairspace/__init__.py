@@ -26,11 +26,10 @@ if TYPE_CHECKING:
     from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.checking.submission import check_submission
     from fairspace.submissions.comparing import Comparison, compare
-    from fairspace.submissions.errors import UsageError
+    from fairspace.submissions.errors import RunError, UsageError
     from fairspace.submissions.format.faults import SubmissionError
     from fairspace.submissions.gating import Gate, gate
     from fairspace.submissions.names import NAMES as BENCHMARKS
-    from fairspace.submissions.running.errors import RunError
     from fairspace.submissions.version import VERSION as __version__  # noqa: N811, the name that packages have
 
 __all__ = [
@@ -64,10 +63,9 @@ _HOMES = {
     "submissions.benchmarks.registry": ("benchmark",),
     "submissions.checking.submission": ("check_submission",),
     "submissions.comparing": ("Comparison", "compare"),
-    "submissions.errors": ("UsageError",),
+    "submissions.errors": ("RunError", "UsageError"),
     "submissions.format.faults": ("SubmissionError",),
     "submissions.gating": ("Gate", "gate"),
-    "submissions.running.errors": ("RunError",),
 }
 """Module -> its names that stand here, too."""
 _RENAMED = {"BENCHMARKS": ("submissions.names", "NAMES"), "__version__": ("submissions.version", "VERSION")}

@@ -129,7 +129,7 @@ def score(
     UsageError for an unknown benchmark or standard, or missing columns; BuildError REVISION_UNKNOWN, REGION_INVALID.
     """
     if resamples is not None:
-        from fairspace.submissions.results.resampling import check_resamples
+        from fairspace.submissions.uncertainty.uncertainty import check_resamples
 
         check_resamples(resamples, "resamples")
     about: dict[str, Any] = {"revision": revision, "model": model, "judge": judge, "labels": labels, "split": split}
@@ -424,8 +424,8 @@ def _with_pictures(
     whole: pa.Table, bench: Benchmark, tasks: list[str], data: str, revision: str
 ) -> tuple[pa.Table, list[bytes | None]]:
     """The rows with a picture in the data, and the bytes of each row's picture; questions on one picture share them."""
+    from fairspace.submissions.benchmarks.pictures import open_data
     from fairspace.submissions.running.asking.parts import parts
-    from fairspace.submissions.running.data import open_data
 
     answered = [name for name in tasks if bench.task(name).ask is not None]
     of_item: dict[tuple[str, str], bytes | None] = {}

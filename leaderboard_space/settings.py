@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.results.resampling import SETTING, check_resamples
+from fairspace.submissions.uncertainty.uncertainty import SETTING, check_resamples
 
 
 @dataclass(frozen=True)

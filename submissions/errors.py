@@ -11,6 +11,38 @@ from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 
+from fairspace.builders.errors import CodedError
+
+CODES: dict[str, str] = {
+    "RUN_OTHER": "the folder holds the workings of another run: another model, other settings or other prompts",
+    "RUN_IN_USE": "another process is running in the folder",
+    "RUN_INCOMPLETE": "the run stopped before every item had its fate",
+    "RUN_STOPPED": "the run was stopped by whoever started it (Ctrl-C); what was done is kept",
+    "RUN_SPENT": "the run has spent what it may; what was done is kept",
+    "MODEL_SILENT": "the model did not answer request after request",
+    "MODEL_UNKNOWN": "the model is not named as its engine expects, or cannot be opened",
+    "MODEL_OUTPUT": "a model gave something that cannot be used",
+    "DUPLICATE_IMAGE": "two samples of one prompt are the same image, to the byte",
+    "DATA_MISSING": "a task needs a dataset that was not found, or that lacks its images",
+    "DATA_INVALID": "a dataset does not have the columns or items of the benchmark",
+    "TASK_UNKNOWN": "the benchmark has no such task, or none that the named models can do",
+    "LOG_INVALID": "a log is not one of a benchmark's task, or cannot be read",
+    "LOG_CONFLICT": "logs that are imported together answer the same item, or are of different models",
+    "PRICES_INVALID": "a file of prices cannot be read, or does not name the model",
+    "RECIPE_INVALID": "a recipe of a probe cannot be read, or does not fit the model",
+    "JUDGE_NOTHING": "a submission has nothing that a judge could read",
+}
+
+MODEL_NAMES = "a folder, FILE.gguf, FILE.py:FUNCTION, http://HOST/v1#MODEL, or PROVIDER/MODEL as Inspect names it"
+"""Forms of a model's name."""
+
+
+class RunError(CodedError):
+    """A model cannot be run, or its run cannot go on."""
+
+    codes = CODES
+
+
 _STEERING = re.compile(
     r"[\x00-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     r"\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"

@@ -30,9 +30,9 @@ from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.faults import Fault
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.known_answers import SketchKey, draw_sketch, like_baseline
-from fairspace.submissions.results.resampling import SETTING as RESAMPLES
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import MAX_BYTES, load_result
+from fairspace.submissions.uncertainty.uncertainty import SETTING as RESAMPLES
 
 LOOK_SECONDS = 0.2
 """Interval between checks of a job's processes."""

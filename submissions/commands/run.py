@@ -39,10 +39,9 @@ from fairspace.submissions.commands.run_options import (
     tell_stages,
     words,
 )
-from fairspace.submissions.errors import UsageError, need_labeller, need_packages, plain
+from fairspace.submissions.errors import MODEL_NAMES, RunError, UsageError, need_labeller, need_packages, plain
 from fairspace.submissions.names import NAMES
 from fairspace.submissions.plotting import digits, interval_text
-from fairspace.submissions.running.errors import MODEL_NAMES, RunError
 from fairspace.submissions.show.table import wrapped
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, plain
-from fairspace.submissions.running.errors import MODEL_NAMES
+from fairspace.submissions.errors import MODEL_NAMES, UsageError, did_you_mean, need_packages, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

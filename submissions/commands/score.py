@@ -144,7 +144,7 @@ def score(
         result = _rescored(submission, standard)
     else:
         from fairspace.answers import score as scored
-        from fairspace.submissions.results.resampling import check_resamples
+        from fairspace.submissions.uncertainty.uncertainty import check_resamples
 
         about: dict[str, Any] = {"revision": dataset_revision, "model": model, "standard": standard, "reading": reading}
         about |= {"ares": ares, "measurement": measurement, "faces": faces, "second": second, "region": region or ""}

@@ -22,8 +22,8 @@ from torch import Tensor, nn
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
 from fairspace.metrics.embedding_complexity.formula import participation_ratio
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.probing.recipe import Call, Recipe, Stage
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local.found import find_function
 
 # Weights are read from safetensors alone and no code of the model's is run. `python:./FILE.py:FUNCTION` is code that

@@ -32,10 +32,9 @@ from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fairspace.submissions.errors import did_you_mean
+from fairspace.submissions.errors import RunError, did_you_mean
 from fairspace.submissions.format.faults import show
 from fairspace.submissions.reading.tables import check_values, decode, parse
-from fairspace.submissions.running.errors import RunError
 
 MOST = 8 << 10
 """Bytes of a recipe's file; ours are below 2 KiB."""

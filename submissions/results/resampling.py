@@ -2,37 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from fairspace.metrics.columns import Floats
-from fairspace.metrics.resampling import RESAMPLES, Sample, estimate
-from fairspace.submissions.errors import UsageError
+from fairspace.metrics.resampling import Sample, estimate
 from fairspace.submissions.results.draws import Draws, keep
 from fairspace.submissions.values import Value
-
-SETTING = "FAIRSPACE_RESAMPLES"
-FEWEST = 100
-"""Fewest resamples that show the ends of a 95 % interval."""
-MOST = 100_000
-
-
-def resamples_setting() -> int:
-    """The default number of resamples: the setting, or 1 000. UsageError for an invalid setting."""
-    text = os.environ.get(SETTING, str(RESAMPLES))
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise UsageError(f"{SETTING} is {text!r}; give 0 (no intervals) or a whole number from {FEWEST} to {MOST}.")
-    return check_resamples(int(text), SETTING)
-
-
-def check_resamples(number: int, where: str) -> int:
-    """Return a requested number of resamples, named `where`. UsageError if intervals cannot be made of it."""
-    if number and not FEWEST <= number <= MOST:
-        raise UsageError(f"{where} is {number}; give 0 (no intervals) or a whole number from {FEWEST} to {MOST}.")
-    return number
 
 
 def resample(

@@ -26,9 +26,9 @@ from fairspace.submissions.reading.canonical import in_order
 from fairspace.submissions.reading.tables import check_values, decode, parse
 from fairspace.submissions.results.draws import Draws, with_uncertainty
 from fairspace.submissions.results.known_answers import answers_digest
-from fairspace.submissions.results.resampling import resample, resamples_setting
+from fairspace.submissions.results.resampling import resample
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.uncertainty.uncertainty import Kind, Variant
+from fairspace.submissions.uncertainty.uncertainty import Kind, Variant, resamples_setting
 from fairspace.submissions.values import Value, number_of
 
 MAX_BYTES = 64 << 20

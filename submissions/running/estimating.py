@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.folders import public_name
 from fairspace.submissions.running.local.found import find
 from fairspace.submissions.running.planning import Line

@@ -15,13 +15,13 @@ from typing import Any
 from fairspace.builders.writing import write_text
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.checking.submission import read_submission
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import PART, Stage, limit_mark
 from fairspace.submissions.report.contents import make_report, to_html
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.inspect_task import Chosen, Opened, open_benchmark
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.estimating import estimate
 from fairspace.submissions.running.judging.judging import as_the_authors
 from fairspace.submissions.running.judging.judging import judge as judged

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fairspace.builders.engine.output import alone
 from fairspace.builders.errors import BuildError
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError
 
 WORK = ".run"
 

@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from fairspace.submissions.answers.reading import OUTCOMES
 from fairspace.submissions.benchmarks.benchmark import PAPER, SCHEMA
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.errors import UsageError, did_you_mean
+from fairspace.submissions.errors import RunError, UsageError, did_you_mean
 from fairspace.submissions.format.faults import show
 from fairspace.submissions.format.manifest import FILE, PART, Line, Manifest, Stage, limit_mark, write_manifest
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
@@ -31,7 +31,6 @@ from fairspace.submissions.running.asking import parts
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen, Opened
 from fairspace.submissions.running.asking.journal import JOURNAL
 from fairspace.submissions.running.asking.models import found_revision
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import held, link, public_name, work_folder
 from fairspace.submissions.running.settings import Made, RunSettings, Tell, submission_meta
 

@@ -35,9 +35,9 @@ from fairspace.builders.iris.groups import AGES, GENDERS, SKIN_TONES
 from fairspace.builders.models.clip import CLIP, Clip
 from fairspace.builders.models.labelling import MARGIN, PROTOTYPES, TEMPLATES, ClipLabeller
 from fairspace.builders.models.opening import Scheme, Types, open_face_parts, read, wrong
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.accepting import fault_of
 from fairspace.submissions.running.asking.asking import reason_of
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import public_name
 
 if TYPE_CHECKING:

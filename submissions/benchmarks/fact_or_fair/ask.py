@@ -13,8 +13,8 @@ from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.plan import CORE, CORE_TRIALS, ORDERS, queries
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, LEVELS, SLUGS, with_attribute
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import questions_of, read_question
+from fairspace.submissions.benchmarks.pictures import Data
 from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
-from fairspace.submissions.running.data import Data
 
 OBJECTIVE, SUBJECTIVE = "llm_objective", "llm_subjective"
 TRIALS = 25

@@ -17,10 +17,10 @@ from fairspace.builders.errors import check_revision
 from fairspace.builders.genres import plan
 from fairspace.builders.genres import plan as single
 from fairspace.submissions.benchmarks.genres.parse.response import split, split_single
+from fairspace.submissions.benchmarks.pictures import Data, planned_images
 from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.running.data import Data, planned_images
-from fairspace.submissions.running.errors import RunError
 
 PLACE = ("genres", "pairs", "test")
 TYPICAL_TOKENS = 1000

@@ -13,9 +13,9 @@ from fairspace.builders.iris_ideal_52 import plan as ideal
 from fairspace.builders.iris_steer_60 import plan as steer
 from fairspace.builders.iris_steer_60.understanding import CONFIG, SIDES, prompt_types
 from fairspace.submissions.benchmarks.iris.records import OCCUPATION, PAIR, STEER, TOURNAMENT, neutral_group_counts
+from fairspace.submissions.benchmarks.pictures import Data, planned_images
 from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.running.data import Data, planned_images
 
 ROUNDS = 50
 """Rounds of a stimulus of the tournament; a group's 2 000 are forty of them, the core's 50 one."""

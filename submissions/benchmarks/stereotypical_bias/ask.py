@@ -14,9 +14,9 @@ from math import prod
 
 from fairspace.builders.stereotypical_bias import modscan, plan
 from fairspace.metrics.resampling import MOST_UNDEFINED
+from fairspace.submissions.benchmarks.pictures import Data, planned_images
 from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
-from fairspace.submissions.running.data import Data, planned_images
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError
 
 DATASET = "stereotypical_bias"
 TYPICAL_TOKENS = 20

@@ -39,7 +39,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.records import (
 )
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.results.resampling import resamples_setting
+from fairspace.submissions.uncertainty.uncertainty import resamples_setting
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
 _ABSENT = "not every submission has answers of this task"

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from fairspace.submissions.benchmarks.benchmark import SCHEMA
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import Scalar, Stage, git, hardware, now, software, version
 from fairspace.submissions.running.asking.asking import SCHEMAS, THINKS, Asking, of_disk, prompt_hash, unwritten
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Opened, build_task
@@ -31,7 +32,6 @@ from fairspace.submissions.running.asking.models import (
     story_sampling,
 )
 from fairspace.submissions.running.asking.prices import Spending
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import public_name
 
 if TYPE_CHECKING:

@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fairspace.submissions.benchmarks.task import Ask, Part, Shown, add_hashes, ask_seed, prompts_hash
-from fairspace.submissions.errors import plain
+from fairspace.submissions.errors import RunError, plain
 from fairspace.submissions.running.asking.accepting import NONE, fault_of, remedy
 from fairspace.submissions.running.asking.journal import TOO_LONG, Answer, Fate, Journal
-from fairspace.submissions.running.errors import RunError
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, Model, ModelOutput, ResponseSchema

@@ -13,6 +13,7 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
 from inspect_ai.solver import TaskState
 
 from fairspace.submissions.benchmarks.benchmark import AS_AUTHORS, FORM, PAPER
+from fairspace.submissions.benchmarks.pictures import open_data, own_plan
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import Part, Shown, Stimulus, choose
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
@@ -21,7 +22,6 @@ from fairspace.submissions.running.asking.asking import ANSWERS, STIMULUS, Askin
 from fairspace.submissions.running.asking.journal import FATES, Answer, Journal, table_of
 from fairspace.submissions.running.asking.models import COMPLETION, DEFAULT
 from fairspace.submissions.running.asking.parts import parts
-from fairspace.submissions.running.data import open_data, own_plan
 
 if TYPE_CHECKING:
     from inspect_ai import Task

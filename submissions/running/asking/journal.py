@@ -12,9 +12,9 @@ from typing import Any, Literal, Self
 
 import pyarrow as pa
 
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.schema import KEYS, SCHEMAS
 from fairspace.submissions.reading.containers import LIMITS
-from fairspace.submissions.running.errors import RunError
 
 Fate = Literal["answered", "refused", "failed"]
 FATES: tuple[Fate, ...] = ("answered", "refused", "failed")

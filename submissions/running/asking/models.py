@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from fairspace.submissions.errors import plain
+from fairspace.submissions.errors import MODEL_NAMES, RunError, plain
 from fairspace.submissions.format.manifest import Line
 from fairspace.submissions.running.asking.accepting import read_strictly
 from fairspace.submissions.running.asking.asking import reason_of
 from fairspace.submissions.running.asking.prices import Bounds
-from fairspace.submissions.running.errors import MODEL_NAMES, RunError
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model

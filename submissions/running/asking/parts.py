@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fairspace.submissions.benchmarks.benchmark import PAPER
+from fairspace.submissions.benchmarks.pictures import Data
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as registered
 from fairspace.submissions.benchmarks.task import Part, Task, in_form
-from fairspace.submissions.errors import UsageError, did_you_mean
-from fairspace.submissions.running.data import Data
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError, UsageError, did_you_mean
 
 
 def parts(

@@ -19,11 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fairspace.submissions.errors import did_you_mean
+from fairspace.submissions.errors import RunError, did_you_mean
 from fairspace.submissions.format.faults import RefusedError
 from fairspace.submissions.reading.tables import decode, parse
 from fairspace.submissions.running.asking.journal import Answer
-from fairspace.submissions.running.errors import RunError
 
 FIELDS = ("input", "output", "input_cache_write", "input_cache_read", "image", "currency")
 SHAPE = (

@@ -28,10 +28,10 @@ import pyarrow.parquet as pq
 
 from fairspace.builders.engine.tools import Prompt
 from fairspace.submissions.benchmarks.task import Ask, ask_seed
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import now
 from fairspace.submissions.format.schema import IMAGES
 from fairspace.submissions.reading.tables import Progress
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import held
 from fairspace.submissions.running.images.made import ImageModel, Made, extension, sha256
 

@@ -38,9 +38,8 @@ from fairspace.builders.errors import BuildError
 from fairspace.builders.models.describing import KEY, may_know_key, open_endpoint
 from fairspace.builders.models.diffusion import DiffusersGenerator, Settings
 from fairspace.builders.models.opening import Fields, Scheme, Types, read, settings_of
-from fairspace.submissions.errors import need_packages
+from fairspace.submissions.errors import RunError, need_packages
 from fairspace.submissions.format.manifest import version
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images.made import (
     LIMITS,
     ImageModel,

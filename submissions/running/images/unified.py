@@ -18,8 +18,8 @@ from transformers import AutoConfig, GenerationConfig, GenerationMixin, LogitsPr
 from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.models import weights
 from fairspace.builders.models.diffusion import passes
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import version
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images.made import Made, Setting, checked, failed
 from fairspace.submissions.running.local.chat import Opened, choosers, open_weights
 from fairspace.submissions.running.local.ending import Choice

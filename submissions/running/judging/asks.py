@@ -17,12 +17,11 @@ from fairspace.submissions.benchmarks.genres.parse.persons import Names
 from fairspace.submissions.benchmarks.genres.records import pros_and_cons
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, choose, prompts_hash
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.running.asking.asking import Asking
 from fairspace.submissions.running.asking.inspect_task import Chosen, Opened
 from fairspace.submissions.running.asking.journal import Answer, Journal
-from fairspace.submissions.running.errors import RunError
 
 PART = "judgements"
 ANALYSIS = "narrative_analysis"

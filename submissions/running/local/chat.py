@@ -36,8 +36,8 @@ from transformers.models.auto.processing_auto import PROCESSOR_MAPPING
 from transformers.processing_utils import MODALITY_TO_AUTOPROCESSOR_MAPPING
 
 from fairspace.builders.models import weights
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import version
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local import found
 from fairspace.submissions.running.local.ending import (
     Choice,

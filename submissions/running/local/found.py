@@ -24,8 +24,7 @@ from typing import Any
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
-from fairspace.submissions.errors import did_you_mean
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError, did_you_mean
 
 GGUF = ".gguf"
 PACKAGES = {

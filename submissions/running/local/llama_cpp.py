@@ -16,8 +16,8 @@ import httpx
 import orjson
 import psutil
 
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import version
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local.ending import (
     Choice,
     Ending,

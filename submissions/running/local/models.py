@@ -51,10 +51,9 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from fairspace.submissions.errors import need_packages
+from fairspace.submissions.errors import RunError, need_packages
 from fairspace.submissions.format.faults import show
 from fairspace.submissions.running.asking.asking import ENDED, THINKS, reason_of
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local.ending import STOPS, Choice
 from fairspace.submissions.running.local.found import FORM, find, find_function, shows_images, takes
 

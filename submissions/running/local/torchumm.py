@@ -25,8 +25,8 @@ from PIL.Image import Image
 from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.models import weights
 from fairspace.builders.models.opening import Fields
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import version
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images.made import Made, Setting, checked, failed
 
 Given = Mapping[str, Any]

@@ -26,7 +26,7 @@ from fairspace.submissions.benchmarks.benchmark import PAPER, SCHEMA
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.task import add_hashes
 from fairspace.submissions.checking.submission import check_table
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.faults import Collector, RefusedError, first, show
 from fairspace.submissions.format.manifest import ENTRIES, STAGES, Count, Git, Line, Manifest, Scalar, Stage, Text
 from fairspace.submissions.format.schema import SubmissionMeta
@@ -37,7 +37,6 @@ from fairspace.submissions.running.asking.asking import ANSWERS, PROMPTS, SCHEMA
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, RUN, SAMPLE_DATA, UNREADABLE_AGAIN, Chosen
 from fairspace.submissions.running.asking.journal import FATES, Answer, Fate, Key, table_of
 from fairspace.submissions.running.asking.parts import check_options
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import public_name
 from fairspace.submissions.running.run import Outcome
 from fairspace.submissions.running.settings import About, Tell

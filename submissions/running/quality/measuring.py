@@ -30,7 +30,7 @@ from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.builders.iris_steer_60.plan import steer_id, steer_prompt
 from fairspace.builders.writing import beside
 from fairspace.submissions.benchmarks.iris.records import STEER
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.quality.models import (
     ImageFeatures,
     QualityModels,

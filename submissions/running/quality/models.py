@@ -29,9 +29,9 @@ from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
 from fairspace.builders.models.clip import CLIP, Clip
 from fairspace.builders.models.opening import Scheme, read
+from fairspace.submissions.benchmarks.pictures import open_data
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import version
-from fairspace.submissions.running.data import open_data
-from fairspace.submissions.running.errors import RunError
 
 if TYPE_CHECKING:
     from PIL.Image import Image

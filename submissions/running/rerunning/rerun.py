@@ -25,13 +25,12 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import Part as TaskPart
 from fairspace.submissions.checking.consistency import TaskConsistency, broken, prove, rests_on_judge
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import tables_digest
 from fairspace.submissions.running.asking.answering import answer
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import COMPLETION, DEFAULT, SENT, ModelSettings
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import public_name
 from fairspace.submissions.running.judging.asks import ANALYSIS, ANALYSIS_SINGLE, PART, Judging, open_judging
 from fairspace.submissions.running.rerunning.agreement import Comparison, Verdict, compare, pairs

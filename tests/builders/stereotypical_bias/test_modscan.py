@@ -28,16 +28,16 @@ from fairspace.builders.stereotypical_bias import modscan, plan
 from fairspace.builders.stereotypical_bias.dataset import DATASET, SAMPLE_KEPT, TOO_FEW_PUBLISHED
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.benchmark import CLOSED
+from fairspace.submissions.benchmarks.pictures import open_data
 from fairspace.submissions.benchmarks.stereotypical_bias.declaration import BENCHMARK, FORMS
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import read_group, read_side
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Scene
 from fairspace.submissions.checking.submission import check_submission
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.report.paper import write_paper
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.parts import parts
-from fairspace.submissions.running.data import open_data
-from fairspace.submissions.running.errors import RunError
 from tests.builders.face_fixtures import jpeg
 from tests.oracles.authors.clones import Repository
 

@@ -19,12 +19,12 @@ from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES
 from fairspace.submissions.benchmarks.fact_or_fair.resample import LEFT_OF_IMAGES
 from fairspace.submissions.benchmarks.iris.resample import JSD_LEFT
+from fairspace.submissions.benchmarks.pictures import open_data
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
 from fairspace.submissions.running.asking.parts import parts
-from fairspace.submissions.running.data import open_data
 from fairspace.submissions.running.planning import made_parts
 from tests.benchmarks.core_calibration import calibrate_images, calibrate_occupations, root_mean_square
 from tests.benchmarks.cores import CORES as MEASURED

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.running.errors import CODES
+from fairspace.submissions.errors import CODES
 from tests.served import Served
 from tests.submissions.running.images import painter as images_painter
 

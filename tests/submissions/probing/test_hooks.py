@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.probing.extraction import Taken, pooled, taking
 from fairspace.submissions.probing.recipe import Stage
-from fairspace.submissions.running.errors import RunError
 
 
 @dataclass

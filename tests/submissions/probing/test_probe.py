@@ -15,12 +15,11 @@ from PIL import Image
 
 from fairspace.metrics.association_bias.formula import measure as association
 from fairspace.metrics.representation_similarity_bias.formula import measure as similarity
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.probing.extraction import Extractor, Opened, _image, open_model
 from fairspace.submissions.probing.measuring import dumps, probe
 from fairspace.submissions.probing.recipe import Recipe, make_recipe, read_recipe
 from fairspace.submissions.probing.stimuli import ATTRIBUTES, make_stimuli
-from fairspace.submissions.running.errors import RunError
 from tests.metrics.tables import ROOT
 from tests.submissions.probing import tiny_models
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.probing.recipe import ARGUMENTS, MOST, STAGES, make_recipe, names, read_recipe
-from fairspace.submissions.running.errors import RunError
 from tests.machine_speed import slowness
 
 GOOD: dict[str, Any] = {

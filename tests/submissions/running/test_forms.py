@@ -11,11 +11,11 @@ from fairspace.submissions.benchmarks.benchmark import CLOSED, FORM, SCHEMA
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import DECLINE
 from fairspace.submissions.checking.submission import read_submission
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.logs.importing import import_inspect
 from fairspace.submissions.running.run import run as run_benchmark
 from fairspace.submissions.running.settings import RunSettings

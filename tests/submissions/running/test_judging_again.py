@@ -14,12 +14,11 @@ pytest.importorskip("openai")
 from fairspace.builders.genres.plan import pair_list
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.commands import main as cli
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.judging.judging import judge
 from fairspace.submissions.running.rerunning.agreement import Agreement, Comparison
 from fairspace.submissions.running.rerunning.rerun import Outcome, judge_again, proof_of

@@ -9,9 +9,9 @@ import pytest
 from fairspace.builders.genres import plan as genres
 from fairspace.builders.genres import plan as single
 from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.inspect_task import Chosen, Opened, open_benchmark, unstated_meta
 from fairspace.submissions.running.asking.prices import Price, Prices
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.planning import FRAME, IMAGE_TOKENS, JUDGED, made_parts, plan, smallest_difference
 from fairspace.submissions.running.run import limit_note
 from tests.submissions.running.data.factory import write

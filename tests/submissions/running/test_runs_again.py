@@ -11,7 +11,7 @@ import pytest
 
 from fairspace.submissions.benchmarks.task import Ask
 from fairspace.submissions.checking.submission import check_submission
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.manifest import Scalar, Stage, now
 from fairspace.submissions.running.asking import answering
 from fairspace.submissions.running.asking.answering import Answered
@@ -19,7 +19,6 @@ from fairspace.submissions.running.asking.asking import Spent, answer_of, reason
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.journal import Answer, Journal
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.run import Outcome, run
 from fairspace.submissions.running.settings import About, RunSettings
 from tests.submissions.running.run_factory import journaled

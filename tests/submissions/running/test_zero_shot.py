@@ -16,12 +16,12 @@ from fairspace.builders.errors import CodedError
 from fairspace.builders.models.labelling import PROTOTYPES, ClipLabeller
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.commands.app import app
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import Manifest
 from fairspace.submissions.reading.tables import META
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import load_result
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.zero_shot import InspectVlm, labelling_task, open_labeller
 from tests.builders.models import tiny
 from tests.served.faults import Fault

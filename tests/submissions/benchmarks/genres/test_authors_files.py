@@ -16,11 +16,11 @@ from fairspace.submissions.benchmarks.genres.ask import narrative
 from fairspace.submissions.benchmarks.genres.importing import QUERIES, import_genres
 from fairspace.submissions.benchmarks.genres.parse import judge
 from fairspace.submissions.benchmarks.genres.records import analyses, stories
+from fairspace.submissions.benchmarks.pictures import open_data
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_submission
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.faults import SubmissionError
-from fairspace.submissions.running.data import open_data
-from fairspace.submissions.running.errors import RunError
 from tests.oracles import genres as drawn
 from tests.oracles.authors import genres as authors
 from tests.oracles.authors.clones import GENRES, copy, run

@@ -16,6 +16,7 @@ from inspect_ai.model import ChatCompletionChoice, ChatMessageAssistant, ModelOu
 
 import fairspace as fs
 from fairspace.submissions.commands.run_options import model_settings
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.accepting import fault_of
 from fairspace.submissions.running.asking.answering import answer
 from fairspace.submissions.running.asking.asking import Asking, keeps_schemas
@@ -23,7 +24,6 @@ from fairspace.submissions.running.asking.inspect_task import Chosen, build_task
 from fairspace.submissions.running.asking.journal import JOURNAL, TOO_LONG, Answer, Journal
 from fairspace.submissions.running.asking.models import ModelSettings, open_model
 from fairspace.submissions.running.asking.parts import parts
-from fairspace.submissions.running.errors import RunError
 from tests.machine_speed import slowness
 from tests.served.faults import Fault
 from tests.served.running import Served

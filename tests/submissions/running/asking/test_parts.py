@@ -11,13 +11,12 @@ from fairspace.builders.fact_or_fair import plan as fact_or_fair
 from fairspace.builders.fact_or_fair.statistics import LEVELS, SLUGS
 from fairspace.builders.stereotypical_bias import plan as stereotypical_bias
 from fairspace.submissions.benchmarks.iris.ask import BLANK_PNG
+from fairspace.submissions.benchmarks.pictures import Data, open_data
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import Ask, Part, Stimulus, choose, prompts_hash
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.parts import parts
-from fairspace.submissions.running.data import Data, open_data
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.run import text_tasks
 from tests.papers import NAMES
 from tests.submissions.running.data.factory import image, splits, write, write_manifest, write_split

@@ -10,9 +10,9 @@ from PIL import Image
 from fairspace.builders.engine.build import build
 from fairspace.builders.iris_steer_60.understanding import sample_pairs
 from fairspace.builders.registry import dataset
+from fairspace.submissions.benchmarks.pictures import open_data
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.parts import parts
-from fairspace.submissions.running.data import open_data
-from fairspace.submissions.running.errors import RunError
 from tests.sample_builds import sample_builds
 
 pytestmark = pytest.mark.slow

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.prices import Price, read_prices
-from fairspace.submissions.running.errors import RunError
 
 GPT = {"input": 2.5, "output": 10, "input_cache_write": 2.5, "input_cache_read": 1.25}
 

@@ -2,11 +2,11 @@ from pathlib import Path
 
 import pytest
 
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.journal import Answer
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.asking.prices import Bounds, Price, Spending
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings
 from tests.served import Served

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 from tenacity import Future, RetryCallState, Retrying
 
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import ModelSettings, open_model
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings
 

@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairspace.builders.engine.build import file_hash
+from fairspace.submissions.benchmarks.pictures import FolderOfBuilds, Images, OnHub, open_data
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running import data as data_images
 from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
-from fairspace.submissions.running.data import FolderOfBuilds, Images, OnHub, open_data
-from fairspace.submissions.running.errors import RunError
 from tests.hub.running import OWNER, Hub
 from tests.submissions.running.data.factory import IMAGE, image, splits, write, write_manifest, write_split
 
@@ -242,9 +242,9 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 
 OPEN = """
 import json
-from fairspace.submissions.running.data import open_data
-from fairspace.submissions.running.data import FolderOfBuilds, OnHub
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.benchmarks.pictures import open_data
+from fairspace.submissions.benchmarks.pictures import FolderOfBuilds, OnHub
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.parts import parts
 data = open_data({where!r})
 try:

@@ -12,11 +12,10 @@ import pytest
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, STEER
 from fairspace.submissions.benchmarks.task import Ask
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.schema import ANNOTATIONS
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images.generating import _public_name, _steer_plan, _why_no_steer, generate
 from fairspace.submissions.running.images.made import failed
 from fairspace.submissions.running.settings import Made as Gathered

@@ -7,7 +7,7 @@ import pytest
 
 from fairspace.builders.engine.tools import Prompt
 from fairspace.submissions.benchmarks.task import Ask
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.images.making import make_images
 from fairspace.submissions.running.images.models import DiffusersImages, open_image_model
 from tests.builders.models import tiny

@@ -10,7 +10,7 @@ import pytest
 
 from fairspace.builders.engine.tools import Prompt
 from fairspace.submissions.benchmarks.task import Ask
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.images import models as image_endpoint
 from fairspace.submissions.running.images.made import checked
 from fairspace.submissions.running.images.making import ImageReport, make_images

@@ -18,7 +18,7 @@ from fairspace.ares.annotating.source import contents, list_entries, open_source
 from fairspace.builders.engine.tools import Prompt
 from fairspace.submissions.benchmarks.task import Ask, ask_seed
 from fairspace.submissions.checking.submission import check_submission
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.images.made import Made, checked, failed, refused
 from fairspace.submissions.running.images.making import ImageReport, make_images
 from fairspace.submissions.running.images.models import open_image_model

@@ -10,7 +10,7 @@ from PIL import Image as Images
 
 from fairspace.ares.fates_ares import Limits
 from fairspace.builders.engine.tools import Prompt
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.images import made as image_made
 from fairspace.submissions.running.images.made import checked, extension
 from fairspace.submissions.running.images.models import CallableImages, EndpointImages, open_image_model

@@ -11,7 +11,7 @@ import pytest
 
 from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.models.diffusion import DiffusersGenerator, Settings
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.images.models import open_image_model
 from tests.builders.models import tiny
 

@@ -15,7 +15,7 @@ from huggingface_hub.inference._providers import _common
 
 from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.models.opening import Fields
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.images import models
 from fairspace.submissions.running.images.made import checked
 from fairspace.submissions.running.images.models import open_image_model

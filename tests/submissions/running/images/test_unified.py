@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fairspace.builders.engine.tools import Prompt
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.images.models import open_image_model
 from fairspace.submissions.running.images.unified import Guiding, UnifiedImages
 from tests.submissions.probing import tiny_models

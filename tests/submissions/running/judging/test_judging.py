@@ -23,14 +23,13 @@ from fairspace.builders.genres.plan import pair_list
 from fairspace.submissions.benchmarks.genres.parse.judge import MAX_CHARACTERS, read_narrative
 from fairspace.submissions.benchmarks.genres.parse.persons import Names
 from fairspace.submissions.checking.submission import check_submission, read_submission
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.faults import SubmissionError
 from fairspace.submissions.format.manifest import Manifest, Stage, read_manifest, write_manifest
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.judging.asks import (
     MAX_TOKENS,
     READINGS,

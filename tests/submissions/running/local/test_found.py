@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.local import found
 
 ROOT = Path(__file__).parents[4]

@@ -22,6 +22,7 @@ from inspect_ai.model import (
 )
 from PIL import Image
 
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.asking import schema_of
 from fairspace.submissions.running.asking.models import (
     ModelSettings,
@@ -30,7 +31,6 @@ from fairspace.submissions.running.asking.models import (
     open_model,
     story_sampling,
 )
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local.ending import LOOP_TOKENS
 from tests.submissions.running.local import tiny_models
 from tests.submissions.running.local.tiny_gguf import write_gguf

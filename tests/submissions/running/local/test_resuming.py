@@ -12,11 +12,11 @@ import pytest
 
 pytest.importorskip("inspect_ai")
 
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import read_manifest
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.asking.prices import Bounds
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings
 from tests.submissions.running.local import tiny_models

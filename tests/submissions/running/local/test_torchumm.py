@@ -24,8 +24,8 @@ from transformers import JanusForConditionalGeneration, JanusProcessor
 
 from fairspace.builders.engine.tools import Prompt
 from fairspace.submissions.benchmarks.task import Ask
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.models import ModelSettings, found_revision, local_facts, open_model
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images.making import make_images
 from fairspace.submissions.running.images.models import open_image_model
 from fairspace.submissions.running.local import torchumm

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from fairspace.builders.engine.tools import Prompt
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.models import ModelSettings, found_revision
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images.models import open_image_model
 from fairspace.submissions.running.local import torchumm
 from fairspace.submissions.running.local.torchumm import BACKBONES

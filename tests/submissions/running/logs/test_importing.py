@@ -18,8 +18,8 @@ pytest.importorskip("openai")
 from inspect_ai.log import read_eval_log
 
 from fairspace.submissions.checking.submission import check_submission, read_submission
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.logs.importing import import_inspect, limit_of, read_log
 from fairspace.submissions.running.settings import About
 from tests.submissions.running.logs.inspect_logs import MODEL

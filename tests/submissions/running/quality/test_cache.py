@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.quality.measuring import Vectors, image_key
 from tests.submissions.running.quality.factory import Fixed
 

@@ -10,8 +10,8 @@ import pytest
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.builders.iris_steer_60.plan import counter_groups, steer_ids, steer_prompt
 from fairspace.submissions.benchmarks.iris.records import STEER
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.schema import ANNOTATIONS
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.quality.measuring import fill_quality, steer_prompts
 from fairspace.submissions.running.quality.models import PHOTO, Antonyms, QualityModels
 from tests.submissions.running.quality import factory

@@ -13,8 +13,8 @@ import pytest
 
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.benchmarks.iris.records import QUALITY
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.schema import RANGES
-from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.quality.measuring import Measured, measure_quality
 from fairspace.submissions.running.quality.models import (
     FACE,

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image as Images
 
 from fairspace.builders.errors import BuildError
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.quality.models import (
     FACE,
     PHOTO,

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairspace.builders.iris.groups import OCCUPATIONS
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.quality.measuring import measure_quality
 from fairspace.submissions.running.quality.models import QualityModels, References, cosine, mean_to
 from tests.submissions.running.quality import factory

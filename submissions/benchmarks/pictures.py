@@ -1,4 +1,4 @@
-"""Datasets that a run asks about, from a folder of builds or the Hub; their images are read a row group at a time."""
+"""Pictures of datasets that a benchmark asks about: a folder of builds or the Hub, read a row group at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fairspace.builders.engine.build import MANIFEST, file_hash
 from fairspace.builders.registry import NAMES, dataset
 from fairspace.builders.sources import SOURCES
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.errors import RunError
 
 GROUP = 1 << 29
 """Greatest number of bytes of images in one row group."""
