@@ -20,6 +20,7 @@ from fairspace.metrics.resampling import (
     names_of,
     quantities_of,
     values_of,
+    whole,
 )
 from fairspace.submissions.values import Value
 
@@ -52,7 +53,7 @@ def values(sample: Sample) -> Floats:
 
 
 def once(sample: Sample) -> dict[str, float]:
-    return dict(zip(names(sample), values(sample).tolist(), strict=True))
+    return whole(*sample)[1]
 
 
 def quantity(sample: Sample, name: str) -> Quantity:
