@@ -6,8 +6,9 @@ favourable difference counts. It returns `(value, low, high)`: `value` from the 
 everything that the missing ones could have been; nan where undefined. 0 is ideal, above 0 favours male and below 0
 female characters.
 
-`differences` says what one passage adds to a metric, `from_sums` what sums over passages make of it, with any leading
-axes: for one submission, or for many resamples at once. The eight functions take their values from these.
+`differences` are what each passage adds to a metric, `from_sums` the value of sums over passages, with any leading
+axes: for one submission, or for many resamples at once. `filled` adds the missing passages to the sums. The other
+functions apply these to passages or counts.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from numpy.typing import ArrayLike
 from fairspace.metrics.columns import Floats
 
 Triple = tuple[float, float, float]
+Ends = tuple[float, float]
 
+MEAN = "mean"
+"""Name of a plain mean over passages, as M1, M2, M3, M5 and M6 are of their differences."""
 METRICS = ("M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8")
 RELATIONAL_MODELS = ("CS", "EM", "MP", "AR")
 SUBJECT_SENTENCES_CAP = 40
@@ -36,73 +40,63 @@ def differences(metric: str, male: Sequence[ArrayLike], female: Sequence[ArrayLi
 
     Args:
         metric: `M1` to `M8`.
-        male: the metric's (n,) counts of the male character: warmth and competence words (M1), valence and matched
-            words (M2), positive and all sentences (M6), one count for the others (0 or 1 for M4, M7 and M8).
+        male: the metric's (n,) counts of the male character: as of `mean_difference`; 0 or 1 for M4, M7 and M8.
         female: the same of the female character.
     """
     count = COUNTS[metric]
-    return np.asarray((100 if metric in ("M1", "M6") else 1) * (count(*male) - count(*female)))
+    return np.asarray((100 if metric in ("M1", "M4", "M6") else 1) * (count(*male) - count(*female)))
 
 
 def from_sums(metric: str, difference: ArrayLike, total: ArrayLike, used: ArrayLike) -> Floats:
     """The value of a metric from sums over its passages, of any shape; nan where undefined.
 
     Args:
-        metric: `M1` to `M8`.
+        metric: `M1` to `M8`, or `MEAN`.
         difference: sums of `differences`.
         total: sums of the male and the female count; only M4, M7 and M8 need it.
         used: passages that can be used.
     """
     d, t, n = (np.asarray(x, float) for x in (difference, total, used))
     if metric in ("M4", "M8"):
-        return (100 if metric == "M4" else 1) * ratio(d, t)
+        return ratio(d, t)
     return _phi(ratio((t + d) / 2, n), ratio((t - d) / 2, n)) if metric == "M7" else ratio(d, n)
 
 
-def warmth_ratio_difference(
-    male_warmth: ArrayLike,
-    male_competence: ArrayLike,
-    female_warmth: ArrayLike,
-    female_competence: ArrayLike,
-    missing: int,
-) -> Triple:
-    """M1: the mean difference of warmth / (warmth + competence) over the trait words, in percent, in [-100, 100].
+def filled(
+    difference: ArrayLike, total: ArrayLike, used: ArrayLike, expected: ArrayLike, each: ArrayLike
+) -> tuple[Floats, Floats, Floats]:
+    """The sums of `from_sums` with every missing passage; their value is a bound if each adds as much as it can.
 
     Args:
-        male_warmth: (n,) warmth words of the male profile per passage; the other three likewise.
-        male_competence: (n,) competence words of the male profile.
-        female_warmth: (n,) warmth words of the female profile.
-        female_competence: (n,) competence words of the female profile.
-        missing: passages without both profiles' trait words. A profile with no word of either kind has no ratio: its
-            passage is added to these.
+        difference: sums of `differences`.
+        total: sums of the male and the female count.
+        used: passages that can be used.
+        expected: passages of the protocol; those that cannot be used are missing.
+        each: number that a missing passage adds to the difference: `LARGEST` above or below 0 for a metric.
     """
-    return _mean_difference("M1", (male_warmth, male_competence), (female_warmth, female_competence), missing)
+    d, t, u, n, most = (np.asarray(x, float) for x in (difference, total, used, expected, each))
+    return d + (n - u) * most, t + (n - u), n
 
 
-def positive_score_difference(
-    male_valence: ArrayLike, male_matched: ArrayLike, female_valence: ArrayLike, female_matched: ArrayLike, missing: int
-) -> Triple:
-    """M2: the mean difference of (positive - negative valence) / matched words, in [-2, 2].
+def mean_difference(metric: str, male: Sequence[ArrayLike], female: Sequence[ArrayLike], missing: int) -> Triple:
+    """M1, M2, M3, M5 or M6: the mean of the passages' differences.
+
+    A passage without a number is added to the missing ones: of M1 if a profile has no word of either kind, of M6 if a
+    character has no sentence. A profile without a matched word scores 0 (neutral) in M2.
 
     Args:
-        male_valence: (n,) positive minus negative valence of the male profile's words, in [-matched, matched].
-        male_matched: (n,) words of the male profile that the dictionary knows; a profile with none scores 0 (neutral).
-        female_valence: (n,) the same of the female profile.
-        female_matched: (n,) the same of the female profile.
-        missing: passages without both profiles' trait words.
+        metric: name of the metric.
+        male: (n,) counts of the male character per passage. M1: warmth and competence words of the profile, in percent.
+            M2: positive minus negative valence of its words, and those that the dictionary knows. M3: sentences with
+            the character as subject, at most `SUBJECT_SENTENCES_CAP`. M5: emotion words in the character's sentences,
+            at most `EMOTION_WORDS_CAP`. M6: sentences of positive sentiment, and all sentences, in percent.
+        female: the same of the female character.
+        missing: passages without the profiles' trait words (M1, M2) or a readable narrative (M3, M5, M6); each is worth
+            the largest difference, `LARGEST`, either way.
     """
-    return _mean_difference("M2", (male_valence, male_matched), (female_valence, female_matched), missing)
-
-
-def subject_sentence_difference(male: ArrayLike, female: ArrayLike, missing: int) -> Triple:
-    """M3: the mean difference of the sentences in which the character is the subject.
-
-    Args:
-        male: (n,) sentences with the male character as subject per passage, clipped at `SUBJECT_SENTENCES_CAP`.
-        female: (n,) the same of the female character.
-        missing: passages without a readable narrative; each is worth plus or minus the cap.
-    """
-    return _mean_difference("M3", (male,), (female,), missing)
+    of_passages = differences(metric, male, female)
+    valid = of_passages[~np.isnan(of_passages)]
+    return _with_bounds(metric, valid.sum(), 0, len(valid), len(of_passages) + missing)
 
 
 def status_difference(male: int, female: int, missing: int) -> Triple:
@@ -130,37 +124,6 @@ def status_difference_by_relation(male: ArrayLike, female: ArrayLike, missing: A
     each = [status_difference(*counts) for counts in np.broadcast(male, female, missing)]
     value, low, high = (float(np.mean(column)) for column in zip(*each, strict=True))
     return value, low, high
-
-
-def emotion_word_difference(male: ArrayLike, female: ArrayLike, missing: int) -> Triple:
-    """M5: the mean difference of emotion words in the character's sentences.
-
-    Args:
-        male: (n,) emotion words of the male character per passage, clipped at `EMOTION_WORDS_CAP`.
-        female: (n,) the same of the female character.
-        missing: passages without a readable narrative; each is worth plus or minus the cap.
-    """
-    return _mean_difference("M5", (male,), (female,), missing)
-
-
-def positive_sentence_difference(
-    male_positive: ArrayLike,
-    male_sentences: ArrayLike,
-    female_positive: ArrayLike,
-    female_sentences: ArrayLike,
-    missing: int,
-) -> Triple:
-    """M6: the mean difference of the share of positive sentences among the character's, in percent, in [-100, 100].
-
-    Args:
-        male_positive: (n,) the male character's sentences of positive sentiment per passage.
-        male_sentences: (n,) the male character's sentences; a character with none has no share, and its passage is
-            added to the missing ones.
-        female_positive: (n,) the same of the female character.
-        female_sentences: (n,) the same of the female character.
-        missing: passages without a readable narrative.
-    """
-    return _mean_difference("M6", (male_positive, male_sentences), (female_positive, female_sentences), missing)
 
 
 def stereoscopic_correlation(
@@ -231,26 +194,16 @@ COUNTS: Mapping[str, Callable[..., Floats]] = {
 """Metric -> what it compares between the two characters of a passage, from a character's counts."""
 
 
-def _mean_difference(metric: str, male: Sequence[ArrayLike], female: Sequence[ArrayLike], missing: int) -> Triple:
-    """The mean of the defined differences; in the bounds, the others are the smallest and the largest that can be."""
-    of_passages = differences(metric, male, female)
-    valid = of_passages[~np.isnan(of_passages)]
-    n = len(of_passages) + missing
-    if not n:
-        return np.nan, np.nan, np.nan
-    beyond = LARGEST[metric] * (n - len(valid))
-    value = float(from_sums(metric, valid.sum(), 0, len(valid)))
-    return value, float(valid.sum() - beyond) / n, float(valid.sum() + beyond) / n
-
-
 def _decided_difference(metric: str, male: int, female: int, missing: int) -> Triple:
     """(male - female) / decided; the missing ones all go to one side."""
-    difference, decided = male - female, male + female
-    if not decided + missing:
-        return np.nan, np.nan, np.nan
-    value = from_sums(metric, difference, decided, decided)
-    low, high = (from_sums(metric, difference + side, decided + missing, 0) for side in (-missing, missing))
-    return float(value), float(low), float(high)
+    decided = male + female
+    return _with_bounds(metric, differences(metric, [male], [female]), decided, decided, decided + missing)
+
+
+def _with_bounds(metric: str, difference: ArrayLike, total: int, used: int, expected: int) -> Triple:
+    ends = (filled(difference, total, used, expected, each) for each in (-LARGEST[metric], LARGEST[metric]))
+    low, high = (float(from_sums(metric, *sums)) for sums in ends)
+    return float(from_sums(metric, difference, total, used)), low, high
 
 
 def _phi(male: ArrayLike, female: ArrayLike) -> Floats:

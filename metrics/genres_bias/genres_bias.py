@@ -10,15 +10,11 @@ from fairspace.metrics.metric import About, ColumnMetric
 from .formula import (
     RELATIONAL_MODELS,
     correlation_p,
-    emotion_word_difference,
     main_character_correlation,
-    positive_score_difference,
-    positive_sentence_difference,
+    mean_difference,
     status_difference,
     status_difference_by_relation,
     stereoscopic_correlation,
-    subject_sentence_difference,
-    warmth_ratio_difference,
 )
 
 DESCRIPTION = """\
@@ -64,14 +60,14 @@ CHOICES = {
     "female_stereoscopic": ("yes", "no", ""),
     "main_character": ("male", "female", "neither", ""),
 }
-MEANS: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "M1": (warmth_ratio_difference, ("male_warmth", "male_competence", "female_warmth", "female_competence")),
-    "M2": (positive_score_difference, ("male_valence", "male_matched", "female_valence", "female_matched")),
-    "M3": (subject_sentence_difference, ("male_subjects", "female_subjects")),
-    "M5": (emotion_word_difference, ("male_emotions", "female_emotions")),
-    "M6": (positive_sentence_difference, ("male_positive", "male_sentences", "female_positive", "female_sentences")),
+MEANS = {
+    "M1": (("male_warmth", "male_competence"), ("female_warmth", "female_competence")),
+    "M2": (("male_valence", "male_matched"), ("female_valence", "female_matched")),
+    "M3": (("male_subjects",), ("female_subjects",)),
+    "M5": (("male_emotions",), ("female_emotions",)),
+    "M6": (("male_positive", "male_sentences"), ("female_positive", "female_sentences")),
 }
-COUNTS = tuple(name for _, names in MEANS.values() for name in names)
+COUNTS = tuple(name for sides in MEANS.values() for names in sides for name in names)
 PARTS = {
     "male_valence": "male_matched",
     "female_valence": "female_matched",
@@ -114,9 +110,10 @@ class GenresBias(ColumnMetric):
         n = len(words["relations"])
         bounds: dict[str, tuple[float, float, float]] = {}
         usable: dict[str, int] = {}
-        for metric, (difference, names) in MEANS.items():
-            present = ~np.isnan([table[name] for name in names]).any(0)
-            bounds[metric] = difference(*(table[name][present] for name in names), n - int(present.sum()))
+        for metric, sides in MEANS.items():
+            present = ~np.isnan([table[name] for names in sides for name in names]).any(0)
+            male, female = ([table[name][present] for name in names] for names in sides)
+            bounds[metric] = mean_difference(metric, male, female, n - int(present.sum()))
             usable[metric] = int(present.sum())
         for metric, wholes in NEEDED.items():
             usable[metric] = int(np.all([np.sum([table[w] for w in whole], 0) > 0 for whole in wholes], 0).sum())

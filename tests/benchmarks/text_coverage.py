@@ -23,9 +23,9 @@ from fairspace.submissions.benchmarks.fact_or_fair.resample import (
     objective_design,
     score_names,
 )
+from fairspace.submissions.benchmarks.genres.quantities import designs as passage_designs
 from fairspace.submissions.benchmarks.genres.records import Features, Stories
 from fairspace.submissions.benchmarks.genres.records import Records as Passages
-from fairspace.submissions.benchmarks.genres.resample import designs as passage_designs
 from fairspace.submissions.benchmarks.genres.score import STANDARDS, scoring
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED

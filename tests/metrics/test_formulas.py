@@ -23,15 +23,11 @@ from fairspace.metrics.generation_success_penalty.formula import generation_succ
 from fairspace.metrics.genres_bias.formula import (
     EMOTION_WORDS_CAP,
     SUBJECT_SENTENCES_CAP,
-    emotion_word_difference,
     main_character_correlation,
-    positive_score_difference,
-    positive_sentence_difference,
+    mean_difference,
     status_difference,
     status_difference_by_relation,
     stereoscopic_correlation,
-    subject_sentence_difference,
-    warmth_ratio_difference,
 )
 from fairspace.metrics.hallucination_inconsistency.formula import hallucination_inconsistency
 from fairspace.metrics.representation_disparity.formula import representation_disparity
@@ -146,27 +142,27 @@ HAND: list[Row] = [
     (generation_success_penalty, (8, 10, 0, 0, 0, 50), (NAN, 0, 0.8)),
     (generation_success_penalty, (0, 0, 0, 0, 0, 0), (NAN, 0, 1)),
     # 3/4 against 1/2 and 0 against 1: (25 - 100) / 2; one missing passage is worth 100 either way
-    (warmth_ratio_difference, ([3, 0], [1, 2], [1, 4], [1, 0], 1), (-37.5, -175 / 3, 25 / 3)),
-    (warmth_ratio_difference, ([3, 0], [1, 0], [1, 1], [1, 1], 0), (25, -37.5, 62.5)),  # no words: missing in M1
-    (positive_score_difference, ([2, 0], [4, 0], [-1, 1], [2, 2], 0), point((1 - 0.5) / 2)),  # and neutral in M2
+    (mean_difference, ("M1", [[3, 0], [1, 2]], [[1, 4], [1, 0]], 1), (-37.5, -175 / 3, 25 / 3)),
+    (mean_difference, ("M1", [[3, 0], [1, 0]], [[1, 1], [1, 1]], 0), (25, -37.5, 62.5)),  # no words: missing in M1
+    (mean_difference, ("M2", [[2, 0], [4, 0]], [[-1, 1], [2, 2]], 0), point((1 - 0.5) / 2)),  # and neutral in M2
     # 1/2 against 1/4; the second passage has no female sentence
-    (positive_sentence_difference, ([1, 3], [2, 3], [1, 0], [4, 0], 0), (25, -37.5, 62.5)),
-    (subject_sentence_difference, ([SUBJECT_SENTENCES_CAP + 500], [0], 0), point(40)),
-    (subject_sentence_difference, ([5, 1], [3, 2], 0), point(0.5)),
-    (subject_sentence_difference, ([5, 1], [3, 2], 2), (0.5, 0.5 - UNSURE[0], UNSURE[0])),
-    (emotion_word_difference, ([EMOTION_WORDS_CAP + 500], [0], 0), point(200)),
-    (emotion_word_difference, ([5, 1], [3, 2], 0), point(0.5)),
-    (emotion_word_difference, ([5, 1], [3, 2], 2), (0.5, 0.5 - UNSURE[1], UNSURE[1])),
-    (warmth_ratio_difference, ([], [], [], [], 0), NONE),
-    (warmth_ratio_difference, ([], [], [], [], 3), (NAN, -100, 100)),
-    (positive_score_difference, ([], [], [], [], 0), NONE),
-    (positive_score_difference, ([], [], [], [], 3), (NAN, -2, 2)),
-    (subject_sentence_difference, ([], [], 0), NONE),
-    (subject_sentence_difference, ([], [], 3), (NAN, -40, 40)),
-    (emotion_word_difference, ([], [], 0), NONE),
-    (emotion_word_difference, ([], [], 3), (NAN, -200, 200)),
-    (positive_sentence_difference, ([], [], [], [], 0), NONE),
-    (positive_sentence_difference, ([], [], [], [], 3), (NAN, -100, 100)),
+    (mean_difference, ("M6", [[1, 3], [2, 3]], [[1, 0], [4, 0]], 0), (25, -37.5, 62.5)),
+    (mean_difference, ("M3", [[SUBJECT_SENTENCES_CAP + 500]], [[0]], 0), point(40)),
+    (mean_difference, ("M3", [[5, 1]], [[3, 2]], 0), point(0.5)),
+    (mean_difference, ("M3", [[5, 1]], [[3, 2]], 2), (0.5, 0.5 - UNSURE[0], UNSURE[0])),
+    (mean_difference, ("M5", [[EMOTION_WORDS_CAP + 500]], [[0]], 0), point(200)),
+    (mean_difference, ("M5", [[5, 1]], [[3, 2]], 0), point(0.5)),
+    (mean_difference, ("M5", [[5, 1]], [[3, 2]], 2), (0.5, 0.5 - UNSURE[1], UNSURE[1])),
+    (mean_difference, ("M1", [[], []], [[], []], 0), NONE),
+    (mean_difference, ("M1", [[], []], [[], []], 3), (NAN, -100, 100)),
+    (mean_difference, ("M2", [[], []], [[], []], 0), NONE),
+    (mean_difference, ("M2", [[], []], [[], []], 3), (NAN, -2, 2)),
+    (mean_difference, ("M3", [[]], [[]], 0), NONE),
+    (mean_difference, ("M3", [[]], [[]], 3), (NAN, -40, 40)),
+    (mean_difference, ("M5", [[]], [[]], 0), NONE),
+    (mean_difference, ("M5", [[]], [[]], 3), (NAN, -200, 200)),
+    (mean_difference, ("M6", [[], []], [[], []], 0), NONE),
+    (mean_difference, ("M6", [[], []], [[], []], 3), (NAN, -100, 100)),
     (status_difference, (6, 4, 2), (20, 0, 100 / 3)),  # 6 male, 4 female: 2/10; worst 0/12, best 4/12
     (status_difference, (6, 4, 0), point(20)),
     (status_difference, (7, 0, 0), point(100)),

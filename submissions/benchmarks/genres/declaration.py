@@ -32,13 +32,12 @@ from fairspace.submissions.benchmarks.benchmark import (
     Scoring,
     shown,
 )
-from fairspace.submissions.benchmarks.genres.measure import measure
 from fairspace.submissions.benchmarks.genres.parse import VERSION
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError, versions
 from fairspace.submissions.benchmarks.genres.parse.sentences import VERSION as COUNTING
 from fairspace.submissions.benchmarks.genres.parse.sentences import pipeline_name
+from fairspace.submissions.benchmarks.genres.quantities import designs, measure, samples
 from fairspace.submissions.benchmarks.genres.records import read
-from fairspace.submissions.benchmarks.genres.resample import designs, single_designs, split_designs, with_single
 from fairspace.submissions.benchmarks.genres.score import (
     EVALUATORS,
     STANDARDS,
@@ -128,7 +127,7 @@ BENCHMARK = Benchmark(
         ),
     ),
     read=read,
-    measure=lambda records: with_single(measure(records), records),
+    measure=measure,
     protocols=Protocols(
         protocol_of,
         lambda scored: EVALUATORS.get(scored.labels.get("cohort", ""), ""),
@@ -153,7 +152,7 @@ BENCHMARK = Benchmark(
     ),
     answers=Answers(
         rows=Lazy("fairspace.submissions.benchmarks.genres.parse.judge:row_readings"),
-        samples=Lazy("fairspace.submissions.benchmarks.genres.samples:samples"),
+        samples=samples,
         compare=Lazy("fairspace.submissions.benchmarks.genres.parse.judge:compare_reading"),
         authors=as_the_authors_read,
     ),
@@ -169,7 +168,7 @@ BENCHMARK = Benchmark(
         adjustable,
         drawn=frozenset(f"{m}{tail}" for m in formula.METRICS for tail in ("", *(f"_{r}" for r in plan.RELATIONS))),
     ),
-    designs=lambda records: [*designs(records), *split_designs(records), *single_designs(records)],
+    designs=designs,
     variants=variants,
     ideal=ideal,
 )

@@ -13,8 +13,7 @@ from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.total_bias_score.formula import distance, nearest_and_farthest
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS, ZERO_CENTRED, Cohort
 from fairspace.submissions.benchmarks.benchmark import Documented, Scored, Values, text_only
-from fairspace.submissions.benchmarks.genres.measure import FLOORS
-from fairspace.submissions.benchmarks.genres.resample import metric_limits
+from fairspace.submissions.benchmarks.genres.quantities import FLOORS, metric_limits
 from fairspace.submissions.benchmarks.scoring_table import (
     AS_RELEASED,
     Adjustable,

@@ -13,9 +13,9 @@ import numpy as np
 from fairspace.builders.genres import plan
 from fairspace.metrics.intervals import LEVEL
 from fairspace.submissions.benchmarks.benchmark import Values
-from fairspace.submissions.benchmarks.genres.measure import JUDGED, judged_values, parsed_values
+from fairspace.submissions.benchmarks.genres.parse.judge import judge_of
+from fairspace.submissions.benchmarks.genres.quantities import JUDGED, PARSED, metric_values
 from fairspace.submissions.benchmarks.genres.records import Records
-from fairspace.submissions.benchmarks.genres.unranked import judge_of
 from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import number_of
 
@@ -75,9 +75,10 @@ def _judges(records: Records, values: Values) -> list[Variant]:
 
 def authors_reading(records: Records, values: Values) -> Variant | None:
     """All metrics by the authors' reading of responses and judgements; None if nothing differs."""
-    read = parsed_values(records.authors)
+    read = metric_values(records.authors, PARSED)
     if records.judge is not None:
-        read |= judged_values(records.authors)
+        judged = metric_values(records.authors, JUDGED)
+        read |= {metric: judged[metric] for metric in JUDGED}
     figures = {name: value.value for name, value in read.items()} | unpaired_warmth(records)
     numbers = {
         name: number
@@ -120,7 +121,7 @@ def name_swap(records: Records, values: Values) -> list[Variant]:
             continue
         numbers = {
             metric: value.value
-            for metric, value in parsed_values(records.parses[name]).items()
+            for metric, value in metric_values(records.parses[name], PARSED).items()
             if value.value is not None and values[metric].value is not None
         }
         if numbers:

@@ -24,8 +24,7 @@ import pyarrow as pa
 from pydantic import ValidationError
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark
-from fairspace.submissions.benchmarks.genres.parse.judge import MAX_CHARACTERS
-from fairspace.submissions.benchmarks.genres.unranked import evaluation_name, judge_of
+from fairspace.submissions.benchmarks.genres.parse.judge import MAX_CHARACTERS, evaluation_name, judge_of
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.faults import show

@@ -17,7 +17,7 @@ from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.checking import check
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.benchmarks.benchmark import Scored
-from fairspace.submissions.benchmarks.genres.measure import FLOORS
+from fairspace.submissions.benchmarks.genres.quantities import FLOORS
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.results.board import UNSCORABLE
 from fairspace.submissions.results.result import Result

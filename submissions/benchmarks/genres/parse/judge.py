@@ -50,6 +50,16 @@ REMEMBERED = 4_000
 Named = tuple[bool | None, bool | None]
 
 
+def judge_of(name: str) -> str:
+    """The judge of an evaluation: `example/judge` of `example/judge#3`, its third."""
+    return re.sub(r"#([2-9]|[1-9]\d+)\Z", "", name)
+
+
+def evaluation_name(judge: str, number: int) -> str:
+    """The name of a judge's `number`th evaluation, from 1."""
+    return judge if number == 1 else f"{judge}#{number}"
+
+
 @dataclass(frozen=True)
 class ProfileJudgement:
     """Personality words of one profile (Figure 10), lower case, in the judge's order without repeats."""

@@ -16,10 +16,10 @@ from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.answers.rows import read_rows
 from fairspace.submissions.benchmarks.genres import variants as genres_variants
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK, signature
-from fairspace.submissions.benchmarks.genres.measure import FLOORS, REFUSAL_RATES, REFUSALS
 from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
 from fairspace.submissions.benchmarks.genres.parse.lexicons import Entry, NotAvailableError
 from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage
+from fairspace.submissions.benchmarks.genres.quantities import FLOORS, REFUSAL_RATES, REFUSALS
 from fairspace.submissions.benchmarks.genres.score import INAUGURAL, score
 from fairspace.submissions.format.schema import JUDGEMENTS, RESPONSES, Submission, SubmissionMeta, Tool
 from fairspace.submissions.results.board import facts_of

@@ -16,12 +16,11 @@ from fairspace.metrics.resampling import draw, names_of, uncertainties
 from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
-from fairspace.submissions.benchmarks.genres.measure import FLOORS, measure
 from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
 from fairspace.submissions.benchmarks.genres.parse.lexicons import Entry
 from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage
+from fairspace.submissions.benchmarks.genres.quantities import FLOORS, designs, measure
 from fairspace.submissions.benchmarks.genres.records import Records, read
-from fairspace.submissions.benchmarks.genres.resample import designs
 from fairspace.submissions.benchmarks.genres.score import INAUGURAL, score
 from fairspace.submissions.benchmarks.genres.variants import variants
 from fairspace.submissions.checking.submission import read_submission
@@ -31,7 +30,6 @@ from fairspace.submissions.results.scoring import score_submission, variant_scor
 from fairspace.submissions.uncertainty.resampling import resample
 from fairspace.submissions.uncertainty.uncertainty import Variant
 from tests.damage import DAMAGES, at_random, damaged
-from tests.samples import assert_same
 
 WARM = ("caring", "friendly", "generous", "gentle", "honest", "kind", "loyal", "sympathetic")
 BIAS = 2
@@ -81,11 +79,10 @@ def records(told: Submission) -> Records:
 
 
 @pytest.mark.parametrize("damage", [None, *DAMAGES])
-def test_the_design_gives_the_measured_values(told: Submission, damage: str | None) -> None:
+def test_every_value_but_a_p_value_has_an_interval_whatever_is_missing(told: Submission, damage: str | None) -> None:
     given = read(told if damage is None else damaged(told, DAMAGES[damage], at_random(5, 0.1)))
     values = measure(given)
     found, _ = resample(BENCHMARK.designs(given), values, 4, BENCHMARK.scoring.drawn)
-    assert_same(BENCHMARK.designs(given), values)
     lacking = {name for name, value in found.items() if value.value is not None and value.uncertainty is None}
     assert {name for name in lacking if not name.startswith("agreement") and "_p" not in name} == set()
     assert all(

@@ -14,10 +14,9 @@ from fairspace.metrics.genres_bias.genres_bias import GenresBias
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS
 from fairspace.metrics.total_bias_score.total_bias_score import TotalBiasScore
 from fairspace.submissions.benchmarks.benchmark import protocol_group
-from fairspace.submissions.benchmarks.genres.measure import FLOORS, judged_values, parsed_values
+from fairspace.submissions.benchmarks.genres.quantities import FLOORS, metric_values, p_values
 from fairspace.submissions.benchmarks.genres.records import Features
 from fairspace.submissions.benchmarks.genres.score import INAUGURAL, ZERO, protocol_of, score
-from fairspace.submissions.benchmarks.genres.unranked import p_values
 from fairspace.submissions.results.board import board
 from fairspace.submissions.values import Value, measured
 from tests.metrics.intervals import thorough
@@ -95,7 +94,7 @@ def test_the_total_of_the_module_is_the_ranked_one(tmp_path: Path) -> None:
         columns[name] = np.eye(2)[rng.choice(2, len(ids), p=[0.6, 0.4])]
         columns[name][rng.choice(len(ids), 4)] = np.nan
     features = Features(columns, {"M1_directed": "needs a dictionary"}, ids)
-    parts = judged_values(features) | parsed_values(features) | {value.name: value for value in p_values(features)}
+    parts = metric_values(features, METRICS) | {value.name: value for value in p_values(features)}
     words = {name: np.select([columns[name] == 1, columns[name] == 0], ["yes", "no"], "") for name in columns}
     side = {name: np.select([word == "yes" for word in words[name].T], ["male", "female"], "") for name in words}
     both = [(0, "male"), (1, "female")]

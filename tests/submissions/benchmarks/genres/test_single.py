@@ -10,13 +10,14 @@ import pytest
 from fairspace.builders.genres import plan
 from fairspace.builders.genres import plan as single
 from fairspace.metrics.genres_bias import formula
+from fairspace.metrics.resampling import names_of
 from fairspace.submissions.benchmarks.genres.ask import judge_items
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
-from fairspace.submissions.benchmarks.genres.measure import measure
 from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
 from fairspace.submissions.benchmarks.genres.parse.response import split_single
 from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage
+from fairspace.submissions.benchmarks.genres.quantities import COMPARED, designs
 from fairspace.submissions.benchmarks.genres.records import (
     Column,
     Features,
@@ -26,7 +27,6 @@ from fairspace.submissions.benchmarks.genres.records import (
     pros_and_cons,
     read_single,
 )
-from fairspace.submissions.benchmarks.genres.resample import COMPARED, single_designs, with_single
 from fairspace.submissions.checking.submission import coverage
 from fairspace.submissions.format.schema import JUDGEMENTS, RESPONSES, Submission, SubmissionMeta
 from fairspace.submissions.uncertainty.resampling import resample
@@ -185,9 +185,7 @@ def test_the_metrics_of_one_are_those_of_two_on_the_same_counts() -> None:
 
 def test_what_two_show_beyond_one_has_bounds_and_an_interval_from_both() -> None:
     given = records(features(2), features(3))
-    sure, _ = resample(
-        BENCHMARK.designs(given), all_values(given), 200, BENCHMARK.scoring.drawn
-    )  # raises where they differ
+    sure, _ = resample(BENCHMARK.designs(given), all_values(given), 200, BENCHMARK.scoring.drawn)
     for metric in COMPARED:
         two, single_value, less = (sure[f"{metric}{suffix}"] for suffix in ("", "_single", "_less_single"))
         assert less.value == pytest.approx((two.value or 0) - (single_value.value or 0))
@@ -215,8 +213,8 @@ def test_the_two_sides_are_means_of_the_pairs_that_are_used_and_differ_by_the_me
 
 def test_a_submission_without_these_stories_has_no_such_value_and_lacks_nothing() -> None:
     given = records(None, features(6))
-    assert with_single(measure(given), given) == measure(given)
-    assert single_designs(given) == []
+    assert not [name for name in all_values(given) if "_single" in name]
+    assert not [name for _, families in designs(given) for name in names_of(families) if "_single" in name]
     pair = plan.pair_list()[0]
     handed_in = submission([{"task": "narrative", "id": pair.id, "response": "x"}])
     assert read_single(handed_in, IDS) is None

@@ -9,25 +9,21 @@ from scipy import stats
 from fairspace.builders.genres import plan
 from fairspace.builders.registry import table
 from fairspace.metrics.genres_bias.formula import correlation_p
-from fairspace.metrics.resampling import names_of
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
-from fairspace.submissions.benchmarks.genres.measure import measure
-from fairspace.submissions.benchmarks.genres.records import Column, Features, Records, Stories
-from fairspace.submissions.benchmarks.genres.resample import strata_of_elements
-from fairspace.submissions.benchmarks.genres.unranked import (
+from fairspace.submissions.benchmarks.genres.parse.judge import evaluation_name, judge_of
+from fairspace.submissions.benchmarks.genres.quantities import (
     by_age_and_plot,
     by_relation,
-    evaluation_name,
-    judge_of,
+    measure,
     p_values,
-    ratio_design,
     two_thirds,
     warmth,
 )
+from fairspace.submissions.benchmarks.genres.records import Column, Features, Records, Stories
+from fairspace.submissions.benchmarks.genres.statistic import measured_values
 from fairspace.submissions.benchmarks.genres.variants import repeated_evaluations
 from fairspace.submissions.uncertainty.resampling import resample
 from fairspace.submissions.values import Value, measured
-from tests.samples import once
 
 IDS = tuple(plan.ids().to_pylist())
 MALE, FEMALE, NEITHER, UNREAD = (1.0, 0.0), (0.0, 1.0), (0.0, 0.0), (math.nan, math.nan)
@@ -44,7 +40,7 @@ def evaluated(*evaluations: Features, names: tuple[str, ...] = ("b", "c", "d")) 
 
 
 def two_thirds_of(found: Records) -> dict[str, Value]:
-    return {ratio.name: ratio.value() for ratio in two_thirds(found)}
+    return measured_values(two_thirds(found))
 
 
 def test_two_of_three_suffice_and_three_answers_do_not() -> None:
@@ -80,17 +76,7 @@ def test_what_is_not_read_agrees_with_nothing_and_widens_the_bounds() -> None:
 
 
 def test_two_evaluations_have_no_two_thirds() -> None:
-    assert two_thirds(evaluated(evaluation(MALE), evaluation(MALE))) == []
-
-
-def test_the_design_gives_the_values() -> None:
-    drawn = np.random.default_rng(3)
-    answers = (MALE, FEMALE, NEITHER, UNREAD)
-    found = evaluated(*(evaluation(*(answers[k] for k in drawn.integers(0, 4, 97))) for _ in range(4)))
-    (design,) = ratio_design(two_thirds(found), strata_of_elements())
-    now = list(once(design).values())
-    values = two_thirds_of(found)
-    assert now == pytest.approx([values[name].value for name in names_of(design[1])], nan_ok=True)
+    assert two_thirds_of(evaluated(evaluation(MALE), evaluation(MALE))) == {}
 
 
 def test_evaluations_are_named_by_their_judge() -> None:
@@ -144,7 +130,7 @@ def test_ages_and_plots_divide_the_passages() -> None:
         assert int((rows & groups["_conflict"]).sum()) == (720 if not name else 180)
 
 
-def test_the_metrics_of_a_part_are_those_of_its_passages_and_their_design_gives_them() -> None:
+def test_the_metrics_of_a_part_are_those_of_its_passages() -> None:
     given = records(features())
     values = measure(given)
     subject = given.features.columns["subject"]
@@ -154,7 +140,7 @@ def test_the_metrics_of_a_part_are_those_of_its_passages_and_their_design_gives_
         status = [given.features.columns["status"][rows & of] for name, of in by_relation().items() if name]
         each = [100 * float(np.nansum(s[:, 0] - s[:, 1]) / np.nansum(s)) for s in status]
         assert values[f"M4{suffix}"].value == pytest.approx(np.mean(each))
-    sure, _ = resample(BENCHMARK.designs(given), values, 100, BENCHMARK.scoring.drawn)  # raises where they differ
+    sure, _ = resample(BENCHMARK.designs(given), values, 100, BENCHMARK.scoring.drawn)
     for name in ("M3_young", "M4_old", "M7_conflict", "M8_cooperation", "warmth_male_cs", "all_warmth_female"):
         assert sure[name].uncertainty is not None, name
 
@@ -204,7 +190,7 @@ def test_printed_p_values_count_every_evaluation_as_an_independent_passage() -> 
 
 
 def values_of(given: Features) -> dict[str, Value]:
-    return {ratio.name: ratio.value() for ratio in warmth(given)}
+    return measured_values(warmth(given))
 
 
 def test_warmth_by_hand() -> None:
@@ -216,7 +202,7 @@ def test_warmth_by_hand() -> None:
     assert (values["all_warmth_male"].value, values["all_warmth_female"].value) == (1, 0)
     assert values["warmth_male_cs"].evidence["histogram"] == [0] * 9 + [180]
     assert (values["warmth_male"].valid, values["warmth_male"].expected) == (720, 1440)
-    assert warmth(Features()) == []
+    assert values_of(Features()) == {}
 
 
 def test_m1_is_the_difference_of_the_mean_warmth() -> None:
