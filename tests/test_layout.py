@@ -28,7 +28,7 @@ OTHER_FINDERS = {"fairspace", "fairspace.measuring", "fairspace.submissions.comm
 READ = (ast.Call, ast.Compare, ast.Dict, ast.Import, ast.ImportFrom, ast.List, ast.MatchValue, ast.Set, ast.Tuple)
 IMPORT = re.compile(r"^\s*(?:from ([\w.]+) import |import ([\w.]+))", re.MULTILINE)
 OF_BENCHMARKS = re.compile(
-    r"fairspace\.(builders|metrics)\.|fairspace\.submissions\.benchmarks\.(names$|NAMED\.)"
+    r"fairspace\.(builders|metrics)\.|fairspace\.submissions\.(names$|benchmarks\.NAMED\.)"
     r"|fairspace\.leaderboard_space\.boards\.NAMED$".replace("NAMED", f"({'|'.join(NAMES)})")
 )
 """Modules that may decide by a benchmark's name: its own, and those below all of them."""

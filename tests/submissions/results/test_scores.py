@@ -22,6 +22,7 @@ from fairspace.submissions.benchmarks.scoring_table import (
     falling,
     same,
 )
+from fairspace.submissions.results import draws as of_scores
 from fairspace.submissions.results.draws import (
     Drawn,
     Draws,
@@ -31,7 +32,6 @@ from fairspace.submissions.results.draws import (
     uncertainties_of,
     with_uncertainty,
 )
-from fairspace.submissions.uncertainty import scores as of_scores
 from fairspace.submissions.values import Value, measured
 
 K = 200
