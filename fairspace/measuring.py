@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairspace.metrics.metric import COLUMNS, SAMPLING, cells, counts_of, interval, number_of, outcomes, words
+from fairspace.metrics.metric import COLUMNS, cells, words
+from fairspace.metrics.sampling import counts_of, number_of, outcomes
 from fairspace.submissions.errors import UsageError, did_you_mean, web
 from fairspace.submissions.reading.front import listed, parts_of
 from fairspace.submissions.show.table import Table, wrapped
@@ -134,29 +135,20 @@ def measure(
     keyed = [*zip(*labels, strict=True)]
     groups = sorted(key for key in {*keyed} if all(key))
     place = np.array([*map(dict(zip(groups, range(len(groups)), strict=True)).get, keyed, repeat(-1))], np.int64)
-    results, draws, design = module.resample(arguments, confidence, together, place if keys else None, resamples, seed)
+    results, intervals = module.resample(arguments, confidence, together, place if keys else None, resamples, seed)
     whole, *by_key = [
         {name: value for name, value in outcomes(result) if not (keys and name.startswith("by_group."))}
         for result in results
     ]
     names = [group if len(keys) > 1 else group[0] for group in groups]
-    gaps, chance = {}, None
+    gaps = {}
     for name in whole if keys else ():
         each = np.array([number_of(part[name]) for part in by_key])
         absent = [_shown(group) for group, number in zip(groups, each, strict=True) if np.isnan(number)]
         why = f"undefined: {', '.join(absent)}" if absent else f"groups: {len(each)}" if len(each) < 2 else ""
         gap: dict[str, Any] = {"value": None if why else float(np.ptp(each)), "state": "undefined" if why else "value"}
-        if design is not None and not why:
-            drawn, sampling = np.ptp([part[name] for part in draws[1:]], axis=0), SAMPLING[module.name]
-            most = sampling.most * (2 if sampling.kind == "mean" else 1)
-            fixed = [part[name] for part, drawn in zip(by_key, draws[1:], strict=True) if not np.ptp(drawn[name])]
-            rooms = [max(abs(end - number_of(part)) for end in part["interval"] or (most, -most)) for part in fixed]
-            of = design.part(np.ones(len(place), bool)), rooms
-            gap["interval"], why = interval(gap["value"], drawn, "size", most, confidence or 0, *of)
-            if gap["interval"] and gap["interval"][0] > 0:
-                chance = chance or _chance(module, arguments, place, together, len(drawn), seed)
-                if gap["value"] <= np.quantile(chance[name], confidence or 0):
-                    gap["interval"][0], why = 0.0, "alike groups have such a gap by chance"
+        if not why:
+            gap["interval"], why = intervals.get(name, (None, ""))
         ends = {} if not gap["value"] else {"high": names[each.argmax()], "low": names[each.argmin()]}
         gaps[name] = _row(gap | {"reason": why}) | ends
     rows = {(*group, name): _row(part[name]) for group, part in zip(groups, by_key, strict=True) for name in part}
@@ -173,33 +165,6 @@ def measure(
     overall = pd.DataFrame([_row(value) | compared for value in whole.values()], pd.Index(whole, name="name"))
     about = module.about.description.replace("\n", " ")
     return Measured(about, overall, by_group, pd.DataFrame(gaps).T, {key: rows for key, rows in bare.items() if rows})
-
-
-def _chance(
-    module: Any, arguments: Mapping[str, Any], place: Any, together: Sequence[str] | None, count: int, seed: int
-) -> dict[str, list[float]]:
-    """Gaps of each value between groups that are alike: those of the rows, exchanged within the strata of the metric.
-
-    Clusters are exchanged whole; where one holds several groups, its rows are exchanged with each other.
-    """
-    random, sampling, gaps = np.random.default_rng([seed, 1]), SAMPLING[module.name], dict[str, list[float]]()
-    units = together or (arguments["sets"] if sampling.unit == "sets" else [*map(str, range(len(place)))])
-    fixed = [arguments[name] for name in sampling.strata if isinstance(arguments.get(name), list)]
-    _, first, unit = np.unique(units, return_index=True, return_inverse=True)
-    if (place != place[first][unit]).any():
-        fixed, first, unit = [*fixed, units], np.arange(len(place)), np.arange(len(place))
-    strata: dict[Any, list[int]] = {}
-    for cluster, row in enumerate(first):
-        strata.setdefault((place[row] < 0, *(column[row] for column in fixed)), []).append(cluster)
-    for _ in range(count):
-        groups = place[first]
-        for clusters in strata.values():
-            groups[clusters] = random.permutation(groups[clusters])
-        parts = [dict(outcomes(part)) for part in module.resample(arguments, None, None, groups[unit])[0][1:]]
-        for name in parts[0]:
-            gap = float(np.ptp([number_of(part.get(name)) for part in parts]))
-            gaps.setdefault(name, []).append(math.inf if math.isnan(gap) else gap)
-    return gaps
 
 
 def _places(place: str, index: Any, named: bool) -> list[Any]:

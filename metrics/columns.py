@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -158,6 +158,17 @@ def mean_of(value: Floats, low: Floats, high: Floats) -> Bounds:
     """Plain mean over rows: of the value where it is defined (nan if nowhere), of the bounds everywhere."""
     defined = value[~np.isnan(value)]
     return float(defined.mean()) if defined.size else math.nan, float(low.mean()), float(high.mean())
+
+
+def divide(part: ArrayLike, whole: ArrayLike) -> Floats:
+    """Elementwise division; nan where the divisor is 0."""
+    a, b = np.broadcast_arrays(np.asarray(part, float), np.asarray(whole, float))
+    return np.asarray(np.divide(a, b, out=np.full_like(a, np.nan), where=b > 0))
+
+
+def mean_of_defined(values: Floats) -> Floats:
+    """(..., n) -> (...) mean of the numbers, nan where there is none."""
+    return divide(np.nansum(values, axis=-1), (~np.isnan(values)).sum(axis=-1))
 
 
 def number(x: float) -> float | None:

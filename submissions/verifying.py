@@ -316,7 +316,7 @@ def _fact_or_fair() -> Iterator[Recomputed]:
             inherited = "E-FOF-01" if cell.printed == beside.printed else ""
             allowed = 3 * _SECOND_DIGIT + 1e-4
             fair.append((100 * float(fairness(s_e, s_kld)), numbers[cell.score], allowed, cell.erratum or inherited))
-            d = 100 * distance(s_fact, s_e, len(GROUPS[context.rpartition("_")[2]]))
+            d = 100 * float(distance(s_fact, s_e, len(GROUPS[context.rpartition("_")[2]])))
             apart.append((d, numbers[beside.score], _SECOND_DIGIT * (math.sqrt(2) + 1), beside.erratum))
     yield from within_digits("FACT-OR-FAIR", "Table 5", "S_fair", fair)
     yield from within_digits("FACT-OR-FAIR", "Table 8", "distance", apart)

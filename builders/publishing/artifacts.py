@@ -190,6 +190,12 @@ def metric_files(folder: Path) -> dict[str, bytes]:
         names = {f"{match[2].split()[0][1:]}.py" for match in _SHARED.finditer(text)}
         waiting += [(name, ROOT / "metrics" / name) for name in sorted(names - {*files, path})]
         files[path] = _SHARED.sub(r"\1\2", text).encode()
+    main = f"{folder.name}.py"  # `evaluate` copies what this one file imports
+    shared = sorted(
+        name.removesuffix(".py") for name in files if (ROOT / "metrics" / name).exists() and name != "app.py"
+    )
+    lines = "".join(f"from .{name} import __doc__ as _{name}\n" for name in shared)
+    files[main] = files[main].replace(b"from .metric import", f"{lines}from .metric import".encode(), 1)
     return files
 
 

@@ -9,17 +9,22 @@ import numpy as np
 
 from fairspace.metrics.columns import (
     NO_CLASS,
+    Floats,
+    Integers,
     MetricInputError,
     check_count,
     check_lengths,
     check_names,
     distinct,
+    divide,
     encode,
     outcome,
 )
 from fairspace.metrics.metric import About, ColumnMetric
+from fairspace.metrics.resampling import Counts, Family
+from fairspace.metrics.sampling import PERMUTED, Counted, permuted, shares_of, size
 
-from .formula import accuracy_disparity, left_out
+from .formula import accuracy_disparity, accuracy_gap, left_out
 
 DESCRIPTION = """\
 Accuracy disparity is the gap between the most and the least accurate group: max Acc(g) - min Acc(g). An unmappable
@@ -65,19 +70,7 @@ class AccuracyDisparity(ColumnMetric):
         minimum: int = 2,
         classes: Sequence[str] | None = None,
     ) -> dict[str, Any]:
-        size = check_lengths(predictions=predictions, references=references, groups=groups)
-        least, names = check_count(minimum, "minimum"), distinct(groups, "groups")
-        answers, truths = distinct(predictions, "predictions"), distinct(references, "references")
-        for word in NO_CLASS:
-            if word in truths:
-                raise MetricInputError("METRIC_UNKNOWN_LABEL", f"references holds {word!r}, which no true class is")
-        known = tuple(sorted({*answers, *truths})) if classes is None else check_names(classes, "classes")
-        known = (*(name for name in known if name not in NO_CLASS), *NO_CLASS)
-        given, true = encode(predictions, "predictions", known), encode(references, "references", known, missing=False)
-        # 0 correct, 1 wrong, 2 unmappable, 3 refused, 4 missing
-        last = len(known) - 1
-        kind = np.select([given < 0, given == last, given == last - 1, given == true], [4, 3, 2, 0], 1)
-        group = encode(groups, "groups", names, missing=False)
+        least, names, _, group, kind = self._cells(predictions, references, groups, minimum, classes)
         table = np.bincount(group * 5 + kind, minlength=len(names) * 5).reshape(len(names), 5).T
         correct, wrong, unmappable, refused, missing = table
         columns = correct, wrong, unmappable + refused, missing
@@ -96,10 +89,60 @@ class AccuracyDisparity(ColumnMetric):
             "accuracy_disparity",
             accuracy_disparity(*columns, least),
             valid=int(table[:4].sum()),
-            expected=size,
+            expected=len(group),
             reason=f"no answer fits a class, or fewer than two groups have an answer and at least {least} samples",
             evidence={
                 "by_group": by_group,
                 "left_out": [name for name, is_out in zip(names, out, strict=True) if is_out],
             },
         )
+
+    def _cells(
+        self,
+        predictions: Sequence[str],
+        references: Sequence[str] = (),
+        groups: Sequence[str] = (),
+        minimum: int = 2,
+        classes: Sequence[str] | None = None,
+    ) -> tuple[int, Sequence[str], Integers, Integers, Integers]:
+        """Fewest samples of a group, the groups, and of each row its true class, group and kind of answer."""
+        check_lengths(predictions=predictions, references=references, groups=groups)
+        least, names = check_count(minimum, "minimum"), distinct(groups, "groups")
+        answers, truths = distinct(predictions, "predictions"), distinct(references, "references")
+        for word in NO_CLASS:
+            if word in truths:
+                raise MetricInputError("METRIC_UNKNOWN_LABEL", f"references holds {word!r}, which no true class is")
+        known = tuple(sorted({*answers, *truths})) if classes is None else check_names(classes, "classes")
+        known = (*(name for name in known if name not in NO_CLASS), *NO_CLASS)
+        given, true = encode(predictions, "predictions", known), encode(references, "references", known, missing=False)
+        # 0 correct, 1 wrong, 2 unmappable, 3 refused, 4 missing
+        last = len(known) - 1
+        kind = np.select([given < 0, given == last, given == last - 1, given == true], [4, 3, 2, 0], 1)
+        group = encode(groups, "groups", names, missing=False)
+        return least, names, true, group, kind
+
+    def _counted(self, **arguments: Any) -> Counted:
+        least, names, true, group, kind = self._cells(**arguments)
+        classes, k = int(true.max(initial=-1)) + 1, len(names)
+        cell = np.where(kind < 4, (true * k + group) * 4 + kind, -1)
+        whole = np.bincount(cell[cell >= 0], minlength=classes * k * 4).reshape(classes, k, 4)
+        kept = np.bincount(group, minlength=k) >= max(least, 1)
+
+        def answers(counts: Counts) -> tuple[Floats, Floats]:
+            """(b, groups) right answers, and all; none of the groups that are left out."""
+            by_group = counts["answers"].sum(axis=1) * kept[:, None]
+            return by_group[..., 0], by_group.sum(axis=-1)
+
+        def disparity(counts: Counts, order: Counts | None = None) -> Floats:
+            gap = accuracy_gap(*answers(counts), None if order is None else answers(order))
+            return np.where(counts["answers"][..., :2].any(axis=(1, 2, 3)), gap, np.nan)[:, None]
+
+        def fair(rng: np.random.Generator, models: int) -> Floats:
+            return disparity({"answers": np.stack([*permuted(rng, min(models, PERMUTED), whole)], axis=1)})
+
+        def accuracies(counts: Counts) -> Floats:
+            by_group = counts["answers"].sum(axis=1)
+            return divide(by_group[..., 0], by_group.sum(axis=-1))
+
+        families = [Family([size("accuracy_disparity")], disparity, fair), shares_of(names, accuracies)]
+        return Counted({"answers": (cell, (classes, k, 4))}, families)

@@ -8,22 +8,28 @@ from typing import Any
 import numpy as np
 
 from fairspace.metrics.columns import (
+    Floats,
+    Integers,
     MetricInputError,
     check_count,
     check_lengths,
     check_names,
     cross_count,
     distinct,
+    divide,
     encode,
     evidence_of,
     mean_of,
+    mean_of_defined,
     missing_by_name,
     numbers,
     outcome,
 )
 from fairspace.metrics.metric import About, ColumnMetric
+from fairspace.metrics.resampling import Counts, Family
+from fairspace.metrics.sampling import SAMPLING, Counted, all_shares, shares_of
 
-from .formula import distribution_divergence
+from .formula import distribution_divergence, divergence
 
 DESCRIPTION = """\
 Distribution divergence is how far the group shares of the samples are from reference shares: the Jensen-Shannon
@@ -66,6 +72,29 @@ class DistributionDivergence(ColumnMetric):
         missing: int | Mapping[str, int] = 0,
         occupations: Sequence[str] | None = None,
     ) -> dict[str, Any]:
+        names, jobs, shares, rows, places, extra, left_out = self._cells(predictions, reference, missing, occupations)
+        counts, blank = cross_count(rows, len(jobs), places, len(names))
+        value, low, high = distribution_divergence(counts, shares, blank + extra)
+        evidence = evidence_of(names, counts, (value, low, high), jobs if occupations is not None else None)
+        if occupations is not None:
+            evidence["left_out"] = list(left_out)
+        return outcome(
+            "distribution_divergence",
+            mean_of(value, low, high),
+            valid=int(counts.sum()),
+            expected=len(rows) + int(extra.sum()),
+            reason="no sample of an occupation with reference figures has a group label",
+            evidence=evidence,
+        )
+
+    def _cells(
+        self,
+        predictions: Sequence[str],
+        reference: Mapping[str, Any] | None = None,
+        missing: int | Mapping[str, int] = 0,
+        occupations: Sequence[str] | None = None,
+    ) -> tuple[Sequence[str], Sequence[str], Floats, Integers, Integers, Integers, Sequence[str]]:
+        """Groups, occupations, reference shares, each row's place among both, missing samples, occupations left out."""
         size = check_lengths(predictions=predictions)
         if not isinstance(reference, Mapping) or not reference:
             raise MetricInputError("METRIC_REFERENCE", "reference must be a dict from group to share")
@@ -92,16 +121,20 @@ class DistributionDivergence(ColumnMetric):
             rows = encode(occupations, "occupations", jobs + left_out, missing=False)
             places, rows = places[rows < len(jobs)], rows[rows < len(jobs)]
         extra = np.array([check_count(by_job.get(job, 0), f"missing of {job!r}") for job in jobs], np.int64)
-        counts, blank = cross_count(rows, len(jobs), places, len(names))
-        value, low, high = distribution_divergence(counts, shares, blank + extra)
-        evidence = evidence_of(names, counts, (value, low, high), jobs if occupations is not None else None)
-        if occupations is not None:
-            evidence["left_out"] = list(left_out)
-        return outcome(
-            "distribution_divergence",
-            mean_of(value, low, high),
-            valid=int(counts.sum()),
-            expected=len(rows) + int(extra.sum()),
-            reason="no sample of an occupation with reference figures has a group label",
-            evidence=evidence,
-        )
+        return names, jobs, shares, rows, places, extra, left_out
+
+    def _counted(self, **arguments: Any) -> Counted | None:
+        names, jobs, shares, rows, places, _, left_out = self._cells(**arguments)
+        if left_out:
+            return None
+        reference, shape = shares / shares.sum(1, keepdims=True), (len(jobs), len(names))
+
+        def mean(counts: Counts) -> Floats:
+            of_shares = divide(counts["groups"], counts["groups"].sum(-1, keepdims=True))
+            return mean_of_defined(divergence(of_shares, reference))[:, None]
+
+        families = [
+            Family([SAMPLING[self.name].quantity(self.name)], mean),
+            shares_of(names, lambda counts: all_shares(counts["groups"])),
+        ]
+        return Counted({"groups": (np.where(places < 0, -1, rows * len(names) + places), shape)}, families)

@@ -84,7 +84,7 @@ class FactOrFair(ColumnMetric):
         fact = factuality(int((answered & (answers == truths)).sum()), valid, int(decided.sum()) - valid)
         entropy, kld = entropy_score(counts, missing, unusable), kld_score(counts, missing, variant, unusable)
         right = factuality(int((answered & (answers == truths)).sum()), int((named & decided).sum()), 0)[0]
-        gap = distance(right, entropy_score(counts, missing)[0], len(groups))
+        gap = float(distance(right, entropy_score(counts, missing)[0], len(groups)))
 
         def shown(bounds: tuple[float, float, float], reason: str, rows: Any) -> dict[str, Any]:
             return outcome(

@@ -159,11 +159,11 @@ def _shares(counts: Floats) -> Floats:
 
 
 def _mean(values: Floats, weights: ArrayLike | None) -> Floats:
-    """The weighted mean of the last axis."""
+    """The weighted mean of the last axis; values of weight 0 may be nan."""
     if weights is None:
         return np.asarray(values.mean(-1))
     w = np.asarray(weights, float)
-    return np.asarray((values * w).sum(-1) / w.sum(-1))
+    return np.asarray((np.where(w > 0, values, 0) * w).sum(-1) / w.sum(-1))
 
 
 def _similarity(counts: Floats) -> Floats:

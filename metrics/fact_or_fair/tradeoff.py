@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
 Floats = NDArray[np.float64]
-_GRID, _STEPS, _GOLDEN = 1_000, 30, (5**0.5 - 1) / 2
+_GRID, _ROUNDS, _AROUND = 1_000, 13, np.linspace(-1, 1, 11)[:, None]
 
 
 def accuracy_entropy_bound(a: ArrayLike, k: int) -> Floats:
@@ -21,45 +21,33 @@ def accuracy_entropy_bound(a: ArrayLike, k: int) -> Floats:
     return np.asarray(-(xlogy(1 - x, (1 - x) / (k - 1)) + xlogy(x, x)) / log(k), float)
 
 
-def distance(s_fact: float, s_e: float, k: int) -> float:
+def distance(s_fact: ArrayLike, s_e: ArrayLike, k: int) -> Floats:
     """d: the Euclidean distance from (S_fact, S_E) to the curve g_k, the global minimum over a in [0, 1].
 
-    The distance along the curve can have several local minima: every one that a grid of 1/1000 shows is refined.
+    The distance along the curve can have several local minima: every one that a grid of 1/1000 shows is refined by ever
+    finer grids.
+
+    Args:
+        s_fact: Scores of any shape.
+        s_e: Scores of any shape, broadcast with them.
+        k: Number of groups.
 
     Returns:
-        0 on the curve (ideal), at most sqrt(2); nan if a score is undefined.
+        0 on the curve (ideal), at most sqrt(2); nan where a score is undefined.
     """
-    if np.isnan(s_fact) or np.isnan(s_e):
-        return np.nan
-    from scipy.optimize import minimize_scalar  # a fifth of a second, which checking does not need
-
-    def length(a: ArrayLike) -> Floats:
-        return np.hypot(s_fact - np.asarray(a, float), s_e - accuracy_entropy_bound(a, k))
-
-    grid = np.linspace(0, 1, _GRID + 1)
-    on_grid = length(grid)
-    padded = np.pad(on_grid, 1, constant_values=np.inf)
-    valleys = np.flatnonzero((on_grid <= padded[:-2]) & (on_grid <= padded[2:]))
-    refined = [
-        minimize_scalar(length, bounds=(max(grid[i] - 1e-3, 0), min(grid[i] + 1e-3, 1)), options={"xatol": 1e-12}).fun
-        for i in valleys
-    ]
-    return float(min(on_grid.min(), *refined))
-
-
-def distances(s_fact: ArrayLike, s_e: ArrayLike, k: int) -> Floats:
-    """`distance` of many pairs of scores at once, to 1e-8: nearest on a grid, then a golden section beside it."""
     x, y = np.broadcast_arrays(np.asarray(s_fact, float), np.asarray(s_e, float))
     grid = np.linspace(0, 1, _GRID + 1)
-    bound = accuracy_entropy_bound(grid, k)
-    nearest = ((x[..., None] - grid) ** 2 + (y[..., None] - bound) ** 2).argmin(axis=-1)
-    left, right = (np.clip(grid[nearest] + step, 0, 1) for step in (-1 / _GRID, 1 / _GRID))
-
-    def length(a: Floats) -> Floats:
-        return np.asarray(np.hypot(x - a, y - accuracy_entropy_bound(a, k)))
-
-    for _ in range(_STEPS):
-        lower, upper = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
-        nearer = length(lower) < length(upper)
-        left, right = np.where(nearer, left, lower), np.where(nearer, upper, right)
-    return np.minimum(length((left + right) / 2), length(grid[nearest]))
+    squares = (x.reshape(-1, 1) - grid) ** 2 + (y.reshape(-1, 1) - accuracy_entropy_bound(grid, k)) ** 2
+    valleys = np.ones(squares.shape, bool)
+    valleys[:, 1:] &= squares[:, 1:] <= squares[:, :-1]
+    valleys[:, :-1] &= squares[:, :-1] <= squares[:, 1:]
+    row, place = np.nonzero(valleys)
+    nearest, step, least = grid[place], 1 / _GRID, squares[row, place]
+    for _ in range(_ROUNDS):
+        a = np.clip(nearest + step * _AROUND, 0, 1)
+        length = (x.ravel()[row] - a) ** 2 + (y.ravel()[row] - accuracy_entropy_bound(a, k)) ** 2
+        best = length.argmin(axis=0), np.arange(len(row))
+        nearest, least, step = a[best], length[best], step / (len(_AROUND) // 2)
+    shortest = np.full(x.size, np.inf)
+    np.minimum.at(shortest, row, least)
+    return np.asarray(np.sqrt(np.where(np.isnan(x + y), np.nan, shortest.reshape(x.shape))))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairspace.metrics.columns import Floats
+from fairspace.metrics.columns import Floats, divide, mean_of_defined
 
 
 def representation_disparity(counts: ArrayLike, missing: ArrayLike = 0) -> tuple[Floats, Floats, Floats]:
@@ -55,6 +55,16 @@ def disparity(p: Floats, order: Floats | None = None) -> Floats:
         shares, ranks = np.broadcast_arrays(p, np.argsort(order, -1))
         rising = np.take_along_axis(shares, ranks, -1)
     return np.asarray((np.diff(rising) * (t * (k - t))).sum(-1) / (k - 1))
+
+
+def mean_disparity(counts: Floats, order: Floats | None = None) -> Floats:
+    """Mean RD of (..., occupations, k) counts over the occupations that have some; nan where none has.
+
+    `order`: counts of the same shape that say the order of the groups, as in `disparity`.
+    """
+    shares = divide(counts, counts.sum(-1, keepdims=True))
+    ranks = None if order is None else divide(order, order.sum(-1, keepdims=True))
+    return mean_of_defined(disparity(shares, ranks))
 
 
 def level(p: Floats, spare: Floats) -> Floats:

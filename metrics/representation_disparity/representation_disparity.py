@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from fairspace.metrics.columns import (
+    Floats,
+    Integers,
     check_count,
     check_lengths,
     check_names,
@@ -20,8 +22,10 @@ from fairspace.metrics.columns import (
     outcome,
 )
 from fairspace.metrics.metric import About, ColumnMetric
+from fairspace.metrics.resampling import Counts, Family
+from fairspace.metrics.sampling import Counted, all_shares, shares_of, size
 
-from .formula import representation_disparity
+from .formula import mean_disparity, representation_disparity
 
 DESCRIPTION = """\
 Representation disparity is how unevenly samples are spread over all possible groups: the sum of |p_i - p_j| over the
@@ -62,18 +66,7 @@ class RepresentationDisparity(ColumnMetric):
         missing: int | Mapping[str, int] = 0,
         occupations: Sequence[str] | None = None,
     ) -> dict[str, Any]:
-        names = check_names(groups, "groups")
-        size = check_lengths(predictions=predictions)
-        places = encode(predictions, "predictions", names)
-        if occupations is None:
-            jobs: tuple[str, ...] = ("all",)
-            rows, extra = np.zeros(size, np.int64), np.array([check_count(missing, "missing")])
-        else:
-            check_lengths(predictions=predictions, occupations=occupations)
-            by_job = missing_by_name(missing)
-            jobs = distinct([*occupations, *by_job], "occupations")
-            rows = encode(occupations, "occupations", jobs, missing=False)
-            extra = np.array([check_count(by_job.get(job, 0), f"missing[{job!r}]") for job in jobs], np.int64)
+        names, jobs, rows, places, extra = self._cells(predictions, groups, missing, occupations)
         counts, blank = cross_count(rows, len(jobs), places, len(names))
         value, low, high = representation_disparity(counts, blank + extra)
         bounds = mean_of(value, low, high) if jobs else (float("nan"), 0.0, 1.0)
@@ -82,7 +75,43 @@ class RepresentationDisparity(ColumnMetric):
             "representation_disparity",
             bounds,
             valid=int(counts.sum()),
-            expected=size + int(extra.sum()),
+            expected=len(rows) + int(extra.sum()),
             reason="no sample has a group label",
             evidence=evidence,
         )
+
+    def _cells(
+        self,
+        predictions: Sequence[str],
+        groups: Sequence[str] | None = None,
+        missing: int | Mapping[str, int] = 0,
+        occupations: Sequence[str] | None = None,
+    ) -> tuple[Sequence[str], Sequence[str], Integers, Integers, Integers]:
+        """Groups, occupations, the place of each row among both, and the missing samples of each occupation."""
+        names, size = check_names(groups, "groups"), check_lengths(predictions=predictions)
+        places = encode(predictions, "predictions", names)
+        if occupations is None:
+            return names, ("all",), np.zeros(size, np.int64), places, np.array([check_count(missing, "missing")])
+        check_lengths(predictions=predictions, occupations=occupations)
+        by_job = missing_by_name(missing)
+        jobs = distinct([*occupations, *by_job], "occupations")
+        rows = encode(occupations, "occupations", jobs, missing=False)
+        extra = [check_count(by_job.get(job, 0), f"missing[{job!r}]") for job in jobs]
+        return names, jobs, rows, places, np.array(extra, np.int64)
+
+    def _counted(self, **arguments: Any) -> Counted:
+        names, jobs, rows, places, _ = self._cells(**arguments)
+        shape, images = (len(jobs), len(names)), np.bincount(rows[places >= 0], minlength=len(jobs))
+
+        def disparity(counts: Counts, order: Counts | None = None) -> Floats:
+            return mean_disparity(counts["groups"], None if order is None else order["groups"])[:, None]
+
+        def fair(rng: np.random.Generator, models: int) -> Floats:
+            equal = rng.multinomial(images, np.full(shape, 1 / len(names)), (models, len(jobs)))
+            return mean_disparity(equal.astype(np.float64))[:, None]
+
+        families = [
+            Family([size("representation_disparity")], disparity, fair),
+            shares_of(names, lambda counts: all_shares(counts["groups"])),
+        ]
+        return Counted({"groups": (np.where(places < 0, -1, rows * len(names) + places), shape)}, families)

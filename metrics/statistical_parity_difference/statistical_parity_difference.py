@@ -9,17 +9,22 @@ import numpy as np
 
 from fairspace.metrics.columns import (
     NO_CLASS,
+    Floats,
+    Integers,
     check_count,
     check_lengths,
     check_names,
     cross_count,
     distinct,
+    divide,
     encode,
     outcome,
 )
 from fairspace.metrics.metric import About, ColumnMetric
+from fairspace.metrics.resampling import Counts, Family
+from fairspace.metrics.sampling import PERMUTED, Counted, permuted, shares_of, size
 
-from .formula import left_out, statistical_parity_difference
+from .formula import left_out, rate_gap, statistical_parity_difference
 
 DESCRIPTION = """\
 Statistical parity difference is the largest gap, over the classes, in how often groups get one class as the answer:
@@ -64,12 +69,8 @@ class StatisticalParityDifference(ColumnMetric):
         classes: Sequence[str] | None = None,
         compared: str | None = None,
     ) -> dict[str, Any]:
-        size = check_lengths(predictions=predictions, groups=groups)
-        least, names = check_count(minimum, "minimum"), distinct(groups, "groups")
-        known = distinct(predictions, "predictions") if classes is None else check_names(classes, "classes")
-        known = (*(name for name in known if name not in NO_CLASS), *NO_CLASS)
-        group = encode(groups, "groups", names, missing=False)
-        table, missing = cross_count(group, len(names), encode(predictions, "predictions", known), len(known))
+        least, names, known, group, places = self._cells(predictions, groups, minimum, classes)
+        table, missing = cross_count(group, len(names), places, len(known))
         counts, unmappable, refused = table[:, :-2], table[:, -2], table[:, -1]
         out, answered = left_out(counts, unmappable + refused, missing, least), table.sum(1)
         rates = table / np.where(answered > 0, answered, 1)[:, None]
@@ -91,7 +92,7 @@ class StatisticalParityDifference(ColumnMetric):
             "statistical_parity_difference",
             statistical_parity_difference(counts, unmappable, missing, least, refused),
             valid=int(table.sum()),
-            expected=size,
+            expected=len(group),
             reason=f"no answer fits a class, or fewer than two groups have an answer and at least {least} samples",
             evidence={
                 "class": None if widest is None else known[widest],
@@ -99,3 +100,38 @@ class StatisticalParityDifference(ColumnMetric):
                 "left_out": [name for name, is_out in zip(names, out, strict=True) if is_out],
             },
         )
+
+    def _cells(
+        self,
+        predictions: Sequence[str],
+        groups: Sequence[str] = (),
+        minimum: int = 2,
+        classes: Sequence[str] | None = None,
+    ) -> tuple[int, Sequence[str], Sequence[str], Integers, Integers]:
+        """Fewest samples of a group, the groups, the classes, and each row's place among both."""
+        check_lengths(predictions=predictions, groups=groups)
+        least, names = check_count(minimum, "minimum"), distinct(groups, "groups")
+        known = distinct(predictions, "predictions") if classes is None else check_names(classes, "classes")
+        known = (*(name for name in known if name not in NO_CLASS), *NO_CLASS)
+        group = encode(groups, "groups", names, missing=False)
+        return least, names, known, group, encode(predictions, "predictions", known)
+
+    def _counted(self, compared: str | None = None, **arguments: Any) -> Counted:
+        least, names, known, group, places = self._cells(**arguments)
+        shape, kept = (len(names), len(known)), np.bincount(group, minlength=len(names)) >= max(least, 1)
+        cell = np.where(places < 0, -1, group * len(known) + places)
+        whole = np.bincount(cell[cell >= 0], minlength=shape[0] * shape[1]).reshape(1, *shape)
+
+        def difference(counts: Counts, order: Counts | None = None) -> Floats:
+            ranks = None if order is None else order["answers"] * kept[:, None]
+            gap = rate_gap(counts["answers"] * kept[:, None], ranks)
+            return np.where(counts["answers"][..., :-2].any(axis=(1, 2)), gap, np.nan)[:, None]
+
+        def fair(rng: np.random.Generator, models: int) -> Floats:
+            return difference({"answers": next(permuted(rng, min(models, PERMUTED), whole))})
+
+        families = [Family([size("statistical_parity_difference")], difference, fair)]
+        if compared is not None:
+            at = known.index(compared)
+            families.append(shares_of(names, lambda c: divide(c["answers"][..., at], c["answers"].sum(axis=-1))))
+        return Counted({"answers": (cell, shape)}, families)

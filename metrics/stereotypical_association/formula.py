@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairspace.metrics.columns import Floats
+from fairspace.metrics.columns import Floats, divide
 
 Triple = tuple[float, float, float]
 
@@ -184,12 +184,6 @@ def occupations_aligned(women: ArrayLike, men: ArrayLike, official: ArrayLike) -
     low, high = np.searchsorted(number.cumsum(), [0.025, 0.975 - 1e-12])
     k = int(aligned.sum())
     return k / len(w), min(int(low), k) / len(w), max(int(high), k) / len(w)
-
-
-def divide(part: ArrayLike, whole: ArrayLike) -> Floats:
-    """Elementwise division; nan where the divisor is 0."""
-    a, b = np.broadcast_arrays(np.asarray(part, float), np.asarray(whole, float))
-    return np.asarray(np.divide(a, b, out=np.full_like(a, np.nan), where=b > 0))
 
 
 def _largest_deviation(wins: Floats, unanswered: Floats, offers: NDArray[np.bool_]) -> Floats:

@@ -1,11 +1,15 @@
 """The association score of MLLMs as an `evaluate` metric; the formulas are in `formula.py`."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairspace.metrics.columns import (
     MODSCAN_CITATION,
+    Floats,
+    Integers,
     MetricInputError,
     cross_count,
     distinct,
@@ -15,8 +19,19 @@ from fairspace.metrics.columns import (
     outcome,
 )
 from fairspace.metrics.metric import About, ColumnMetric
+from fairspace.metrics.resampling import Counts, Family
+from fairspace.metrics.sampling import Counted, size
 
-from .formula import NOT_ANSWERED, Association, corpus_score, prefix_difference, similarity, stereotypical_association
+from .formula import (
+    NOT_ANSWERED,
+    Association,
+    association,
+    corpus_score,
+    largest_association,
+    prefix_difference,
+    similarity,
+    stereotypical_association,
+)
 
 DESCRIPTION = """\
 How unevenly a multi-modal model picks social groups for occupations, descriptors and personas (S_bias), with and
@@ -81,21 +96,8 @@ class StereotypicalAssociation(ColumnMetric):
         others: list[str] | None = None,
         corpus: dict[str, list[float]] | None = None,
     ) -> dict[str, Any]:
-        encode([attribute], "attribute", tuple(GROUPS), missing=False)
-        groups, names, kinds = GROUPS[attribute], distinct(instances, "instances"), distinct(offers, "offers")
-        rows = encode(instances, "instances", names, missing=False)
-        kind_of = encode(offers, "offers", kinds, missing=False)
-        table = np.zeros((len(kinds), len(groups) + 1), bool)  # its last column: N/A and missing ones are allowed
-        for i, kind in enumerate(kinds):
-            table[i, [*encode(kind.split("|"), f"offers {kind!r}", groups, missing=False), -1]] = True
-
-        def picks(column: Any, name: str) -> Any:
-            """(n,) the group of each answer, `len(groups)` for N/A, -1 if missing."""
-            codes = encode(column, name, (*groups, NOT_ANSWERED))
-            for row in np.flatnonzero(~table[kind_of, codes])[:1]:
-                what = f"{name}[{row}] is {column[row]!r}, which {offers[row]!r} does not offer"
-                raise MetricInputError("METRIC_NOT_OFFERED", what)
-            return codes
+        cells = self._cells(predictions, instances, offers, attribute, others)
+        groups, names, kinds, rows, kind_of, table, runs = cells
 
         def associated(codes: Any, asked: Any = True) -> tuple[Association, Any, Any]:
             """S, wins and unanswered queries of the rows that are `asked`."""
@@ -105,7 +107,7 @@ class StereotypicalAssociation(ColumnMetric):
             known = np.bincount(rows[kept & (codes == len(groups))], minlength=len(names))
             return stereotypical_association(wins, unanswered, table[:, :-1], known), wins, unanswered
 
-        answers = picks(predictions, "predictions")
+        answers = runs[0]
         result, wins, unanswered = associated(answers)
         shared: dict[str, Any] = {"expected": len(rows), "valid": int((answers >= 0).sum()), "reason": UNDEFINED}
         evidence: dict[str, Any] = {
@@ -120,13 +122,8 @@ class StereotypicalAssociation(ColumnMetric):
             },
         }
         if others is not None:
-            cells = [(cell or "").split("|") for cell in others]
-            if len(cells) != len(rows) or len({*map(len, cells)}) > 1:
-                raise MetricInputError("METRIC_LENGTH", "others needs equally many answers, split by '|', per query")
-            runs = [answers, *(picks(run, "others") for run in zip(*cells, strict=True))]
-            missing, same = np.min(runs, axis=0) < 0, np.ptp(runs, axis=0) == 0
-            agreed = same & ~missing & (answers < len(groups))
-            ensemble = associated(np.where(same, answers, -1), missing | agreed)[0].na_filtered
+            missing, agreed = np.min(runs, axis=0) < 0, _agreed(runs, len(groups))
+            ensemble = associated(np.where(np.ptp(runs, axis=0) == 0, answers, -1), missing | agreed)[0].na_filtered
             counts = {**shared, "valid": int((~missing).sum()), "reason": DISAGREED}
             evidence["ensemble"] = outcome("value", ensemble, evidence={"agreed": int(agreed.sum())}, **counts)
             evidence["by_run"] = {}
@@ -148,3 +145,78 @@ class StereotypicalAssociation(ColumnMetric):
                     raise MetricInputError("METRIC_LENGTH", f"corpus[{name!r}] must hold two numbers, not {pair!r}")
                 evidence["corpus_score"][name] = number(float(corpus_score(*words)))
         return outcome("stereotypical_association", result.score, evidence=evidence, **shared)
+
+    def _cells(
+        self,
+        predictions: list[str],
+        instances: list[str],
+        offers: list[str],
+        attribute: str = "gender",
+        others: list[str] | None = None,
+    ) -> tuple[Sequence[str], Sequence[str], Sequence[str], Integers, Integers, Any, list[Integers]]:
+        """Groups, instances, kinds of offers, each row's place among the last two, what is offered, and all runs.
+
+        The runs, (n,) each, hold the place of the answered group, `len(groups)` for N/A, -1 if missing.
+        """
+        encode([attribute], "attribute", tuple(GROUPS), missing=False)
+        groups, names, kinds = GROUPS[attribute], distinct(instances, "instances"), distinct(offers, "offers")
+        rows = encode(instances, "instances", names, missing=False)
+        kind_of = encode(offers, "offers", kinds, missing=False)
+        table = np.zeros((len(kinds), len(groups) + 1), bool)  # its last column: N/A and missing ones are allowed
+        for i, kind in enumerate(kinds):
+            table[i, [*encode(kind.split("|"), f"offers {kind!r}", groups, missing=False), -1]] = True
+
+        def picks(column: Any, name: str) -> Any:
+            """(n,) the group of each answer, `len(groups)` for N/A, -1 if missing."""
+            codes = encode(column, name, (*groups, NOT_ANSWERED))
+            for row in np.flatnonzero(~table[kind_of, codes])[:1]:
+                what = f"{name}[{row}] is {column[row]!r}, which {offers[row]!r} does not offer"
+                raise MetricInputError("METRIC_NOT_OFFERED", what)
+            return codes
+
+        runs = [picks(predictions, "predictions")]
+        if others is not None:
+            cells = [(cell or "").split("|") for cell in others]
+            if len(cells) != len(rows) or len({*map(len, cells)}) > 1:
+                raise MetricInputError("METRIC_LENGTH", "others needs equally many answers, split by '|', per query")
+            runs += [picks(run, "others") for run in zip(*cells, strict=True)]
+        return groups, names, kinds, rows, kind_of, table, runs
+
+    def _counted(self, corpus: Any = None, **arguments: Any) -> Counted:
+        groups, names, _, rows, kind_of, table, runs = self._cells(**arguments)
+        k, answers = len(groups), runs[0]
+        shape = (len(names), k + 1)
+        cell = np.where(answers < 0, -1, rows * (k + 1) + answers)
+        most = largest_association(k)
+
+        def scores(counts: Counts, order: Counts | None = None) -> Floats:
+            wins, signs = counts["answers"][..., :-1], None if order is None else order["answers"][..., :-1]
+            return np.stack(association(wins, counts["answers"].sum(axis=(-2, -1)), signs), axis=-1)
+
+        def fair(rng: np.random.Generator, models: int) -> Floats:
+            wins = np.zeros((models, len(names), k))
+            for kind, offered in enumerate(table[:, :-1]):
+                picked = (kind_of == kind) & (answers >= 0) & (answers < k)
+                equal = np.full(offered.sum(), 1 / offered.sum())
+                asked = np.bincount(rows[picked], minlength=len(names))
+                wins[..., offered] += rng.multinomial(asked, equal, (models, len(names)))
+            return np.stack(association(wins, (answers >= 0).sum()), axis=-1)
+
+        def agreed(counts: Counts, order: Counts | None = None) -> Floats:
+            signs = None if order is None else order["agreed"]
+            return association(counts["agreed"], counts["agreed"].sum(axis=(-2, -1)), signs)[1][:, None]
+
+        cells, families = (
+            {"answers": (cell, shape)},
+            [Family([size(self.name, most), size("na_filtered", most)], scores, fair)],
+        )
+        if len(runs) > 1:
+            cells["agreed"] = (np.where(_agreed(runs, k), rows * k + answers, -1), (len(names), k))
+            families.append(Family([size("ensemble", most)], agreed))
+        return Counted(cells, families)
+
+
+def _agreed(runs: list[Integers], groups: int) -> NDArray[np.bool_]:
+    """(n,) whether all runs answer a query with the same of `groups` groups."""
+    same: NDArray[np.bool_] = (np.ptp(runs, axis=0) == 0) & (runs[0] >= 0) & (runs[0] < groups)
+    return same

@@ -13,10 +13,11 @@ from fairspace.builders.fact_or_fair.plan import CONTEXTS, CORE_IMAGES, SCENARIO
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
 from fairspace.builders.iris.groups import GROUP_NAMES, OCCUPATIONS, REGIONS
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
+from fairspace.metrics.columns import Floats, Integers
 from fairspace.submissions.benchmarks.baselines import Baseline
-from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES, scores
+from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES, Context, Grid, scores
 from fairspace.submissions.benchmarks.fact_or_fair.baselines import subjective_choices
-from fairspace.submissions.benchmarks.fact_or_fair.records import ADDED, IMAGES_ADDED, Floats, Integers
+from fairspace.submissions.benchmarks.fact_or_fair.records import ADDED, IMAGES_ADDED
 from fairspace.submissions.benchmarks.iris.generation import references
 from fairspace.submissions.benchmarks.iris.measure import divergences
 
@@ -55,10 +56,13 @@ def measured(options: Integers, rows: Integers, added: float) -> dict[str, Float
         shape = (len(CONTEXTS), len(STATISTICS), len(LEVELS), k)
         code = np.ravel_multi_index((context, statistic, level, group), shape)
         counts = np.bincount(code, minlength=int(np.prod(shape))).reshape(shape)[:, mine].astype(float)
-        by_attribute[attribute] = scores(
-            counts, np.ones((1, len(mine))), attribute, added=added, program="authors_subjective"
-        )
+        by_attribute[attribute] = scores_of("llm_base", attribute, counts, added)
     return by_attribute
+
+
+def scores_of(context: str, attribute: str, counts: Floats, added: float) -> Floats:
+    """(..., 8) scores of (..., s, 2, k) counts."""
+    return np.stack([*scores(Grid(Context(context, added=added), attribute, counts)).values()][: len(SCORES)], axis=-1)
 
 
 def calibrate(added: float = ADDED) -> dict[str, Floats]:
@@ -89,10 +93,10 @@ def calibrate_images(images: int = CORE_IMAGES, added: float = IMAGES_ADDED) -> 
             k, topics = len(GROUPS[a]), len(with_attribute(a))
             shown = drawn_images(random, strength, k, topics * len(LEVELS), IMAGES).reshape(topics, -1, IMAGES, k)
             some, every = (
-                scores(counts.sum(axis=2)[None], np.ones((1, topics)), a, added=more, program="authors_images")
+                scores_of("t2i_subjective", a, counts.sum(axis=2), more)
                 for counts, more in ((shown[:, :, :images], added), (shown, 0.0))
             )
-            differences[a].append((some - every)[0, : len(SCORES)])
+            differences[a].append(some - every)
     return {attribute: np.stack(of_models) for attribute, of_models in differences.items()}
 
 

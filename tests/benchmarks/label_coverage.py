@@ -17,7 +17,7 @@ from fairspace.metrics.columns import Floats
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
 from fairspace.submissions.benchmarks.fact_or_fair.variants import CORRECTED, statistic_of
-from fairspace.submissions.uncertainty.misclassification import correct, debiased, posterior_intervals, powered_draws
+from fairspace.submissions.uncertainty.label_errors import correct, debiased, posterior_intervals, powered_draws
 from tests.metrics.tables import rows
 
 ORDER = {"gender": ("female", "male"), "age": ("young", "middle", "older"), "skin_tone": ("light", "middle", "dark")}

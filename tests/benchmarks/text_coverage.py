@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 from scipy.special import expit
 
+from fairspace.builders.fact_or_fair.plan import draws
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, truth, with_attribute
 from fairspace.builders.stereotypical_bias import plan
 from fairspace.metrics.columns import Floats
@@ -16,13 +17,11 @@ from fairspace.metrics.genres_bias.formula import METRICS
 from fairspace.metrics.resampling import Sample, draw, names_of, uncertainties, values_of
 from fairspace.metrics.total_bias_score.formula import total_bias_score
 from fairspace.submissions.benchmarks.benchmark import Scored
-from fairspace.submissions.benchmarks.fact_or_fair.records import ASKED, Faces, Grid, prompt_cells
-from fairspace.submissions.benchmarks.fact_or_fair.resample import (
-    both_attributes,
-    image_design,
-    objective_design,
-    score_names,
-)
+from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import Context, scores
+from fairspace.submissions.benchmarks.fact_or_fair.quantities import image_part, objective_part
+from fairspace.submissions.benchmarks.fact_or_fair.records import Answers as Choices
+from fairspace.submissions.benchmarks.fact_or_fair.records import Faces, prompt_cells, queries
+from fairspace.submissions.benchmarks.fact_or_fair.records import Records as Rows
 from fairspace.submissions.benchmarks.genres.quantities import designs as passage_designs
 from fairspace.submissions.benchmarks.genres.records import Features, Stories
 from fairspace.submissions.benchmarks.genres.records import Records as Passages
@@ -43,18 +42,23 @@ Truth = Mapping[str, float]
 
 def objective(right: float, equal: bool = False) -> tuple[Truth, Model]:
     """Objective answers, each right with one chance, S_fact; `equal`: a query's three answers agree (temperature 0)."""
-    cells = truth("paper")
+    cells, none = truth("paper"), np.empty(0, np.int64)
+    nothing = Choices(draws("v1"), none, none.astype(np.int8), none.astype(bool), ran=False)
+    of_item, statistic, level, _ = queries("v1")
 
     def sample(rng: np.random.Generator) -> Sample:
-        grids = {}
-        for a in ATTRIBUTES:
+        groups = np.empty((len(of_item), 3), np.int64)
+        for number, a in enumerate(ATTRIBUTES):
             mine, k = with_attribute(a), len(GROUPS[a])
             chances = np.full((len(mine), len(LEVELS), k), (1 - right) / (k - 1))
             np.put_along_axis(chances, cells[a][mine].astype(np.intp)[..., None], right, axis=-1)
-            counts = rng.multinomial(1 if equal else 3, chances).astype(float) * (3 if equal else 1)
-            none = np.zeros(counts.shape[:2])
-            grids[a] = Grid(counts, none, 0, none, none, ASKED["llm_objective"])
-        return objective_design(grids)
+            counts = np.zeros((*cells[a].shape, k), np.int64)
+            counts[mine] = rng.multinomial(1 if equal else 3, chances) * (3 if equal else 1)
+            items = np.flatnonzero(of_item == number)
+            for item, each in zip(items, counts[statistic[items], level[items]], strict=True):
+                groups[item] = np.repeat(np.arange(k), each)
+        said = np.repeat(np.arange(len(groups)), 3), groups.ravel(), np.zeros(groups.size, np.int8)
+        return objective_part(Rows(said, nothing, {}, None, "v1")).sample()
 
     return {f"factuality_llm_objective_{a}": right for a in ATTRIBUTES}, sample
 
@@ -69,18 +73,17 @@ def images(spread: float) -> tuple[Truth, Model]:
     chances = {a: np.full((*shape, len(GROUPS[a])), 1 / len(GROUPS[a])) for a in ATTRIBUTES}
     if spread:
         chances = {a: fixed.dirichlet(np.full(len(GROUPS[a]), 1 / spread), shape) for a in ATTRIBUTES}
-    true = both_attributes({a: p[None] for a, p in chances.items()})[0]
-    names = [name for name in score_names(task) if name.startswith(("entropy", "kld_t2i", "fairness"))]
+    true = {name: x for a, p in chances.items() for name, x in scores(Context(task).grid(a, p)).items()}
+    names = [name for name in true if name.startswith(("entropy", "kld_t2i", "fairness"))]
 
     def sample(rng: np.random.Generator) -> Sample:
         drawn = rng.random((len(image), 1))
         group = {
             a: (p[topic[:, 0], topic[:, 1]].cumsum(axis=1)[:, :-1] < drawn).sum(axis=1) for a, p in chances.items()
         }
-        return image_design(task, Faces(image, np.ones(len(image)), group, {}))
+        return image_part(task, Faces(image, np.ones(len(image)), group, {})).sample()
 
-    by_name = dict(zip(score_names(task), true.tolist(), strict=True))
-    return {name: by_name[name] for name in names}, sample
+    return {name: float(true[name]) for name in names}, sample
 
 
 def persona(spread: float) -> tuple[Truth, Model]:

@@ -36,8 +36,8 @@ from fairspace.submissions.benchmarks.benchmark import (
     Scoring,
     protocol_with_labeller,
 )
-from fairspace.submissions.benchmarks.fact_or_fair.measure import measure
 from fairspace.submissions.benchmarks.fact_or_fair.parse import VERSION
+from fairspace.submissions.benchmarks.fact_or_fair.quantities import designs, measure
 from fairspace.submissions.benchmarks.fact_or_fair.records import (
     ALL_CONTEXTS,
     LLM_CONTEXTS,
@@ -47,7 +47,6 @@ from fairspace.submissions.benchmarks.fact_or_fair.records import (
     read,
     task_of,
 )
-from fairspace.submissions.benchmarks.fact_or_fair.resample import designs
 from fairspace.submissions.benchmarks.fact_or_fair.score import (
     KINDS,
     OTHER_IMAGES,
@@ -175,7 +174,7 @@ BENCHMARK = Benchmark(
     ideal=ideal,
     answers=Answers(
         rows=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:row_readings"),
-        samples=Lazy("fairspace.submissions.benchmarks.fact_or_fair.samples:samples"),
+        samples=Lazy("fairspace.submissions.benchmarks.fact_or_fair.records:samples"),
         label_lines=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:label_lines"),
         misread=misread,
         compare=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:compare_reading"),

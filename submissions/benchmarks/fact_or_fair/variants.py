@@ -6,20 +6,16 @@ Image models: without the labeller's errors. Language models: without the answer
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
 from fairspace.metrics.columns import Floats
 from fairspace.submissions.benchmarks.benchmark import Values
-from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES, scores
-from fairspace.submissions.benchmarks.fact_or_fair.records import (
-    LLM_CONTEXTS,
-    T2I_CONTEXTS,
-    Records,
-    grids,
-    prompt_cells,
-)
+from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import Context, Grid, scores
+from fairspace.submissions.benchmarks.fact_or_fair.quantities import parts
+from fairspace.submissions.benchmarks.fact_or_fair.records import T2I_CONTEXTS, Records, prompt_cells
 from fairspace.submissions.format.schema import Attribute
 from fairspace.submissions.uncertainty.label_errors import Shares, label_variants, paired_counts
 from fairspace.submissions.uncertainty.uncertainty import Kind, Variant
@@ -40,7 +36,6 @@ _LEFT_OUT = (
     "The paper scores valid answers alone: answers that refuse, name several groups or cannot be used are left out. "
     "So a model that refuses what it does not know scores higher."
 )
-_PLACES = [SCORES.index(name) for name in CORRECTED]
 _COLUMNS: dict[str, Attribute] = {"gender": "gender", "race": "race"}
 
 LIMITS: Mapping[str, tuple[float, float]] = {
@@ -57,15 +52,13 @@ def variants(records: Records, values: Values) -> list[Variant]:
 def _paper_counts(records: Records, values: Values) -> Iterator[Variant]:
     """Values of language models without the answers that name no group; none if all name one."""
     numbers: dict[str, float] = {}
-    for context in LLM_CONTEXTS:
-        for attribute, grid in grids(records, context).items():
-            if not grid.unusable.any():
-                continue
-            weights = np.ones((1, len(grid.counts)))
-            measured = scores(grid.counts[None], weights, attribute, added=grid.added)[0, _PLACES]
-            for name, number in zip(CORRECTED, measured.tolist(), strict=True):
-                if np.isfinite(number) and number != values[f"{name}_{context}_{attribute}"].value:
-                    numbers[f"{name}_{context}_{attribute}"] = number
+    for grid in (grid for task, part in parts(records).items() if task not in T2I_CONTEXTS for grid in part.whole):
+        if grid.unnamed.any():
+            of_named = scores(replace(grid, unusable=None))
+            for name in (f"{score}_{grid.context.name}_{grid.attribute}" for score in CORRECTED):
+                number = float(of_named[name])
+                if np.isfinite(number) and number != values[name].value:
+                    numbers[name] = number
     if numbers:
         yield Variant("authors_reading", "left out", numbers, note=_LEFT_OUT)
 
@@ -91,16 +84,17 @@ def _shares(records: Records) -> Iterator[Shares]:
                 columns=(_COLUMNS[attribute],),
                 counts=counts,
                 names=tuple(f"{name}_{task}_{attribute}" for name in CORRECTED),
-                statistic=statistic_of(counts.sum(axis=(1, 2)), attribute, faces.added),
+                statistic=statistic_of(counts.sum(axis=(1, 2)), Context(task, added=faces.added), attribute),
                 limits=tuple(LIMITS[f"{name}_{task}_{attribute}"] for name in CORRECTED),
             )
 
 
-def statistic_of(totals: Floats, attribute: str, added: float = 0.0) -> Callable[[Floats], Floats]:
+def statistic_of(totals: Floats, context: Context, attribute: str) -> Callable[[Floats], Floats]:
     """Scores of shares; each cell counts as often as it was measured."""
 
     def statistic(p: Floats) -> Floats:
         counts = np.where(totals[:, None] > 0, p * totals[:, None], 0.0).reshape(len(p), -1, len(LEVELS), p.shape[-1])
-        return scores(counts, np.ones((1, counts.shape[1])), attribute, added=added)[:, _PLACES]
+        values = scores(Grid(context, attribute, counts))
+        return np.stack([values[f"{score}_{context.name}_{attribute}"] for score in CORRECTED], axis=-1)
 
     return statistic

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from fairspace.metrics.columns import Floats
+from fairspace.metrics.columns import Floats, divide
 from fairspace.metrics.resampling import Counts, Family, Quantity, Sample, estimate, tally, totals
-from fairspace.metrics.stereotypical_association.formula import divide, prefix_difference, similarity
+from fairspace.metrics.stereotypical_association.formula import prefix_difference, similarity
 from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE
 from fairspace.submissions.benchmarks.stereotypical_bias.quantities import (

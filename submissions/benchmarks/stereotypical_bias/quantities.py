@@ -20,13 +20,12 @@ from typing import Any
 import numpy as np
 
 from fairspace.builders.stereotypical_bias.plan import AGES
-from fairspace.metrics.columns import Floats, number
+from fairspace.metrics.columns import Floats, divide, number
 from fairspace.metrics.resampling import Block, Counts, Family, Quantity, Sample, Table, tally, totals
 from fairspace.metrics.stereotypical_association.formula import (
     Association,
     Triple,
     association,
-    divide,
     largest_association,
     squared_association,
     stereotypical_association,

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from fairspace.builders.drawn.prompts import read_person, read_prompt
 from fairspace.builders.drawn.swatches import Person
+from fairspace.builders.drawn.tools import read_person, read_prompt
 from fairspace.builders.genres.plan import AGES as AGES_OF_GENRES
 from fairspace.builders.genres.plan import VISUAL_TEMPLATE, Age
 from fairspace.builders.iris.groups import AGES, GROUPS, OCCUPATIONS

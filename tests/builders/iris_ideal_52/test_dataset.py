@@ -22,19 +22,19 @@ from fairspace.builders.engine.tools import Box, Labels, Picture, Prompt, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, SKIN_TONES
 from fairspace.builders.iris_ideal_52 import dataset as iris_ideal_52_dataset
-from fairspace.builders.iris_ideal_52 import persons as iris_ideal_52_persons
+from fairspace.builders.iris_ideal_52 import dataset as iris_ideal_52_persons
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_ideal_52.dataset import (
     CELLS,
     OCCUPATION_RANK,
     check,
     labels_of,
+    match,
     occupation_ranks,
     prompt,
     verdicts,
     window,
 )
-from fairspace.builders.iris_ideal_52.persons import match
 from fairspace.builders.models.detection import StoredBoxes
 from fairspace.builders.publishing.join_images import cropped_jpeg
 from tests.builders.facet_folder import Annotated, write_annotations, write_boxes

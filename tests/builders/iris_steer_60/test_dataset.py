@@ -12,9 +12,8 @@ import pytest
 from PIL import Image as Images
 from PIL.Image import Image
 
-from fairspace.builders.drawn.prompts import read_person
 from fairspace.builders.drawn.swatches import measure
-from fairspace.builders.drawn.tools import sample_tools
+from fairspace.builders.drawn.tools import read_person, sample_tools
 from fairspace.builders.engine.build import build
 from fairspace.builders.engine.dataset import Job, Manifest
 from fairspace.builders.engine.tools import Labels, Prompt, Tools

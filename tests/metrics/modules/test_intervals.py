@@ -8,20 +8,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import evaluate
 import numpy as np
 import pytest
 
-from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
+from fairspace.builders.iris.groups import GROUP_NAMES, OCCUPATIONS
+from fairspace.builders.iris_ideal_52.plan import image_cells
+from fairspace.metrics.accuracy_disparity.formula import accuracy_gap
+from fairspace.metrics.columns import mean_of_defined
 from fairspace.metrics.distribution_divergence.formula import distribution_divergence
 from fairspace.metrics.fact_or_fair.formula import entropy
 from fairspace.metrics.genres_bias.formula import from_sums
-from fairspace.metrics.metric import SAMPLING, Design, interval
-from fairspace.metrics.representation_disparity.formula import representation_disparity
-from fairspace.metrics.statistical_parity_difference.formula import statistical_parity_difference
+from fairspace.metrics.representation_disparity.formula import mean_disparity
+from fairspace.metrics.resampling import Counts, Family, Table, estimate, tally
+from fairspace.metrics.sampling import SAMPLING, interval
+from fairspace.metrics.statistical_parity_difference.formula import rate_gap
 from fairspace.metrics.stereotypical_association.formula import association
+from fairspace.submissions.benchmarks.baselines import write_baseline
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
+from fairspace.submissions.checking.submission import check_submission
 
 AD, RD, SPD, JSD = (
     "accuracy_disparity",
@@ -31,18 +40,18 @@ AD, RD, SPD, JSD = (
 )
 TWO, ASKED = {"groups": ["g0", "g1"]}, {"confidence": 0.95, "resamples": 100}
 HALF, TILTED, MOST, FOUR = [0.5, 0.5], [0.6, 0.4], [0.9, 0.1], [0.25] * 4
-VALUES: dict[str, Callable[[Any], Any]] = {
-    AD: lambda c: accuracy_disparity(c[..., 0], c[..., 1], 0 * c[..., 0], 0 * c[..., 0])[0],
-    SPD: lambda c: statistical_parity_difference(c, 0 * c[..., 0], 0 * c[..., 0])[0],
-    RD: lambda c: representation_disparity(c)[0].mean(-1),
-    JSD: lambda c: distribution_divergence(c, HALF)[0].mean(-1),
-    "stereotypical_association": lambda c: association(c, c.sum(axis=(-2, -1)))[1],
+VALUES: dict[str, Callable[..., Any]] = {
+    AD: lambda c, *order: accuracy_gap(c[..., 0], c.sum(-1), *((o[..., 0], o.sum(-1)) for o in order)),
+    SPD: rate_gap,
+    RD: mean_disparity,
+    JSD: lambda c: mean_of_defined(distribution_divergence(c, HALF)[0]),
+    "stereotypical_association": lambda c, *order: association(c, c.sum(axis=(-2, -1)), *order)[1],
     "fact_or_fair": lambda c: entropy(c.reshape(*c.shape[:-2], -1, 2, c.shape[-1])),
     "hallucination_inconsistency": lambda c: c[..., 0, 0] / c[..., 0, :].sum(-1),
     "generation_success_penalty": lambda c: np.maximum(0, c[..., 0, 0] - c[..., 1, 0]) / c[..., 0, :].sum(-1),
     "genres_bias": lambda c: from_sums("M7", c[..., 0, 0] - c[..., 1, 0], c[..., 0].sum(-1), c[..., 0, :].sum(-1)),
 }
-"""Metric -> its value of counts of answers, (..., rows, classes)."""
+"""Metric -> its value of counts of answers, (..., rows, classes), and of others that say the order of groups."""
 POPULATIONS: dict[str, tuple[str, list[list[float]], int]] = {
     "share, 10 % of 60": ("hallucination_inconsistency", [[0.1, 0.9]], 60),
     "share, 50 % of 30": ("hallucination_inconsistency", [HALF], 30),
@@ -84,18 +93,21 @@ def coverage(name: str, studies: int = 2000, resamples: int = 300) -> tuple[floa
     """Share of the intervals that hold the truth, how many studies have none, and the mean width."""
     kind, shares, size = POPULATIONS[name]
     p, value, sampling = np.array(shares), VALUES[kind], SAMPLING[kind]
-    truth, random = float(value(p * 1e6)), np.random.default_rng(sum(map(ord, name)))
-    strata = np.split(np.arange(size * len(p)), len(p))
-    whole = np.arange(size * len(p))
-    part = Design(whole, np.ones(len(whole), int), strata, renames=False).part(np.ones(len(whole), bool))
-    found = []
+    truth, random = float(value(p[None] * 1e6)[0]), np.random.default_rng(sum(map(ord, name)))
+    strata, quantity = np.repeat(np.arange(len(p)), size), sampling.quantity(kind)
+
+    def of(*counts: Counts) -> Any:
+        return value(*(part["answers"] for part in counts))[:, None]
+
+    ends = []
     for _ in range(studies):
-        counts = random.multinomial(size, p).astype(float)
-        draws = value(random.multinomial(size, counts / size, (resamples, len(p))).astype(float))
-        found.append(interval(float(value(counts)), draws, sampling.kind, sampling.most, 0.95, part)[0])
-    ends = np.array([each for each in found if each is not None])
-    held = (ends[:, 0] - 1e-9 <= truth) & (truth <= ends[:, 1] + 1e-9)
-    return float(held.mean()), studies - len(ends), float(np.ptp(ends, axis=1).mean())
+        counts = random.multinomial(size, p).ravel()
+        table = Table(sampling.task, "row", strata, {"answers": tally(np.repeat(np.arange(p.size), counts), *p.shape)})
+        made = estimate(table, [Family([quantity], of)], resamples)
+        ends.append(interval(made.value[kind], made.uncertainty.get(kind), quantity, len(strata), 0.95)[0])
+    known = np.array([each for each in ends if each is not None])
+    held = (known[:, 0] - 1e-9 <= truth) & (truth <= known[:, 1] + 1e-9)
+    return float(held.mean()), studies - len(known), float(np.ptp(known, axis=1).mean())
 
 
 def passages(random: np.random.Generator) -> dict[str, Any]:
@@ -158,7 +170,54 @@ def test_a_disparity_over_many_groups_with_few_rows_has_no_low_end() -> None:
         asked = {"predictions": random.choice(names, 20).tolist(), "groups": names, "confidence": 0.95}
         result = metric(RD).compute(**asked, resamples=50)
         assert result["interval"][0] == 0
-        assert "fewer than 5 rows a group" in result["interval_reason"]
+
+
+@pytest.mark.slow
+def test_the_same_answers_have_the_interval_of_the_board(tmp_path: Path) -> None:
+    """The fair models of AD and SPD are drawn otherwise here, for one grouping alone: the errors differ by chance."""
+    bench, asked = benchmark("iris"), {"confidence": 0.95, "resamples": 300}
+    report = check_submission(write_baseline("random", "iris", tmp_path / "submission", revision="v2-core"))
+    assert report.submission is not None
+    records = bench.read(report.submission)
+    assert records.neutral is not None
+    assert records.occupations is not None
+    board: dict[str, Any] = {}
+    for table, families in bench.designs(records):
+        board |= estimate(table, families, 300).uncertainty
+    pictured = np.repeat(OCCUPATIONS, len(records.neutral) // len(OCCUPATIONS)).tolist()
+    for attribute, codes in zip(GROUP_NAMES, records.neutral.T, strict=True):
+        words = [["", *GROUP_NAMES[attribute]][code + 1] for code in codes]
+        shown = {"predictions": words, "groups": list(GROUP_NAMES[attribute]), "occupations": pictured}
+        of_board = board[f"RD_{attribute}"]
+        assert metric(RD).compute(**shown, **asked)["interval"] == pytest.approx([of_board.low, of_board.high])
+    truth, cells = image_cells("v2-core")
+    said = [["refused", "", "unmappable", *OCCUPATIONS][code + 3] for code in records.occupations.codes()]
+    groups = [GROUP_NAMES["gender"][cell // 9] for cell in cells]
+    compared = {"predictions": said, "references": [OCCUPATIONS[code] for code in truth], "groups": groups}
+    for name, of_board in ((AD, board["AD_single_gender"]), (SPD, board["SPD_single_gender"])):
+        taken = {key: column for key, column in compared.items() if key in metric(name).about.columns}
+        interval = metric(name).compute(**taken, **asked)["interval"]
+        assert interval == pytest.approx([of_board.low, of_board.high], abs=0.05 * of_board.high)
+
+
+@pytest.mark.slow
+def test_personas_have_the_interval_of_the_board(tmp_path: Path) -> None:
+    bench = benchmark("stereotypical_bias")
+    report = check_submission(write_baseline("random", bench.name, tmp_path / "submission"))
+    assert report.submission is not None
+    records = bench.read(report.submission)
+    cell = next(cell for cell in CELLS if cell.name == "gender_persona")
+    answers = records.cells[cell.name]
+    table, families = next((table, families) for table, families in bench.designs(records) if "language" in table.task)
+    of_board = estimate(table, families, 300).uncertainty[cell.name]
+    queries = {
+        "predictions": [[*cell.groups, "N/A"][code] for code in answers.group],
+        "instances": [cell.instances[code] for code in answers.asked.instance],
+        "offers": ["|".join(cell.groups)] * len(answers.group),
+        "clusters": answers.asked.cluster.tolist(),
+    }
+    interval = metric("stereotypical_association").compute(**queries, confidence=0.95, resamples=300)["interval"]
+    assert interval == pytest.approx([of_board.low, of_board.high], rel=0.02)
 
 
 def test_clusters_that_are_alike_widen_the_interval() -> None:

@@ -17,7 +17,7 @@ from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES
-from fairspace.submissions.benchmarks.fact_or_fair.resample import LEFT_OF_IMAGES
+from fairspace.submissions.benchmarks.fact_or_fair.quantities import LEFT_OF_IMAGES
 from fairspace.submissions.benchmarks.iris.resample import JSD_LEFT
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_submission

@@ -20,7 +20,7 @@ from fairspace.submissions.uncertainty.resampling import resample
 from fairspace.submissions.values import Value
 from tests.benchmarks.text_coverage import MODELS, coverage
 from tests.damage import DAMAGES, at_random, damaged
-from tests.samples import assert_same, once, sample
+from tests.samples import once, sample
 from tests.submissions.benchmarks.fact_or_fair.test_measure import (
     images,
     objective,
@@ -65,13 +65,12 @@ def lacking(found: Mapping[str, Value]) -> set[str]:
 
 
 @pytest.mark.parametrize("damage", [None, *DAMAGES])
-def test_the_designs_of_fact_or_fair_give_the_measured_values(everything: Submission, damage: str | None) -> None:
+def test_every_value_of_fact_or_fair_has_an_interval(everything: Submission, damage: str | None) -> None:
     given = everything if damage is None else damaged(everything, DAMAGES[damage], at_random(5, 0.1))
     bench = benchmark("fact_or_fair")
     records = bench.read(given)
     values = bench.measure(records)
     found, draws = resample(bench.designs(records), values, 3, bench.scoring.drawn)
-    assert_same(bench.designs(records), values)
     assert all(name.startswith("chance") for name in lacking(found))
     assert draws is not None
     assert set(draws.names) <= bench.scoring.drawn

@@ -24,8 +24,15 @@ from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.show.result import result_text
-from fairspace.submissions.uncertainty.label_errors import LabelChecks, Shares, label_variants, paired_counts
-from fairspace.submissions.uncertainty.misclassification import correct, posterior_intervals, prediction_powered
+from fairspace.submissions.uncertainty.label_errors import (
+    LabelChecks,
+    Shares,
+    correct,
+    label_variants,
+    paired_counts,
+    posterior_intervals,
+    prediction_powered,
+)
 from fairspace.submissions.values import Value, measured
 from tests.metrics.tables import rows
 from tests.submissions.benchmarks.iris.factory import META

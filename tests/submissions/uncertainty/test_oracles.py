@@ -10,9 +10,7 @@ from inspect_ai.scorer import SampleScore, Score, ci
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, truth, with_attribute
 from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.resampling import Counts, Family, Quantity, Sample, Table, draw, each, tally, uncertainties
-from fairspace.submissions.benchmarks.fact_or_fair.records import ASKED, Grid
-from fairspace.submissions.benchmarks.fact_or_fair.resample import objective_design
-from tests.samples import quantity
+from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import Context, Grid, independent_answers
 
 CLUSTERS, EACH = 60, 5
 
@@ -59,7 +57,7 @@ def test_the_interval_of_clustered_answers_is_inspects() -> None:
 
 def test_answers_to_objective_queries_count_as_kish_reckons_them() -> None:
     rng = np.random.default_rng(3)
-    grids, likeness = {}, {}
+    grids, likeness = [], {}
     for a in ATTRIBUTES:
         cells = truth("paper")[a][with_attribute(a)].astype(np.intp)
         right = rng.binomial(3, rng.beta(2, 1, cells.shape))
@@ -67,12 +65,11 @@ def test_answers_to_objective_queries_count_as_kish_reckons_them() -> None:
         np.put_along_axis(counts, np.maximum(cells, 0)[..., None], right[..., None], axis=-1)
         other = (np.maximum(cells, 0) + 1) % len(GROUPS[a])
         np.put_along_axis(counts, other[..., None], 3 - right[..., None], axis=-1)
-        none = np.zeros(cells.shape)
-        grids[a] = Grid(counts, none, 0, none, none, ASKED["llm_objective"])
+        grids.append(Grid(Context("llm_objective"), a, counts))
         known = right[cells >= 0]
         single = np.concatenate([np.repeat([1.0, 0.0], [n, 3 - n]) for n in known])
         likeness[a] = len(single), errorbars.intraclass_correlation(single, np.repeat(np.arange(len(known)), 3))
-    design = objective_design(grids)
+    independent = independent_answers(grids)
     for a, (number, alike) in likeness.items():
         theirs = number / errorbars.design_effect(alike, 3)
-        assert quantity(design, f"factuality_llm_objective_{a}").answers == pytest.approx(theirs, rel=0.04)
+        assert independent[f"factuality_llm_objective_{a}"] == pytest.approx(theirs, rel=0.04)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairspace.metrics.columns import Floats
-from fairspace.submissions.uncertainty.misclassification import (
+from fairspace.submissions.uncertainty.label_errors import (
     LEAST,
     on_simplex,
     pairs_fault,

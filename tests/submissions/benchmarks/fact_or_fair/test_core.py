@@ -15,7 +15,7 @@ from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
 from fairspace.metrics.resampling import Sample, draw, names_of, quantities_of, values_of
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES, with_added
 from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK
-from fairspace.submissions.benchmarks.fact_or_fair.resample import LEFT
+from fairspace.submissions.benchmarks.fact_or_fair.quantities import LEFT
 from fairspace.submissions.benchmarks.task import prompts_hash
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.format.schema import Submission

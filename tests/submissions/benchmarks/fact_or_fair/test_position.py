@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, truth
 from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK, THREE_PROMPTS
-from fairspace.submissions.benchmarks.fact_or_fair.measure import position_bias
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
     compare_reading,
     label_lines,
     questions_of,
     read_question,
 )
+from fairspace.submissions.benchmarks.fact_or_fair.quantities import position_bias
 from fairspace.submissions.benchmarks.fact_or_fair.score import INAUGURAL, score
 from fairspace.submissions.format.schema import ANNOTATIONS, Submission
 from fairspace.submissions.results.board import board
