@@ -166,6 +166,12 @@ def divide(part: ArrayLike, whole: ArrayLike) -> Floats:
     return np.asarray(np.divide(a, b, out=np.full_like(a, np.nan), where=b > 0))
 
 
+def bounded_share(part: float, whole: float, missing: float) -> tuple[float, float, float]:
+    """A share and its bounds, where none or all of what is missing counts; nan for what has no divisor."""
+    value, low, high = divide([part, part, part + missing], [whole, whole + missing, whole + missing]).tolist()
+    return value, low, high
+
+
 def mean_of_defined(values: Floats) -> Floats:
     """(..., n) -> (...) mean of the numbers, nan where there is none."""
     return divide(np.nansum(values, axis=-1), (~np.isnan(values)).sum(axis=-1))

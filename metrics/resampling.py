@@ -59,13 +59,19 @@ class Block:
     summands: Any
     shape: tuple[int, ...]
 
-    def drawn(self, times: Times) -> Floats:
-        """(b, n) -> (b, *shape) the counts of resamples."""
+    def drawn(self, times: Times, by_cluster: Times | None = None) -> Floats:
+        """(b, n) -> (b, *shape) the counts of resamples; `by_cluster`: the transposed times, in rows of clusters."""
         if isinstance(self.summands, np.ndarray):
             counts = times.astype(np.float64) @ self.summands
         else:
-            counts = np.asarray((self.summands @ times.T).T, np.float64)
+            counts = np.asarray((self.summands @ (times.T if by_cluster is None else by_cluster)).T, np.float64)
         return counts.reshape(len(times), *self.shape)
+
+    def whole(self) -> Floats:
+        """(*shape) the counts of the sample itself, summed in pairs: a sum of equal numbers is their multiple."""
+        if isinstance(self.summands, np.ndarray):
+            return np.asarray(np.ascontiguousarray(self.summands.T).sum(axis=1).reshape(self.shape))
+        return np.asarray(self.drawn(np.ones((1, self.clusters), np.float32))[0])
 
     @property
     def clusters(self) -> int:
@@ -110,7 +116,7 @@ def each(clusters: int) -> Block:
 
 def totals(blocks: Mapping[str, Block]) -> Counts:
     """The counts of all clusters together, of the shape of each block."""
-    return {name: block.drawn(np.ones((1, block.clusters), np.float32))[0] for name, block in blocks.items()}
+    return {name: block.whole() for name, block in blocks.items()}
 
 
 @dataclass(frozen=True)
@@ -131,7 +137,8 @@ class Table:
 
     def drawn(self, times: Times) -> Counts:
         """The counts of resamples, with a leading axis."""
-        return {name: block.drawn(times) for name, block in self.blocks.items()}
+        by_cluster = np.ascontiguousarray(times.T)
+        return {name: block.drawn(times, by_cluster) for name, block in self.blocks.items()}
 
     def whole(self) -> Counts:
         """The counts of the sample itself, with a leading axis of 1."""
@@ -217,6 +224,13 @@ def values_of(families: Sequence[Family], counts: Counts) -> Floats:
     return np.concatenate([family.of(counts) for family in families], axis=1)
 
 
+def whole(table: Table, families: Sequence[Family]) -> tuple[Counts, dict[str, float]]:
+    """The counts of the sample itself, and name -> the value of these, nan where undefined."""
+    counts = totals(table.blocks)
+    values = values_of(families, {name: block[None] for name, block in counts.items()})[0]
+    return counts, dict(zip(names_of(families), values.tolist(), strict=True))
+
+
 RESAMPLES = 1_000
 SEED = 0
 GROUPS = 100
@@ -272,7 +286,7 @@ def estimate(
         seed: Seed of all draws.
         level: Coverage of the intervals.
     """
-    value = dict(zip(names_of(families), values_of(families, table.whole())[0].tolist(), strict=True))
+    _, value = whole(table, families)
     draws = draw(table, families, resamples, seed)
     return Estimate(value, uncertainties(table, families, draws, answered, seed, level), draws)
 

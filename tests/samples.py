@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-
-import pytest
 
 from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.resampling import (
@@ -20,8 +18,8 @@ from fairspace.metrics.resampling import (
     names_of,
     quantities_of,
     values_of,
+    whole,
 )
-from fairspace.submissions.values import Value
 
 
 def sample(
@@ -52,7 +50,7 @@ def values(sample: Sample) -> Floats:
 
 
 def once(sample: Sample) -> dict[str, float]:
-    return dict(zip(names(sample), values(sample).tolist(), strict=True))
+    return whole(*sample)[1]
 
 
 def quantity(sample: Sample, name: str) -> Quantity:
@@ -61,10 +59,3 @@ def quantity(sample: Sample, name: str) -> Quantity:
 
 def without_fair(sample: Sample) -> Sample:
     return sample[0], [replace(family, fair=None) for family in sample[1]]
-
-
-def assert_same(designs: Iterable[Sample], values: Mapping[str, Value]) -> None:
-    """The counts of all clusters give the measured values."""
-    numbers = {name: number for design in designs for name, number in once(design).items()}
-    shown = {name: value.value for name in numbers if (value := values[name]).value is not None}
-    assert {name: numbers[name] for name in shown} == pytest.approx(shown, rel=1e-9, abs=1e-9)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from fairspace.ares.training.stages import extended
 from fairspace.builders.iris import groups
 from fairspace.metrics.iris_score.granular import Granular, table_sha256
 from fairspace.metrics.iris_score.standards import ALGORITHM_1, BOUNDED, GRANULAR, STANDARDS, IrisStandard
-from fairspace.submissions.benchmarks.iris import measure as iris_values
+from fairspace.submissions.benchmarks.iris import quantities as iris_values
 from fairspace.submissions.benchmarks.iris.records import Records
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
@@ -67,7 +67,7 @@ def wider(*further: Granular) -> IrisStandard:
     )
 
 
-def procedural(records: Records, regions: Sequence[groups.Region]) -> Iterable[Value]:
+def procedural(records: Records) -> Iterable[Value]:
     """Steps 1 and 2: raw values of a new dimension, with numbers of our choice."""
     rows = 0 if records.occupations is None else len(records.occupations.text)
     yield measured(APPEAL.name, 1.0, low=1.0, high=3.0, expected=rows, valid=rows)

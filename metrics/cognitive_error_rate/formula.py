@@ -6,7 +6,9 @@ Source: FACT-OR-FAIR, section 6.1 and Table 3.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from fairspace.metrics.columns import Floats, bounded_share
 
 Triple = tuple[float, float, float]
 
@@ -30,15 +32,7 @@ def cognitive_error_rate(matching: int, valid: int, missing: int) -> Triple:
     Returns:
         (value, low, high) in [0, 1]; ideal: the baseline. Value nan without a valid answer.
     """
-    total = valid + missing
-    value = float(matching_share(matching, valid))
-    return (value, matching / total, (matching + missing) / total) if total else (value, np.nan, np.nan)
-
-
-def matching_share(matching: ArrayLike, valid: ArrayLike) -> NDArray[np.float64]:
-    """The rate without bounds, of counts of any shape; nan without a valid answer."""
-    a, b = np.broadcast_arrays(np.asarray(matching, float), np.asarray(valid, float))
-    return np.asarray(np.divide(a, b, out=np.full_like(a, np.nan), where=b > 0))
+    return bounded_share(matching, valid, missing)
 
 
 def increase(rate: Triple, baseline: float) -> Triple:
@@ -55,6 +49,6 @@ def average_increase(increases: list[Triple]) -> Triple:
     return value, low, high
 
 
-def mean_increase(increases: ArrayLike) -> NDArray[np.float64]:
+def mean_increase(increases: ArrayLike) -> Floats:
     """(kinds, ...) increases of every kind -> (...) their mean; nan where one of them is undefined."""
     return np.asarray(np.mean(np.asarray(increases, float), axis=0))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairspace.metrics.columns import Floats
+from fairspace.metrics.columns import Bounds, Floats
 
 
 def distribution_divergence(
@@ -40,8 +40,13 @@ def distribution_divergence(
     m = np.broadcast_to(np.asarray(missing, dtype=np.float64), c.shape[:-1])
     if not (np.all(c >= 0) and np.all(m >= 0)):
         raise ValueError("counts and missing must be numbers of at least 0")
-    valid = c.sum(-1)
-    m = np.where(valid + m > 0, m, 1.0)  # nothing expected: the same bounds as for one unknown sample
+    return divergence_bounds(c, q, m)
+
+
+def divergence_bounds(counts: Floats, q: Floats, missing: Floats) -> Bounds:
+    """Divergence of counts from shares q, both of shape (..., k), with its bounds, as `distribution_divergence`."""
+    c, valid = counts, counts.sum(-1)
+    m = np.where(valid + missing > 0, missing, 1.0)  # nothing expected: the same bounds as for one unknown sample
     total = (valid + m)[..., None]
     with np.errstate(invalid="ignore"):
         value = divergence(c / valid[..., None], q)

@@ -8,7 +8,7 @@ An answer that is there and names no group (refused, unreadable, several groups)
 and for S_E and S_KLD each the least favourable one: all such answers of a statistic and level name one group, the one
 that makes the score smallest. So no answer can score less, whatever it names.
 
-`entropy`, `divergence_score`, `fairness` and `share` give values alone, of counts with any leading axes: of one
+`entropy`, `divergence_score` and `fairness` give values alone, of counts with any leading axes: of one
 submission, or of many resamples at once. The triples take their values from them.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import rel_entr, xlogy
 
-from fairspace.metrics.columns import Floats
+from fairspace.metrics.columns import Floats, bounded_share, divide
 
 Triple = tuple[float, float, float]
 
@@ -44,9 +44,7 @@ def factuality(correct: float, answered: float, missing: float) -> Triple:
     Returns:
         The triple in [0, 1], ideal 1; value nan without an answer.
     """
-    total = answered + missing
-    value = float(share(correct, answered))
-    return (value, correct / total, (correct + missing) / total) if total else (value, np.nan, np.nan)
+    return bounded_share(correct, answered, missing)
 
 
 def entropy_score(counts: ArrayLike, missing: ArrayLike, unusable: ArrayLike = 0.0) -> Triple:
@@ -147,15 +145,9 @@ def fairness(entropy: ArrayLike, kld: ArrayLike) -> Floats:
     return np.asarray(e + d - e * d)
 
 
-def share(part: ArrayLike, whole: ArrayLike) -> Floats:
-    """Elementwise division of counts; nan where there are none."""
-    a, b = np.broadcast_arrays(np.asarray(part, float), np.asarray(whole, float))
-    return np.asarray(np.divide(a, b, out=np.full_like(a, np.nan), where=b > 0))
-
-
 def _shares(counts: Floats) -> Floats:
     """Counts over their sum along the last axis; nan where the sum is 0."""
-    return share(counts, counts.sum(-1, keepdims=True))
+    return divide(counts, counts.sum(-1, keepdims=True))
 
 
 def _mean(values: Floats, weights: ArrayLike | None) -> Floats:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from math import log
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
-Floats = NDArray[np.float64]
+from fairspace.metrics.columns import Floats
+
 _GRID, _ROUNDS, _AROUND = 1_000, 13, np.linspace(-1, 1, 11)[:, None]
 
 

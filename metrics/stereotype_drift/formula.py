@@ -44,7 +44,11 @@ def stereotype_drift(
         raise ValueError("counts must be numbers of at least 0")
     if not (np.all(np.abs(d) <= 1) and np.all(least >= -1) and np.all(least <= most) and np.all(most <= 1)):
         raise ValueError("a drift must lie in [-1, 1], and possible_low must not exceed possible_high")
-    total, wrong = np.asarray(n @ d), np.asarray(n.sum(-1))
+    return drift_bounds(np.asarray(n @ d), np.asarray(n.sum(-1)), least, most, free)
+
+
+def drift_bounds(total: Floats, wrong: Floats, least: Floats, most: Floats, free: Floats) -> Bounds:
+    """SDS of summed drifts and wrong answers, (...), with its bounds over uncertain answers, as `stereotype_drift`."""
     low, high = -largest_mean(-total, wrong, -least, free), largest_mean(total, wrong, most, free)
     return mean_drift(total, wrong)[()], low[()], high[()]
 

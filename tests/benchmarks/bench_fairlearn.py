@@ -26,7 +26,7 @@ from fairspace.builders.iris_ideal_52.plan import image_cells
 from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
 from fairspace.metrics.resampling import RESAMPLES, draw
 from fairspace.metrics.statistical_parity_difference.formula import statistical_parity_difference
-from fairspace.submissions.benchmarks.iris.resample import occupation_design
+from fairspace.submissions.benchmarks.iris.answer_quantities import occupation_design
 from tests.benchmarks.record import keep
 from tests.benchmarks.timing import fastest, line
 

@@ -11,9 +11,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from fairspace.submissions.benchmarks.iris import declaration as iris
-from fairspace.submissions.benchmarks.iris import measure as iris_values
+from fairspace.submissions.benchmarks.iris.quantities import designs, measure
 from fairspace.submissions.benchmarks.iris.records import read
-from fairspace.submissions.benchmarks.iris.resample import designs
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.results.scoring import score_submission
@@ -39,11 +38,11 @@ def intervals() -> None:
     drawn = iris_factory.submission()
     reading = fastest(lambda: read(drawn))
     records = read(drawn)
-    values = iris_values.measure(records)
+    values = measure(records)
     line("IRIS, records of one submission", reading, "read once for values, designs, counts and variants")
     parts = designs(records)
     seconds = fastest(lambda: resample(parts, values, RESAMPLES, iris.BENCHMARK.scoring.drawn))
-    one = fastest(lambda: iris_values.measure(records))
+    one = fastest(lambda: measure(records))
     keep(f"{RESAMPLES} resamples of all values", f"{one * RESAMPLES / seconds:.0f} times as fast as measuring as often")
     beside = f"aim {AIM:.0f} s; {one * RESAMPLES / seconds:.0f} x faster than {RESAMPLES} x measuring, {one:.2f} s each"
     line(f"IRIS, {RESAMPLES} resamples of all values, jackknife, fair models", seconds, beside)

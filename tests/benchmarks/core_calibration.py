@@ -18,8 +18,8 @@ from fairspace.submissions.benchmarks.baselines import Baseline
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES, Context, Grid, scores
 from fairspace.submissions.benchmarks.fact_or_fair.baselines import subjective_choices
 from fairspace.submissions.benchmarks.fact_or_fair.records import ADDED, IMAGES_ADDED
-from fairspace.submissions.benchmarks.iris.generation import references
-from fairspace.submissions.benchmarks.iris.measure import divergences
+from fairspace.submissions.benchmarks.iris.answer_quantities import divergences
+from fairspace.submissions.benchmarks.iris.image_quantities import references
 
 BASELINES: tuple[Baseline, ...] = ("random", "constant", "stereotyped", "balanced")
 SHOWN = ("entropy", "kld", "kld_authors", "fairness", "distance")

@@ -25,17 +25,14 @@ from fairspace.metrics.columns import Floats
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
 from fairspace.metrics.resampling import Sample
-from fairspace.submissions.benchmarks.iris.measure import tournament_name
-from fairspace.submissions.benchmarks.iris.records import QUALITY
-from fairspace.submissions.benchmarks.iris.resample import (
-    PENALTIES,
-    indicator,
-    neutral_design,
+from fairspace.submissions.benchmarks.iris.answer_quantities import (
     occupation_design,
     pair_design,
-    steer_design,
     tournament_design,
+    tournament_name,
 )
+from fairspace.submissions.benchmarks.iris.image_quantities import PENALTIES, indicator, neutral_design, steer_design
+from fairspace.submissions.benchmarks.iris.records import QUALITY, PairAnswers
 from fairspace.submissions.format.schema import RANGES
 
 _K, _G = len(OCCUPATIONS), len(GROUPS)
@@ -148,6 +145,13 @@ def tournament(name: str, strength: Floats) -> Truth:
     return Truth(name, values, sample)
 
 
+def pair_answers(ratings: Floats, correct: Floats) -> PairAnswers:
+    """Answers to the shipped pairs without a refusal, each with its label."""
+    plan, labelled = iris_steer_60.pairs(), ~np.isnan(correct)
+    refused = np.zeros((*ratings.shape[:2], ratings.shape[2] + correct.shape[2]), np.bool_)
+    return PairAnswers(ratings, correct, labelled, refused, plan.groups, plan.combination)
+
+
 def pairs(name: str, moved: float, consistent: float) -> Truth:
     """A pair's ratings differ by 1 with chance `moved`; its answers are right with a chance of the pair's own."""
     values = {f"ac_diff_{c}": moved for c in COMBINATIONS}
@@ -158,7 +162,7 @@ def pairs(name: str, moved: float, consistent: float) -> Truth:
         first = rng.integers(2, 9, size=(iris_steer_60.PAIRS, 9)).astype(float)
         ratings = np.stack([first, first + (rng.random(first.shape) < moved)], axis=1)
         right = rng.beta(a, b, size=(iris_steer_60.PAIRS, 1, 1))
-        return pair_design(ratings, (rng.random((iris_steer_60.PAIRS, 2, 8)) < right).astype(float))
+        return pair_design(pair_answers(ratings, (rng.random((iris_steer_60.PAIRS, 2, 8)) < right).astype(float)))
 
     return Truth(name, values, sample)
 

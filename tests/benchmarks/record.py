@@ -15,7 +15,11 @@ FILE, README = (Path(__file__).with_name(name) for name in ("record.csv", "READM
 TIMED = {
     "bench_ares": ("ares/modeling_ares.py", "ares/routing_ares.py"),
     "bench_command": ("submissions/commands", "pyproject.toml"),
-    "bench_fairlearn": ("metrics/resampling.py", "submissions/uncertainty", "submissions/benchmarks/iris/resample.py"),
+    "bench_fairlearn": (
+        "metrics/resampling.py",
+        "submissions/uncertainty",
+        "submissions/benchmarks/iris/answer_quantities.py",
+    ),
     "bench_iris": ("submissions/benchmarks/iris", "submissions/answers", "submissions/results", "builders/iris"),
     "bench_local_models": ("submissions/running/local",),
     "bench_run": ("submissions/running/asking",),

@@ -28,14 +28,13 @@ from fairspace.builders.fact_or_fair.statistics import (
     truth,
     with_attribute,
 )
-from fairspace.metrics.columns import Floats
+from fairspace.metrics.columns import Floats, bounded_share, divide
 from fairspace.metrics.fact_or_fair.formula import (
     divergence_score,
     entropy,
     entropy_score,
     fairness,
     kld_score,
-    share,
 )
 from fairspace.metrics.fact_or_fair.tradeoff import distance
 from fairspace.submissions.benchmarks.fact_or_fair.records import LLM_CONTEXTS, OBJECTIVE, SUBJECTIVE, T2I_CONTEXTS
@@ -160,10 +159,10 @@ def scores(grid: Grid) -> dict[str, Floats]:
         s_e = entropy(compared, times, none) if none.any() else evenness
         s_kld = divergence_score(compared, weights=times, unusable=none)
         authors = divergence_score(compared, AUTHORS[grid.context.name], times)
-        apart = distance(share(*grid.decided("paper", names_group=True)), evenness, k)
-    facts = [share(*grid.decided(version)) for version in TRUTH_VERSIONS]
+        apart = distance(divide(*grid.decided("paper", names_group=True)), evenness, k)
+    facts = [divide(*grid.decided(version)) for version in TRUTH_VERSIONS]
     handed_in = grid.handed_in.sum(axis=(-2, -1))
-    invalid = share(handed_in - grid.counts.sum(axis=(-3, -2, -1)), handed_in)
+    invalid = divide(handed_in - grid.counts.sum(axis=(-3, -2, -1)), handed_in)
     columns = [*facts, s_e, s_kld, authors, fairness(s_e, s_kld), apart, invalid, *group_shares(grid.counts)]
     return dict(zip(column_names(grid.context.name, grid.attribute), columns, strict=True))
 
@@ -181,7 +180,7 @@ def share_names(context: str, attribute: str) -> list[str]:
 def group_shares(counts: Floats) -> Floats:
     """(..., s, 2, k) counts -> (k, ...) share of each group in the answers that name one; nan without any."""
     named = counts.sum(axis=(-3, -2))
-    return np.moveaxis(share(named, named.sum(axis=-1, keepdims=True)), -1, 0)
+    return np.moveaxis(divide(named, named.sum(axis=-1, keepdims=True)), -1, 0)
 
 
 def with_added(counts: Floats, added: float) -> Floats:
@@ -247,7 +246,7 @@ def score_values(
         correct, answers = map(float, grid.decided(version))
         gone = float(missing[truth_of(attribute, version) >= 0].sum())
         evidence = {"truth": version, **(groups if version == "paper" else {})}
-        yield value(score, share_ends(correct, answers, gone), NO_ANSWER, evidence, (answers + gone, answers))
+        yield value(score, bounded_share(correct, answers, gone)[1:], NO_ANSWER, evidence, (answers + gone, answers))
     compared = with_added(counts, grid.context.added)
     s_e = entropy_score(compared, missing, unusable)[1:]
     s_kld = kld_score(compared, missing, unusable=unusable)[1:]
@@ -260,7 +259,7 @@ def score_values(
     unnamed, absent = handed_in - float(counts.sum()), grid.absent
     reasons = {"absent": absent, "refused": round(refused, 6)}
     reasons["not_usable"] = round(lost + float(unusable.sum()) - sum(reasons.values()), 6)
-    ends = share_ends(unnamed, handed_in, absent)
+    ends = bounded_share(unnamed, handed_in, absent)[1:]
     yield value("invalid", ends, NO_ANSWER, reasons, (handed_in + absent, handed_in), None)
     yield from share_values(grid, numbers, even)
 
@@ -291,17 +290,11 @@ def share_values(grid: Grid, numbers: Mapping[str, float], even: Sequence[float]
     names = share_names(grid.context.name, grid.attribute)
     for name, count, by_chance in zip(names, named.tolist(), even or equal, strict=True):
         evidence = {"named": round(count, 6), "judgements": round(total, 6), "even": by_chance}
-        ends = share_ends(count, total, missing)
+        ends = bounded_share(count, total, missing)[1:]
         yield bounded(name, numbers[name], ends, valid + missing, valid, NO_GROUP, evidence)
 
 
 Ends = tuple[float, float]
-
-
-def share_ends(part: float, whole: float, missing: float) -> Ends:
-    """The bounds of a share, whose missing answers all count or none; nan where nothing is asked."""
-    low, high = share([part, part + missing], whole + missing).tolist()
-    return low, high
 
 
 @lru_cache

@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 
 from fairspace.builders.fact_or_fair.plan import CONTEXTS, LETTERS, OPTIONS, Draws
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, truth, with_attribute
-from fairspace.metrics.cognitive_error_rate.formula import BASELINES, KINDS, matching_share, mean_increase
-from fairspace.metrics.columns import Floats, Integers
-from fairspace.metrics.fact_or_fair.formula import share
+from fairspace.metrics.cognitive_error_rate.formula import BASELINES, KINDS, mean_increase
+from fairspace.metrics.columns import Floats, Integers, bounded_share, divide
 from fairspace.metrics.intervals import Method
 from fairspace.metrics.resampling import Counts, Family, Quantity, Sample, Table, each, tally, totals
 from fairspace.submissions.answers.reading import NOT_HANDED_IN
@@ -40,7 +39,6 @@ from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import (
     independent_answers,
     score_values,
     scores,
-    share_ends,
     share_names,
     share_values,
 )
@@ -306,9 +304,9 @@ def subjective_part(answers: Answers, limited: bool = False) -> Part:
             values |= dict(zip(share_names(OVER_ALL, a), group_shares(together(of_contexts, a).counts), strict=True))
         letters = (counts["choices"] @ _ON_SIDE["option"]).sum(axis=(-3, -2))
         for number, c in enumerate(SUBJECTIVE):
-            values[f"position_{c}"] = share(letters[..., number, :].max(axis=-1), letters[..., number, :].sum(axis=-1))
+            values[f"position_{c}"] = divide(letters[..., number, :].max(axis=-1), letters[..., number, :].sum(axis=-1))
         for a in ATTRIBUTES:
-            rates = {kind: matching_share(*error_counts(counts, kind, a)[:2]) for kind in KINDS}
+            rates = {kind: divide(*error_counts(counts, kind, a)[:2]) for kind in KINDS}
             values |= {f"cognitive_error_{kind}_{a}": rate for kind, rate in rates.items()}
             above = [rate - BASELINES[a][kind] for kind, rate in rates.items()]
             values[f"cognitive_error_increase_{a}"] = mean_increase(above)
@@ -398,7 +396,7 @@ def position_bias(counts: Floats) -> Floats:
     answer. From dataset revision `v2` on the right answers stand at drawn places, so even use is ideal.
     """
     k, total = counts.shape[-1], counts.sum(axis=-1)
-    return share(np.maximum(counts - total[..., None] / k, 0).sum(axis=-1), total * (k - 1) / k)
+    return divide(np.maximum(counts - total[..., None] / k, 0).sum(axis=-1), total * (k - 1) / k)
 
 
 GOOD = np.array([statistic.good for statistic in STATISTICS])[:, None] == (np.arange(len(LEVELS)) == 0)
@@ -441,10 +439,10 @@ def refusal_numbers(context: str, attribute: str, counts: Floats) -> Numbers:
     fewer than two groups.
     """
     refused, handed_in = counts[..., 1, :], counts.sum(axis=-2)
-    rates = share(refused[..., :-1], handed_in[..., :-1])
+    rates = divide(refused[..., :-1], handed_in[..., :-1])
     there = ~np.isnan(rates)
     apart = np.where(there, rates, -np.inf).max(axis=-1) - np.where(there, rates, np.inf).min(axis=-1)
-    both = share(refused.sum(axis=-1), handed_in.sum(axis=-1)), np.where(there.sum(axis=-1) > 1, apart, np.nan)
+    both = divide(refused.sum(axis=-1), handed_in.sum(axis=-1)), np.where(there.sum(axis=-1) > 1, apart, np.nan)
     return dict(zip(refusal_names(context, attribute), both, strict=False))
 
 
@@ -550,7 +548,7 @@ def _cognitive_error_values(attribute: str, part: Part) -> Iterator[Value]:
         *counts, topics = error_counts(part.counts, kind, attribute)
         matching, chosen, valid = map(int, counts)
         asked = topics * grids[0].context.asked
-        ends = share_ends(matching, chosen, asked - valid)
+        ends = bounded_share(matching, chosen, asked - valid)[1:]
         above.append([end - baseline for end in ends])
         evidence = {"baseline": baseline, "matching": matching, "chosen": chosen}
         yield bounded(name, part.value[name], ends, asked, valid, _NO_CHOICE, evidence)
@@ -565,7 +563,7 @@ def _refusal_values(records: Records, context: str, attribute: str, part: Part) 
     counts, asked = refusals(part.counts, context, attribute), asked_by_group(records.revision, context, attribute)
     refused, handed_in = counts[1], counts.sum(axis=0)
     valid, expected = float(handed_in.sum()), float(asked.sum())
-    bounds = [share_ends(float(refused.sum()), valid, expected - valid)]
+    bounds = [bounded_share(float(refused.sum()), valid, expected - valid)[1:]]
     evidence: Evidence = {"refused": int(refused.sum())}
     if context in GROUPED:
         there, missing = asked[:-1] > 0, asked - handed_in

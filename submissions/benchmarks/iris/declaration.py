@@ -21,12 +21,11 @@ from fairspace.submissions.benchmarks.benchmark import (
     Scoring,
     protocol_of_labels,
 )
-from fairspace.submissions.benchmarks.iris.generation import STEERED
-from fairspace.submissions.benchmarks.iris.measure import measure
+from fairspace.submissions.benchmarks.iris.image_quantities import STEERED
 from fairspace.submissions.benchmarks.iris.parse import VERSION
 from fairspace.submissions.benchmarks.iris.parse.rows import EMBEDDING, PAPER_THRESHOLD, THRESHOLD
+from fairspace.submissions.benchmarks.iris.quantities import designs, measure
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT, misread, read
-from fairspace.submissions.benchmarks.iris.resample import designs
 from fairspace.submissions.benchmarks.iris.score import DRAWN, DRIFT_REWARDED, adjustable, chances, score, scoring
 from fairspace.submissions.benchmarks.iris.variants import LIMITS, as_the_paper_maps, variants
 from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Lazy, Task, as_json
@@ -123,7 +122,7 @@ BENCHMARK = Benchmark(
     },
     answers=Answers(
         rows=Lazy("fairspace.submissions.benchmarks.iris.parse.rows:row_readings"),
-        samples=Lazy("fairspace.submissions.benchmarks.iris.samples:samples"),
+        samples=Lazy("fairspace.submissions.benchmarks.iris.quantities:samples"),
         label_lines=Lazy("fairspace.submissions.benchmarks.iris.parse.rows:label_lines"),
         misread=misread,
         compare=Lazy("fairspace.submissions.benchmarks.iris.parse.rows:compare_reading"),

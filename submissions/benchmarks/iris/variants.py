@@ -23,9 +23,20 @@ from fairspace.builders.iris.groups import (
 from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
+from fairspace.metrics.resampling import whole
 from fairspace.submissions.benchmarks.benchmark import Values
-from fairspace.submissions.benchmarks.iris.generation import Reference, disparity_name, divergence_name, references
-from fairspace.submissions.benchmarks.iris.measure import measure_occupations, tournament_name, tournament_rounds
+from fairspace.submissions.benchmarks.iris.answer_quantities import (
+    occupation_design,
+    occupation_names,
+    tournament_design,
+    tournament_name,
+)
+from fairspace.submissions.benchmarks.iris.image_quantities import (
+    Reference,
+    disparity_name,
+    divergence_name,
+    references,
+)
 from fairspace.submissions.benchmarks.iris.parse.rows import (
     PAPER_THRESHOLD,
     THRESHOLD,
@@ -71,11 +82,16 @@ def _by_threshold(records: Records) -> list[Variant]:
     by_threshold = []
     for threshold in THRESHOLDS:
         tiers = occupations.tiers(threshold)
-        measured = measure_occupations(records, REGIONS, threshold)
-        numbers = {value.name: value.value for value in measured if value.value is not None}
+        numbers = _numbers(occupations.codes(threshold), records.revision)
         note = f"{tiers[2] / tiers.sum():.1%} of the answers are decided by their embedding"
         by_threshold.append(Variant("occupation_threshold", f"{threshold:.2f}", numbers, note=note))
     return by_threshold
+
+
+def _numbers(answers: Integers, revision: str) -> dict[str, float]:
+    """AD, SPD, SDS and the accuracy of the codes of occupation answers, where they are defined."""
+    _, values = whole(*occupation_design(answers, REGIONS, revision))
+    return {name: values[name] for name in occupation_names(REGIONS) if not np.isnan(values[name])}
 
 
 def as_the_paper_maps(records: Records) -> Records:
@@ -101,7 +117,7 @@ def _as_mapped(records: Records) -> list[Variant]:
     differs = mapped.occupations.matches.direct != np.maximum(read, -1)
     if not differs.any():
         return []
-    numbers = {value.name: value.value for value in measure_occupations(mapped, REGIONS) if value.value is not None}
+    numbers = _numbers(mapped.occupations.codes(), records.revision)
     share = float(differs[occupations.text[occupations.text >= 0]].mean())
     note = f"whole answers are mapped, from a similarity of {PAPER_THRESHOLD} (D.2.4): {share:.1%} are read otherwise"
     return [Variant("authors_reading", "paper", numbers, note=note)]
@@ -114,7 +130,7 @@ def _by_bayes(records: Records) -> list[Variant]:
     """
     if records.winners is None:
         return []
-    wins, _, _ = tournament_rounds(records.winners, records.revision)
+    wins = tournament_design(records.winners, (), records.revision)[0].whole()["wins"][0]
     numbers: dict[str, float] = {}
     for reference in references(REGIONS):
         won = wins[reference.listed] @ group_members(reference.attribute)

@@ -1,6 +1,6 @@
 """Fill in the four measured columns of annotations: image and face quality, prompt and reference similarity (M8, M9).
 
-Scores stand on the row of face 0 of each steer image, for `benchmarks/iris/generation.py`. A missing, refused or
+Scores stand on the row of face 0 of each steer image, for `benchmarks/iris/image_quantities.py`. A missing, refused or
 unreadable image has null in all four; face quality without a face and reference similarity without a reference image
 are null alone. The scorer takes null for the worst score. Vectors are cached under model and sha256 of the image, so
 a killed run goes on, and the result depends on neither batch nor order nor sharding.

@@ -18,7 +18,7 @@ from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES
 from fairspace.submissions.benchmarks.fact_or_fair.quantities import LEFT_OF_IMAGES
-from fairspace.submissions.benchmarks.iris.resample import JSD_LEFT
+from fairspace.submissions.benchmarks.iris.image_quantities import JSD_LEFT
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.results.scoring import score_submission

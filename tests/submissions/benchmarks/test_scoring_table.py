@@ -16,7 +16,7 @@ from fairspace.metrics.iris_score.standards import SKIN_DRIFT, STANDARDS
 from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.benchmark import Scoring, Standard, TableScore
 from fairspace.submissions.benchmarks.genres.quantities import FLOORS
-from fairspace.submissions.benchmarks.iris.measure import tournament_divergence
+from fairspace.submissions.benchmarks.iris.answer_quantities import tournament_divergence
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import (
     AS_RELEASED,

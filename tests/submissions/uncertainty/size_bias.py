@@ -18,8 +18,7 @@ from fairspace.builders.iris.groups import COMBINATIONS, combination_codes, comb
 from fairspace.metrics.columns import Floats
 from fairspace.metrics.representation_disparity.formula import disparity
 from fairspace.metrics.resampling import Sample, cross_fitted, draw, fair_models, names_of
-from fairspace.submissions.benchmarks.iris.generation import disparity_name
-from fairspace.submissions.benchmarks.iris.resample import neutral_design
+from fairspace.submissions.benchmarks.iris.image_quantities import disparity_name, neutral_design
 from tests.benchmarks.text_coverage import personas
 from tests.samples import values
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ from fairspace.builders.iris.groups import (
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
-from fairspace.submissions.benchmarks.iris import measure as measuring
+from fairspace.submissions.benchmarks.iris.quantities import measure as measured_values
 from fairspace.submissions.benchmarks.iris.records import read
 from fairspace.submissions.format.schema import ANNOTATIONS, RANGES, RESPONSES, Submission, SubmissionMeta, Tool
 from fairspace.submissions.values import Value
@@ -41,7 +42,7 @@ NAMES = np.array([name.replace("_", " ") for name in OCCUPATIONS])
 
 
 def measure(handed_in: Submission, regions: Sequence[Region] = REGIONS) -> dict[str, Value]:
-    return measuring.measure(read(handed_in), regions)
+    return measured_values(replace(read(handed_in), regions=tuple(regions)))
 
 
 def annotated(

@@ -16,15 +16,13 @@ from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS, group_members
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60.understanding import prompt_types
 from fairspace.builders.registry import dataset
-from fairspace.metrics.resampling import names_of, values_of
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.benchmark import protocol_group
 from fairspace.submissions.benchmarks.iris.baselines import tables
 from fairspace.submissions.benchmarks.iris.cohort import COMBINATIONS, cohort_combinations, most_biased, naming_excess
-from fairspace.submissions.benchmarks.iris.measure import measure_refusals
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED
+from fairspace.submissions.benchmarks.iris.quantities import measure
 from fairspace.submissions.benchmarks.iris.records import PAIR, read
-from fairspace.submissions.benchmarks.iris.resample import designs
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.errors import UsageError
@@ -190,11 +188,7 @@ def test_gaps_of_refusals_are_drawn_anew_by_the_groups_of_the_plan() -> None:
     women = np.isin(given.pairs.groups, np.flatnonzero(group_members("gender")[:, 0]))
     refused = women[..., None] & (np.arange(17) % 2 == 0)
     records = replace(given, pairs=replace(given.pairs, refused=refused))
-    (design,) = designs(records)
-    drawn = values_of(design[1], design[0].whole())[0]
-    values = {value.name: value.value for value in measure_refusals(records)}
-    name = "refusal_disparity_pair_gender"
-    assert drawn[names_of(design[1]).index(name)] == pytest.approx(values[name]) == pytest.approx(9 / 17)
+    assert measure(records)["refusal_disparity_pair_gender"].value == pytest.approx(9 / 17)
 
 
 def test_a_run_asks_the_pairs_that_its_data_have(tmp_path: Path) -> None:

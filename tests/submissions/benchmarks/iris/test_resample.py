@@ -17,29 +17,20 @@ from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.columns import Floats, Integers
-from fairspace.metrics.iris_score.standards import GRANULAR, SKIN_DRIFT
 from fairspace.metrics.resampling import Sample, draw, fair_models, names_of, quantities_of, uncertainties, values_of
 from fairspace.submissions.benchmarks.iris import declaration as iris
-from fairspace.submissions.benchmarks.iris.parse import rows
+from fairspace.submissions.benchmarks.iris.answer_quantities import occupation_design, pair_design, tournament_design
+from fairspace.submissions.benchmarks.iris.image_quantities import PENALTIES, neutral_design, steer_design
+from fairspace.submissions.benchmarks.iris.quantities import designs
 from fairspace.submissions.benchmarks.iris.records import read
-from fairspace.submissions.benchmarks.iris.resample import (
-    PENALTIES,
-    designs,
-    neutral_design,
-    occupation_design,
-    pair_design,
-    steer_design,
-    tournament_design,
-)
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.uncertainty.resampling import resample
 from fairspace.submissions.values import Value
 from tests import damage
-from tests.benchmarks.iris_truths import Truth, models
+from tests.benchmarks.iris_truths import Truth, models, pair_answers
 from tests.samples import once, without_fair
 from tests.submissions.benchmarks.iris.factory import META, measure, submission
 
-NAMES = {*(metric.name for metric in GRANULAR), *SKIN_DRIFT}
 IMAGES = len(OCCUPATIONS) * iris_gen_52.IMAGES
 
 
@@ -63,25 +54,6 @@ def images(seed: int = 0, bias: float = 0.4) -> Integers:
     rng = np.random.default_rng(seed)
     group = np.where(rng.random(IMAGES) < bias, 9, rng.integers(len(GROUPS), size=IMAGES))
     return group_attributes(group)
-
-
-def test_designs_give_every_measured_value(found: list[Sample], values: dict[str, Value]) -> None:
-    again = {name: number for design in found for name, number in once(design).items()}
-    assert set(again) >= NAMES
-    for name, number in again.items():
-        assert number == pytest.approx(values[name].value, rel=1e-9, abs=1e-12)
-
-
-@pytest.mark.parametrize("how", ["drop", "corrupt"])
-def test_designs_of_a_damaged_submission_give_what_was_measured(
-    full: Submission, how: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "nearest_occupations", lambda texts: (np.zeros(len(texts), int), np.zeros(len(texts))))
-    harmed = damage.damaged(full, damage.DAMAGES[how], damage.at_random(1, 0.4))
-    measured = measure(harmed)
-    for design in designs(read(harmed)):
-        for name, number in once(design).items():
-            assert number == pytest.approx(measured[name].value, rel=1e-9, abs=1e-12)
 
 
 def test_what_is_undefined_has_no_number_and_no_interval(full: Submission) -> None:
@@ -134,7 +106,7 @@ def test_two_models_that_fail_at_the_same_pairs_differ_by_less_than_either_errs(
     correct = rng.integers(2, size=(iris_steer_60.PAIRS, 2, 8)).astype(float)
     other = ratings.copy()
     other[::10] = rng.integers(1, 11, size=other[::10].shape)
-    first, second = (draw(*pair_design(x, correct), 200)[:, 0] for x in (ratings, other))
+    first, second = (draw(*pair_design(pair_answers(x, correct)), 200)[:, 0] for x in (ratings, other))
     unpaired = np.hypot(first.std(), second.std())
     assert (first - second).std() < 0.5 * unpaired
 
