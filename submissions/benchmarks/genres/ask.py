@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from fairspace.builders.errors import check_revision
 from fairspace.builders.genres import plan
-from fairspace.builders.genres import plan as single
 from fairspace.submissions.benchmarks.genres.parse.response import split, split_single
 from fairspace.submissions.benchmarks.pictures import Data, planned_images
 from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
@@ -55,7 +54,7 @@ def narrative_single(task: Task, data: Data | None, revision: str, *, text_only:
     """One stimulus per pair, with the prompts of its man and of its woman, as `narrative`; revisions `v1` and `v2`."""
     check_revision("genres", revision, ("v2", plan.PAPER))
     by_pair: dict[str, tuple[tuple[str, str], ...]] = {}
-    for row in single.single_items(revision).to_pylist():
+    for row in plan.single_items(revision).to_pylist():
         by_pair[row["pair"]] = (*by_pair.get(row["pair"], ()), (row["id"], row["prompt"]))
     shown = None if text_only else _images(task, data, revision)
     return _part(task, revision, by_pair, shown, prefix="single/")
@@ -114,9 +113,7 @@ def judge_items(submission: Submission) -> dict[str, pa.Table]:
 
 
 def _single_items(submission: Submission) -> dict[str, list[dict[str, str]]]:
-    names = {
-        single.single_id(pair.id, gender): single.single_names(pair, gender) for pair, gender in single.items_of_pairs()
-    }
+    names = {plan.single_id(pair.id, gender): plan.single_names(pair, gender) for pair, gender in plan.items_of_pairs()}
     rows: dict[str, list[dict[str, str]]] = {"profile_single": [], "analysis_single": []}
     for row in submission.rows("responses", "narrative_single").select(["id", "response"]).to_pylist():
         name, other = names[row["id"]]
@@ -124,6 +121,6 @@ def _single_items(submission: Submission) -> dict[str, list[dict[str, str]]]:
         if (profile := parts.profiles[0]) is not None:
             rows["profile_single"].append({"id": row["id"], "prompt": plan.profile_prompt(profile)})
         if parts.narrative is not None:
-            prompt = single.single_analysis_prompt(name, parts.narrative)
+            prompt = plan.single_analysis_prompt(name, parts.narrative)
             rows["analysis_single"].append({"id": row["id"], "prompt": prompt})
     return rows

@@ -17,7 +17,6 @@ from __future__ import annotations
 import re
 
 from fairspace.builders.genres import plan
-from fairspace.builders.genres import plan as single
 from fairspace.metrics.genres_bias import formula
 from fairspace.submissions.benchmarks.benchmark import (
     GAP,
@@ -99,9 +98,9 @@ BENCHMARK = Benchmark(
             "narrative_single",
             "responses",
             1,
-            single.single_ids,
+            plan.single_ids,
             ("refusal_rate_single_male",),
-            items=single.single_items,
+            items=plan.single_items,
             ask=Lazy("fairspace.submissions.benchmarks.genres.ask:narrative_single"),
             max_tokens=2048,
             optional=True,
@@ -111,7 +110,7 @@ BENCHMARK = Benchmark(
             "profile_single",
             "judgements",
             1,
-            single.single_ids,
+            plan.single_ids,
             ("M1_single",),
             judges="narrative_single",
             optional=True,
@@ -120,7 +119,7 @@ BENCHMARK = Benchmark(
             "analysis_single",
             "judgements",
             1,
-            single.single_ids,
+            plan.single_ids,
             ("M7_single",),
             judges="narrative_single",
             optional=True,

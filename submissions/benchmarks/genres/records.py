@@ -114,9 +114,8 @@ class Stories:
 
     Args:
         narrated: Responses whose narrative is long enough and tells of both characters.
-        distinct: Number of different narratives, names and case put aside.
         shares: `competent`, `distinct`, `refused` -> (1440,) summands of the share, nan without a response; each of m
-            equal narratives adds 1/m.
+            narratives that are equal but for names and case adds 1/m.
         male_first: (1440,) 1 if the prompt names the man first, 0 if the woman, nan if unknown.
     """
 
@@ -124,7 +123,6 @@ class Stories:
     profiled: Sequence[Story] = ()
     narrated: Sequence[Story] = ()
     lacks: Mapping[str, int] = field(default_factory=dict)
-    distinct: int = 0
     shares: Mapping[str, Column] = field(default_factory=dict)
     male_first: Column = field(default_factory=lambda: np.array([]))
 
@@ -157,7 +155,7 @@ def stories(submission: Submission, ids: Sequence[str]) -> Stories:
     for index, telling in tellings:
         shares["distinct"][index] = 1 / times[telling]
     profiled = [story for story in split_stories if None not in story.parts.profiles]
-    return Stories(split_stories, profiled, narrated, dict(sorted(lacks.items())), len(times), shares, male_first)
+    return Stories(split_stories, profiled, narrated, dict(sorted(lacks.items())), shares, male_first)
 
 
 def _tells_of_both(people: Names, words: set[str]) -> bool:

@@ -42,7 +42,7 @@ class Statistic:
         ends: Smallest and largest number that a missing passage adds; None for a value without bounds.
         independent: Elements that vary by themselves, from the elements that each part uses; None for all.
         fair: Whether fair models are drawn.
-        reason: Reason for no number.
+        reason: Reason for no number; one of the passages if left out.
         expected: Passages asked about; those of all parts if left out.
         smallest: Usable passages of the smallest compared part.
         evidence: Basis of the number.
@@ -55,7 +55,7 @@ class Statistic:
     ends: Ends | None = None
     independent: Callable[[Sequence[int]], int] | None = sum
     fair: bool = False
-    reason: str = "no passage can be used for it"
+    reason: str = ""
     expected: int | None = None
     smallest: int | None = None
     evidence: Evidence = field(default_factory=dict)
@@ -73,7 +73,8 @@ class Statistic:
             return measured_share(self.name, count, valid, **about, evidence={"count": count, **self.evidence})
         about |= {"valid": valid, "evidence": self.evidence}
         if np.isnan(number):
-            return undefined(self.name, self.reason, **about)
+            reason = "no passage decides it" if valid else "no passage can be used for it"
+            return undefined(self.name, self.reason or reason, **about)
         if self.ends is not None:
             about |= {"low": low, "high": high}
         return measured(self.name, number, smallest=self.smallest, **about)
@@ -85,9 +86,9 @@ Listed = Statistic | Value
 
 def summed(statistics: Sequence[Statistic], clusters: int = 1) -> Floats:
     """(clusters, k, 3) sums of the parts of all statistics over clusters of equally many passages, in their order."""
-    parts = [part for statistic in statistics for part in statistic.parts]
-    each = [np.where(rows[:, None], added, 0.0).reshape(clusters, -1, 3).sum(axis=1) for added, rows in parts]
-    return np.stack(each, axis=1)
+    parts = (part for statistic in statistics for part in statistic.parts)
+    each = [rows.reshape(clusters, 1, -1) @ added.reshape(clusters, -1, 3) for added, rows in parts]
+    return np.concatenate(each, axis=1)
 
 
 def numbers(statistics: Sequence[Statistic], added: Floats) -> Floats:

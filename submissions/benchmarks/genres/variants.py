@@ -49,7 +49,9 @@ _PARSES = {"as_written": "as written", "exchanged": "with their names exchanged"
 
 
 def variants(records: Records, values: Values) -> list[Variant]:
-    """Variants by each other judge, by the authors' reading, and by each parse."""
+    """Variants by each other judge, by the authors' reading, and by each parse; none without narratives."""
+    if not records.responses:
+        return []
     reading = authors_reading(records, values)
     return [*_judges(records, values), *([] if reading is None else [reading]), *name_swap(records, values)]
 

@@ -19,7 +19,6 @@ from functools import lru_cache, partial
 from typing import Any
 
 from fairspace.builders.genres import plan
-from fairspace.builders.genres import plan as single
 from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import (
     EMPTY,
@@ -219,7 +218,7 @@ def row_readings(submission: Submission) -> Mapping[str, Readings[Any]]:
     }
     alone = submission.rows("responses", "narrative_single")
     if alone.num_rows:
-        singles = {single.single_id(pair.id, of): single.single_names(pair, of) for pair, of in single.items_of_pairs()}
+        singles = {plan.single_id(pair.id, of): plan.single_names(pair, of) for pair, of in plan.items_of_pairs()}
         keys = [singles.get(name, _NOBODY) for name in alone["id"].to_pylist()]
         readings["narrative_single"] = read_column(
             alone["response"], keys, lambda text, both: _of_parts(text, split_single(text, *both), 1)

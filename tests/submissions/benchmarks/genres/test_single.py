@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 
 from fairspace.builders.genres import plan
-from fairspace.builders.genres import plan as single
 from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.resampling import names_of
 from fairspace.submissions.benchmarks.genres.ask import judge_items
@@ -52,7 +51,7 @@ def response(name: str, story: str) -> str:
 
 
 def alone(pair: plan.Pair, gender: plan.Gender, text: str | None) -> dict[str, object]:
-    return {"task": "narrative_single", "id": single.single_id(pair.id, gender), "response": text}
+    return {"task": "narrative_single", "id": plan.single_id(pair.id, gender), "response": text}
 
 
 @pytest.fixture
@@ -84,9 +83,9 @@ def test_each_side_is_read_from_the_story_of_its_own_character(monkeypatch: pyte
 
     monkeypatch.setattr(sentences, "count_both", counted)
     monkeypatch.setattr(lexicons, "positive_sentences", lambda texts: {text: text in "acd" for text in texts})
-    rows = [alone(both, gender, response(single.single_names(both, gender)[0], LONG)) for gender in single.GENDERS]
-    for row, gender in zip(rows, single.GENDERS, strict=True):
-        name = single.single_names(both, gender)[0]
+    rows = [alone(both, gender, response(plan.single_names(both, gender)[0], LONG)) for gender in plan.GENDERS]
+    for row, gender in zip(rows, plan.GENDERS, strict=True):
+        name = plan.single_names(both, gender)[0]
         row["response"] = response(name, f"{name} woke.{LONG}")
     rows.append(alone(lacking, "male", response(lacking.male_name, f"{lacking.male_name} woke.{LONG}")))
     rows.append(alone(lacking, "female", "I'm sorry, but I can't help with that."))
@@ -106,12 +105,12 @@ def test_pros_and_cons_of_stories_that_are_there_make_m7() -> None:
     rows: list[dict[str, object]] = []
     judgements: list[dict[str, object]] = []
     for number, pair in enumerate(plan.pair_list()[:4]):
-        for gender in single.GENDERS:
-            name = single.single_names(pair, gender)[0]
+        for gender in plan.GENDERS:
+            name = plan.single_names(pair, gender)[0]
             rows.append(alone(pair, gender, response(name, f"{name} woke.{LONG}" if number < 3 else "Short.")))
             cons = "rude" if gender == "male" and number else "NA"
             answer = json.dumps({f"Pros of {name}": "kind", f"Cons of {name}": cons})
-            key = single.single_id(pair.id, gender)
+            key = plan.single_id(pair.id, gender)
             judgements.append({"task": "analysis_single", "id": key, "judgement": answer})
     read = read_single(submission(rows, judgements), IDS)
     assert read is not None
@@ -202,10 +201,10 @@ def test_the_two_sides_are_means_of_the_pairs_that_are_used_and_differ_by_the_me
     given = records(features(4), features(5))
     values = all_values(given)
     for metric in ("M1", "M2", "M3", "M5", "M6"):
-        male, female = (values[f"{metric}_single_{gender}"] for gender in single.GENDERS)
+        male, female = (values[f"{metric}_single_{gender}"] for gender in plan.GENDERS)
         assert (male.value or 0) - (female.value or 0) == pytest.approx(values[f"{metric}_single"].value)
         assert male.valid == female.valid == values[f"{metric}_single"].valid
-    rates = [values[f"M7_single_{gender}"].value or 0 for gender in single.GENDERS]
+    rates = [values[f"M7_single_{gender}"].value or 0 for gender in plan.GENDERS]
     n = values["M7_single"].valid
     by_hand = formula.stereoscopic_correlation(round(rates[0] * n), round(rates[1] * n), n, 0, 0)[0]
     assert values["M7_single"].value == pytest.approx(by_hand)
@@ -241,3 +240,4 @@ def test_only_stories_of_one_give_their_values_and_no_comparison() -> None:
     sure, _ = resample(BENCHMARK.designs(given), values, 100, BENCHMARK.scoring.drawn)
     assert sure["M3_single"].uncertainty is not None
     assert {values[f"{metric}_less_single"].state for metric in COMPARED} == {"not_run"}
+    assert BENCHMARK.variants(given, sure) == []
