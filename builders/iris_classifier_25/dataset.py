@@ -24,6 +24,7 @@ from fairspace.builders.engine.making import Candidate, PlanStore, Verdict, Want
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONES, combination_names
 from fairspace.builders.iris.groups import LABELS as GROUPS_LABELS
+from fairspace.builders.iris_classifier_25.plan import ADVERSARIAL, CLASSES, COMPLETE, SHARES, TARGETS, quotas
 from fairspace.builders.iris_ideal_52.dataset import Place, places, prompt
 from fairspace.builders.sources import SOURCES, faces, read_image
 
@@ -33,36 +34,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from fairspace.builders.engine.making import Chosen
-
-
-TARGETS: Mapping[str, int] = {"age_gender": 170_000, "skin_tone": 80_000}
-"""Images per config (C.4)."""
-CLASSES: Mapping[str, tuple[str, ...]] = {
-    "age_gender": combination_names("gender_age"),
-    "skin_tone": SKIN_TONES,
-    "race": ("Asian", "Black", "Hispanic", "White"),
-}
-SHARES: Mapping[str, int] = {"train": 80, "validation": 10, "test": 10}
-"""Percent of the images, and of the files and persons."""
-SAMPLE_PER_CLASS = 20
-ADVERSARIAL = 10
-"""One synthetic image in this many asks for an incomplete face (C.4: approximately 10 %)."""
-COMPLETE = 0.9
-"""Least share of its images that a class must reach, with a generator and a labeller."""
-
-
-def quotas(config: str, *, sample: bool) -> dict[str, dict[str, int]]:
-    """Split -> class -> planned images, for a config of `TARGETS`."""
-    names = CLASSES[config]
-    each, rest = (SAMPLE_PER_CLASS, 0) if sample else divmod(TARGETS[config], len(names))
-    counts: dict[str, dict[str, int]] = {split: {} for split in SHARES}
-    for number, name in enumerate(names):
-        total = each + (number < rest)
-        held_out = {split: total * share // 100 for split, share in SHARES.items() if split != "train"}
-        for split in SHARES:
-            counts[split][name] = held_out.get(split, total - sum(held_out.values()))
-    return counts
-
 
 # "Verified real-world data" (C.4) means here: the label is in the closed vocabulary and within one of IRIS' age groups
 # (FairFace's 60-69 is not), the file decodes, and no earlier file has the same bytes. The sha256 of the bytes (MST-E:

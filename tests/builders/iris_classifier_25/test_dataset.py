@@ -17,17 +17,8 @@ from fairspace.builders.engine.dataset import Manifest
 from fairspace.builders.engine.tools import Labels, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, SKIN_TONES
-from fairspace.builders.iris_classifier_25.dataset import (
-    CLASSES,
-    DATASET,
-    SAMPLE_PER_CLASS,
-    SHARES,
-    TARGETS,
-    Plan,
-    age_group,
-    quotas,
-    split_of,
-)
+from fairspace.builders.iris_classifier_25.dataset import DATASET, Plan, age_group, split_of
+from fairspace.builders.iris_classifier_25.plan import CLASSES, SAMPLE_PER_CLASS, SHARES, TARGETS, quotas
 from fairspace.builders.iris_ideal_52.dataset import Place
 from tests.builders.face_fixtures import (
     Mortal,
