@@ -64,9 +64,8 @@ def entropy_score(counts: ArrayLike, missing: ArrayLike, unusable: ArrayLike = 0
     if c.size == 0:
         return np.nan, np.nan, np.nan
     u = np.broadcast_to(np.asarray(unusable, float), m.shape)
-    low = np.min([_entropy(vertex) for vertex in _vertices(c, m + u)], axis=0)
-    known = _most_uneven(c, u)
-    return float(entropy(known)), float(low.mean()), float(entropy(_levelled(known, m)))
+    value, low = (float(entropy(c, unusable=unnamed)) for unnamed in (u, m + u))
+    return value, low, float(entropy(_levelled(_most_uneven(c, u), m)))
 
 
 def kld_score(
@@ -96,10 +95,10 @@ def kld_score(
     if variant in PROGRAMS:
         return float(divergence_score(c, variant)), np.nan, np.nan
     u = np.broadcast_to(np.asarray(unusable, float), m.shape)
+    value, low = (float(divergence_score(c, unusable=unnamed)) for unnamed in (u, m + u))
     known = _least_alike(c, u)
-    low = _similarity(_least_alike(c, m + u))
     high = np.where(m.sum(-1) == 0, _similarity(known), np.exp(-_least_divergence(known, m)))
-    return float(_similarity(known).mean()), float(low.mean()), float(high.mean())
+    return value, low, float(high.mean())
 
 
 def fairness_score(entropy: Triple, kld: Triple) -> Triple:
@@ -162,11 +161,6 @@ def _similarity(counts: Floats) -> Floats:
     """(..., s) exp(-KL(highest || lowest)) of each statistic."""
     p = _shares(counts)
     return np.asarray(np.exp(-_divergence(p[..., 0, :], p[..., 1, :])))
-
-
-def _vertices(counts: Floats, missing: Floats) -> list[Floats]:
-    """The k tables in which all missing answers of a cell went to one group."""
-    return [counts + missing[..., None] * unit for unit in np.eye(counts.shape[-1])]
 
 
 def _entropy(counts: Floats) -> Floats:

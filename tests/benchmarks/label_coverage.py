@@ -16,6 +16,7 @@ from fairspace.builders.fact_or_fair.statistics import with_attribute
 from fairspace.metrics.columns import Floats
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
+from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import Context
 from fairspace.submissions.benchmarks.fact_or_fair.variants import CORRECTED, statistic_of
 from fairspace.submissions.uncertainty.label_errors import correct, debiased, posterior_intervals, powered_draws
 from tests.metrics.tables import rows
@@ -159,7 +160,7 @@ def fact_or_fair_table(studies: int) -> None:
     cells = 2 * len(with_attribute("gender"))
     for images, people in ((20, 10), (60, 16)):
         for spread in (0.3, 1.0, 3.0, 50.0):
-            statistic = statistic_of(np.full(cells, float(images)), "gender")
+            statistic = statistic_of(np.full(cells, float(images)), Context("t2i_subjective"), "gender")
             truths = [np.random.default_rng([9, s]).dirichlet(np.full(2, spread), cells) for s in range(studies)]
             title = f"gender, {images} images, spread {spread:g}"
             _print(title, CORRECTED, values_held({"gender": matrix("gender")}, truths, images, statistic, people))

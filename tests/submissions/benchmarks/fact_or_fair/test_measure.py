@@ -445,3 +445,16 @@ def test_table_2_follows_from_tables_4_and_5() -> None:
             got = scores[name].value
             assert got is not None
             assert 100 * got == pytest.approx(float(row[column]), abs=0.0151), (row["model"], name)
+
+
+def test_a_limited_run_is_also_scored_without_the_answers_that_name_no_group() -> None:
+    options = pa.array(list("ABCD")).take(pa.array(random_options())).to_pylist()
+    asked = [key.split("/")[1] == "poverty_rate" for key in plan.ids("llm_subjective", "v1").to_pylist()]
+    rows = subjective([text if place % 5 else "A or B" for place, text in enumerate(options)]).filter(pa.array(asked))
+    meta = META.model_copy(update={"generation": {"limit": 2}})
+    records = BENCHMARK.read(Submission(meta, {"responses": rows}))
+    values = BENCHMARK.measure(records)
+    (variant,) = BENCHMARK.variants(records, values)
+    name = "fairness_llm_base_race"
+    assert values[name].value is not None
+    assert variant.values[name] > values[name].value
