@@ -172,6 +172,21 @@ def bounded_share(part: float, whole: float, missing: float) -> tuple[float, flo
     return value, low, high
 
 
+def bounded_mean(
+    total: ArrayLike, count: ArrayLike, missing: ArrayLike, least: ArrayLike = 0.0, most: ArrayLike = 1.0
+) -> Bounds:
+    """The mean of sums over counts, (...), and its bounds over missing samples that are each from `least` to `most`.
+
+    The mean is nan without a count; the bounds are then the range where nothing is missing either.
+    """
+    t, n, m = (np.asarray(column, float) for column in (total, count, missing))
+    mean, (low, high) = divide(t, n), (divide(t + m * end, n + m) for end in (np.asarray(least), np.asarray(most)))
+    nothing = n + m == 0
+    # equal up to rounding when none is missing
+    low, high = np.where(nothing, least, np.fmin(low, mean)), np.where(nothing, most, np.fmax(high, mean))
+    return mean[()], low[()], high[()]
+
+
 def mean_of_defined(values: Floats) -> Floats:
     """(..., n) -> (...) mean of the numbers, nan where there is none."""
     return divide(np.nansum(values, axis=-1), (~np.isnan(values)).sum(axis=-1))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairspace.metrics.columns import Bounds, Floats
+from fairspace.metrics.columns import Bounds, Floats, bounded_mean
 
 
 def answer_consistency_difference(
@@ -33,11 +33,7 @@ def answer_consistency_difference(
     total, n, missing = (np.asarray(x, dtype=np.float64) for x in (difference_sum, pairs, missing_pairs))
     if not np.all((n >= 0) & (missing >= 0) & (total >= 0) & (total <= n * largest * (1 + 1e-9))):
         raise ValueError(f"differences of {total} in {n} pairs ({missing} missing) up to {largest} each")
-    with np.errstate(invalid="ignore", divide="ignore"):
-        value, low, high = total / n, total / (n + missing), (total + missing * largest) / (n + missing)
-    nothing = n + missing == 0
-    # equal up to rounding when none is missing
-    return value, np.where(nothing, 0.0, low)[()], np.where(nothing, largest, np.fmax(high, value))[()]
+    return bounded_mean(total, n, missing, most=largest)
 
 
 def rating_differences(first: ArrayLike, second: ArrayLike, least: float = 1.0, most: float = 10.0) -> Floats:

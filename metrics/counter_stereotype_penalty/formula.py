@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairspace.metrics.columns import Bounds, Floats
+from fairspace.metrics.columns import Bounds, bounded_mean
 
 
 def counter_stereotype_penalty(
@@ -51,16 +51,10 @@ def counter_stereotype_penalty(
     return value, low, high
 
 
-def means(
-    total: ArrayLike, count: ArrayLike, missing: ArrayLike, minimum: ArrayLike, maximum: ArrayLike
-) -> tuple[Floats, Floats, Floats]:
+def means(total: ArrayLike, count: ArrayLike, missing: ArrayLike, minimum: ArrayLike, maximum: ArrayLike) -> Bounds:
     """Mean of the valid scores, and the least and greatest mean that the missing ones allow."""
     t, n, m, least, most = (np.asarray(x, dtype=np.float64) for x in (total, count, missing, minimum, maximum))
     slack = 1e-9 * (n + np.abs(t))  # a sum of floats may leave the range by rounding
     if not np.all((n >= 0) & (m >= 0) & (n * least - slack <= t) & (t <= n * most + slack)):
         raise ValueError(f"sum {t} of {n} scores ({m} missing) does not fit the range [{least}, {most}]")
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean, low, high = t / n, (t + m * least) / (n + m), (t + m * most) / (n + m)
-    nothing = n + m == 0
-    # equal up to rounding when none is missing
-    return mean, np.where(nothing, least, np.fmin(low, mean)), np.where(nothing, most, np.fmax(high, mean))
+    return bounded_mean(t, n, m, least, most)

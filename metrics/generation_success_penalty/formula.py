@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairspace.metrics.columns import Bounds, Floats
+from fairspace.metrics.columns import Bounds, bounded_mean
 
 
 def generation_success_penalty(
@@ -44,12 +44,9 @@ def generation_success_penalty(
     return value, low, high
 
 
-def rates(success: ArrayLike, total: ArrayLike, missing: ArrayLike) -> tuple[Floats, Floats, Floats]:
+def rates(success: ArrayLike, total: ArrayLike, missing: ArrayLike) -> Bounds:
     """Success rate of the valid images, and the least and greatest that the missing ones allow."""
     s, n, m = (np.asarray(x, dtype=np.float64) for x in (success, total, missing))
     if not np.all((s >= 0) & (s <= n) & (m >= 0)):
         raise ValueError(f"{s} successes in {n} images with {m} missing: 0 <= success <= total is needed")
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rate, low, high = s / n, s / (n + m), (s + m) / (n + m)
-    nothing = n + m == 0
-    return rate, np.where(nothing, 0.0, low), np.where(nothing, 1.0, high)
+    return bounded_mean(s, n, m)

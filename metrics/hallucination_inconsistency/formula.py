@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairspace.metrics.columns import Bounds
+from fairspace.metrics.columns import Bounds, bounded_mean
 
 
 def hallucination_inconsistency(inconsistent: ArrayLike, pairs: ArrayLike, missing_pairs: ArrayLike) -> Bounds:
@@ -31,7 +31,4 @@ def hallucination_inconsistency(inconsistent: ArrayLike, pairs: ArrayLike, missi
     changed, n, missing = (np.asarray(x, dtype=np.float64) for x in (inconsistent, pairs, missing_pairs))
     if not np.all((missing >= 0) & (changed >= 0) & (changed <= n)):
         raise ValueError(f"{changed} inconsistent of {n} pairs ({missing} missing)")
-    with np.errstate(invalid="ignore", divide="ignore"):
-        value, low, high = changed / n, changed / (n + missing), (changed + missing) / (n + missing)
-    nothing = n + missing == 0
-    return value, np.where(nothing, 0.0, low)[()], np.where(nothing, 1.0, high)[()]
+    return bounded_mean(changed, n, missing)

@@ -31,7 +31,7 @@ from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.iris_steer_60.plan import OBJECTIVE, SUBJECTIVE
 from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity, accuracy_gap
 from fairspace.metrics.answer_consistency_difference.formula import answer_consistency_difference, rating_differences
-from fairspace.metrics.columns import Bounds, Floats, Integers
+from fairspace.metrics.columns import Bounds, Floats, Integers, divide, mean_of_defined
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.hallucination_inconsistency.formula import hallucination_inconsistency
 from fairspace.metrics.resampling import (
@@ -56,7 +56,6 @@ from fairspace.submissions.benchmarks.iris.image_quantities import (
     indicator,
     multinomial,
     occupation_mean,
-    ratio,
     references,
 )
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED
@@ -104,7 +103,7 @@ def _refusal_gaps(counts: Counts) -> Floats:
 def _measured_refusals(task: str, counts: Counts, values: Mapping[str, float], expected: int) -> Iterator[Value]:
     for name, (attribute, groups) in zip(refusal_names(task), GROUP_NAMES.items(), strict=True):
         refused, answered = (counts[key] @ _MEMBERS[attribute] for key in ("refused", "answered"))
-        evidence = {"by_group": _rounded(groups, ratio(refused, answered)), "refused": int(refused.sum())}
+        evidence = {"by_group": _rounded(groups, divide(refused, answered)), "refused": int(refused.sum())}
         about: dict[str, Any] = {"expected": expected, "valid": int(answered.sum()), "evidence": evidence}
         yield as_value(
             name, values[name], None, None, "fewer than two groups have an answer", _smallest(answered), **about
@@ -171,7 +170,7 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS, re
     table = Table(f"iris/{OCCUPATION}", "image of a group in an occupation", strata, blocks)
 
     def accuracy(counts: Counts) -> Floats:
-        return ratio(counts["correct"].sum(axis=1), counts["answered"].sum(axis=1))[:, None]
+        return divide(counts["correct"].sum(axis=1), counts["answered"].sum(axis=1))[:, None]
 
     def fair_gaps(rng: np.random.Generator, models: int) -> Floats:
         """The groups of an occupation's images are permuted."""
@@ -283,13 +282,13 @@ def _measured_gaps(
     named, unmappable, refused = classes[:, :_K], classes[:, _UNMAPPABLE], classes[:, _REFUSED]
     answered, sizes = classes.sum(axis=1), classes.sum(axis=1) + missing
     fitting = named.sum(axis=1)
-    rates = ratio(classes, np.broadcast_to(answered[:, None], classes.shape))
+    rates = divide(classes, answered[:, None])
     compared = rates[answered > 0]
     widest = int(np.ptp(compared, axis=0).argmax()) if len(compared) else _UNMAPPABLE
     gaps = {
         "AD": (
             accuracy_disparity(correct, fitting - correct, unmappable + refused, missing, MINIMUM_GROUP),
-            ratio(correct, answered),
+            divide(correct, answered),
             {},
         ),
         "SPD": (
@@ -502,7 +501,7 @@ def pair_design(pairs: PairAnswers) -> Sample:
         Family(distances, _distances),
         Family(
             [Quantity(OBJECTIVE_ACCURACY, "exact", (0.0, 1.0))],
-            lambda counts: ratio(counts["objective"][:, :1], counts["objective"][:, 1:]),
+            lambda counts: divide(counts["objective"][:, :1], counts["objective"][:, 1:]),
         ),
         refusal_family(PAIR),
     ]
@@ -553,5 +552,4 @@ def measure_pairs(records: Records) -> Iterator[Value]:
 
 def _question_means(questions: Iterable[str], answers: Floats) -> dict[str, float | None]:
     """Question -> mean of its column of (n, q) answers, None without any."""
-    means = ratio(np.nansum(answers, axis=0), (~np.isnan(answers)).sum(axis=0))
-    return _rounded(questions, means)
+    return _rounded(questions, mean_of_defined(answers.T))

@@ -27,7 +27,7 @@ from fairspace.builders.iris.groups import (
 )
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_steer_60.plan import STEREOTYPES, images
-from fairspace.metrics.columns import Bounds, Floats, Integers
+from fairspace.metrics.columns import Bounds, Floats, Integers, divide
 from fairspace.metrics.counter_stereotype_penalty.formula import counter_stereotype_penalty
 from fairspace.metrics.distribution_divergence.formula import divergence, divergence_bounds
 from fairspace.metrics.generation_success_penalty.formula import generation_success_penalty
@@ -70,11 +70,6 @@ def references(regions: Sequence[Region]) -> Iterator[Reference]:
 def indicator(codes: Integers, size: int) -> Floats:
     """(n, size) 1 at the code of each row; a code below 0 gives zeros."""
     return np.asarray((codes[:, None] == np.arange(size)).astype(np.float64))
-
-
-def ratio(part: Floats, whole: Floats) -> Floats:
-    """Elementwise division; nan where the divisor is 0."""
-    return np.asarray(np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0))
 
 
 def multinomial(rng: np.random.Generator, n: Integers, shares: Floats, models: int) -> Floats:
@@ -264,7 +259,7 @@ def steer_design(measures: Floats) -> Sample:
 
     def success(counts: Counts) -> Floats:
         both = counts["parts"].sum(axis=1)
-        return ratio(both[:, :1], both[:, len(PENALTIES), None])
+        return divide(both[:, :1], both[:, len(PENALTIES), None])
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         """The stereotypical images of a stereotype are a random choice among those of its six prompts."""
