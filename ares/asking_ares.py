@@ -25,7 +25,7 @@ class ArbiterError(RuntimeError):
 
 
 @dataclass
-class Counts:
+class ArbiterCounts:
     """Images since the arbiter was opened: `asked` about, `asked_again` after an unusable answer, usably `answered`.
 
     `unusable` ones lack a usable second answer. The endpoint's content filter `refused` some, which are not asked about
@@ -48,11 +48,11 @@ class Reply:
     missing: str = ""
 
 
-class Asking(ABC):
+class ArbiterAsking(ABC):
     """An arbiter without the access to its model. `counts`: outcomes of the images."""
 
     def __init__(self) -> None:
-        self.counts = Counts()
+        self.counts = ArbiterCounts()
 
     @property
     @abstractmethod

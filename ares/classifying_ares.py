@@ -17,7 +17,7 @@ from .deciding_ares import ABSTAINED, Answer
 from .faces_ares import FaceDetector, face_crops
 from .fates_ares import Fate
 from .gate_ares import NO_FACE
-from .image_processing_ares import AresImageProcessor, Prepared, as_images
+from .image_processing_ares import AresImageProcessor, PreparedInput, as_images
 from .reading_ares import quiet
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Answered:
+class ClassifiedInput:
     """One input: its fate, and an answer per face, in the detector's order.
 
     There is exactly one answer without a detector, a face or a readable image.
@@ -70,7 +70,7 @@ def answered(
     batch: int = 64,
     workers: int = 0,
     detector: FaceDetector | None = None,
-) -> Iterator[Answered]:
+) -> Iterator[ClassifiedInput]:
     """The answers for each image, in order; images are taken from the iterator a little ahead of them.
 
     Arguments as in `classify`. ValueError if the processor's squares do not have the model's size.
@@ -82,12 +82,12 @@ def answered(
     batch = max(1, -(-batch // tile)) * tile
     keep = detector is not None or model.arbiter is not None
     prepare = partial(processor.prepare, square=detector is None, keep=keep)
-    waiting: deque[tuple[Answered, int]] = deque()
+    waiting: deque[tuple[ClassifiedInput, int]] = deque()
     faces: list[_Face] = []
     with quiet():
         for group in _grouped(_ahead(prepare, images, workers, 2 * batch), batch):
             for each, of_image in zip(group, _faces(group, processor, detector), strict=True):
-                image = Answered(each.fate)
+                image = ClassifiedInput(each.fate)
                 waiting.append((image, len(of_image) or 1))
                 faces += [replace(face, of=image) for face in of_image]
                 if not of_image:
@@ -108,11 +108,11 @@ class _Face:
     image: Any
     number: int = 0
     of_all: int = 1
-    of: Answered | None = None
+    of: ClassifiedInput | None = None
 
 
 def _faces(
-    group: Sequence[Prepared], processor: AresImageProcessor, detector: FaceDetector | None
+    group: Sequence[PreparedInput], processor: AresImageProcessor, detector: FaceDetector | None
 ) -> list[list[_Face]]:
     if detector is None:
         return [[] if each.pixels is None else [_Face(each.pixels, each.image)] for each in group]
@@ -144,19 +144,21 @@ def _without_face(fate: Fate) -> Answer:
     return Answer(fate.status, fate.reason, faces=0)
 
 
-def _finished(waiting: deque[tuple[Answered, int]]) -> Iterator[Answered]:
+def _finished(waiting: deque[tuple[ClassifiedInput, int]]) -> Iterator[ClassifiedInput]:
     while waiting and len(waiting[0][0].answers) == waiting[0][1]:
         yield waiting.popleft()[0]
 
 
-def _ahead(prepare: Callable[[Any], Prepared], images: Iterable[Any], workers: int, most: int) -> Iterator[Prepared]:
+def _ahead(
+    prepare: Callable[[Any], PreparedInput], images: Iterable[Any], workers: int, most: int
+) -> Iterator[PreparedInput]:
     """Prepared images in order; at most `most` are ready or under way."""
     stream = iter(images)
     if not workers:
         yield from map(prepare, stream)
         return
     with ThreadPoolExecutor(workers, "ares-read") as pool:
-        under_way: deque[Future[Prepared]] = deque(pool.submit(prepare, image) for image in islice(stream, most))
+        under_way: deque[Future[PreparedInput]] = deque(pool.submit(prepare, image) for image in islice(stream, most))
         try:
             while under_way:
                 yield under_way.popleft().result()
@@ -166,7 +168,7 @@ def _ahead(prepare: Callable[[Any], Prepared], images: Iterable[Any], workers: i
                 future.cancel()
 
 
-def _grouped(prepared: Iterable[Prepared], size: int) -> Iterator[list[Prepared]]:
+def _grouped(prepared: Iterable[PreparedInput], size: int) -> Iterator[list[PreparedInput]]:
     stream = iter(prepared)
     while group := list(islice(stream, size)):
         yield group

@@ -17,7 +17,7 @@ from io import BytesIO
 from typing import Any
 from urllib.parse import urlsplit
 
-from .asking_ares import ArbiterError, Asking, Reply
+from .asking_ares import ArbiterAsking, ArbiterError, Reply
 
 KEY = "OPENAI_API_KEY"
 """Environment variable of the endpoint's key, sent over https, or to this machine, only."""
@@ -28,7 +28,7 @@ _PAUSE = 0.5
 """Seconds before the second attempt after a body that is no chat completion; they double."""
 
 
-class EndpointVlm(Asking):
+class EndpointVlm(ArbiterAsking):
     """A vision-language model asked by chat completions, with the image as a data URL.
 
     Args:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-class Box(NamedTuple):
+class FaceBox(NamedTuple):
     """The part of an image for ARES, in pixels from the upper left corner; `score` is the confidence in [0, 1]."""
 
     x: float
@@ -39,7 +39,7 @@ class FaceDetector(Protocol):
     def name(self) -> str:
         """Model, revision and settings."""
 
-    def detect(self, images: Sequence[Image]) -> list[list[Box]]:
+    def detect(self, images: Sequence[Image]) -> list[list[FaceBox]]:
         """For each RGB image the parts for ARES, margin included; none without a face."""
 
 
@@ -47,7 +47,7 @@ class FaceError(RuntimeError):
     """A detector cannot be opened; the message has the reason and the remedy."""
 
 
-def face_crops(image: Image, boxes: Sequence[Box]) -> list[Image]:
+def face_crops(image: Image, boxes: Sequence[FaceBox]) -> list[Image]:
     """The parts of an image in the boxes, on whole pixels, as far as they lie inside.
 
     The largest comes first; of equally large ones the upper, then the left one. Boxes outside of it are left out.
@@ -133,10 +133,10 @@ class TransformersFaces:
         return f"{checkpoint_name(self.source, self.revision)} {part} {numbers}"
 
     @torch.inference_mode()
-    def detect(self, images: Sequence[Image]) -> list[list[Box]]:
+    def detect(self, images: Sequence[Image]) -> list[list[FaceBox]]:
         """For each RGB image the parts for ARES, the most certain first."""
         pixels = [self.processor(images=[image], return_tensors="pt")["pixel_values"] for image in images]
-        by_image: list[list[Box]] = [[] for _ in images]
+        by_image: list[list[FaceBox]] = [[] for _ in images]
         for shape in dict.fromkeys(each.shape for each in pixels):
             places = [place for place, each in enumerate(pixels) if each.shape == shape]
             for start in range(0, len(places), self.batch):
@@ -153,21 +153,21 @@ class TransformersFaces:
 
     def _arranged(
         self, corners: Sequence[Sequence[float]], scores: Sequence[float], size: tuple[int, int]
-    ) -> list[Box]:
+    ) -> list[FaceBox]:
         """Boxes from corners (left, top, right, bottom): inside of the image, without doubles, with a margin."""
-        boxes: list[Box] = []
+        boxes: list[FaceBox] = []
         for (left, top, right, bottom), score in sorted(
             zip(corners, scores, strict=True), key=lambda pair: (-pair[1], pair[0])
         ):
             left, right = (min(max(x, 0.0), float(size[0])) for x in (left, right))
             top, bottom = (min(max(y, 0.0), float(size[1])) for y in (top, bottom))
             height = min(bottom - top, right - left) if self.upper else bottom - top
-            box = Box(left, top, right - left, height, score)
+            box = FaceBox(left, top, right - left, height, score)
             if min(box.width, box.height) >= self.smallest and all(shared(box, b) <= self.overlap for b in boxes):
                 boxes.append(box)
         more = [self.margin * max(box.width, box.height) for box in boxes]
         return [
-            Box(
+            FaceBox(
                 round(box.x - by, 2),
                 round(box.y - by, 2),
                 round(box.width + 2 * by, 2),
@@ -178,7 +178,7 @@ class TransformersFaces:
         ]
 
 
-def shared(first: Box, other: Box) -> float:
+def shared(first: FaceBox, other: FaceBox) -> float:
     """Intersection over union, in [0, 1]; 0 for boxes without an area."""
     width = min(first.x + first.width, other.x + other.width) - max(first.x, other.x)
     height = min(first.y + first.height, other.y + other.height) - max(first.y, other.y)

@@ -36,7 +36,7 @@ NOTES = {
 
 
 @dataclass(frozen=True)
-class Limits:
+class ImageLimits:
     """Limits checked before decoding: most bytes and pixels, and pixels of the shortest `side`."""
 
     bytes: int = 64 * 2**20
@@ -79,7 +79,7 @@ def refused(reason: str, detail: str) -> Fate:
     return Fate("refused" if reason == "no_image" else "unreadable", reason, detail)
 
 
-def check_size(size: tuple[int, int], limits: Limits) -> None:
+def check_size(size: tuple[int, int], limits: ImageLimits) -> None:
     """UnreadableError if an image of this width and height is refused."""
     width, height = size
     if width * height > limits.pixels:

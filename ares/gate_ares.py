@@ -21,7 +21,7 @@ _SIDE, _WIDTH = 4, 64
 """Side above which convolutions halve a map; width of the layer before the logits."""
 
 
-class Gate(nn.Module):
+class ImageGate(nn.Module):
     """Logits of `OUTCOMES`, from a stem's output of some channels and height and width `side`."""
 
     def __init__(self, channels: int, side: int, hidden: int) -> None:

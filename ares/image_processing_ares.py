@@ -18,10 +18,10 @@ from PIL import Image
 from transformers.image_processing_utils import BaseImageProcessor, BatchFeature
 from transformers.processing_utils import ImagesKwargs
 
-from .fates_ares import Fate, Limits
+from .fates_ares import Fate, ImageLimits
 from .reading_ares import quiet, read_image
 
-_DEFAULTS = Limits()
+_DEFAULTS = ImageLimits()
 
 
 class AresImagesKwargs(ImagesKwargs, total=False):  # type: ignore[call-arg, misc, unused-ignore]
@@ -35,7 +35,7 @@ class AresImagesKwargs(ImagesKwargs, total=False):  # type: ignore[call-arg, mis
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedInput:
     """One input.
 
     Args:
@@ -100,21 +100,21 @@ class AresImageProcessor(BaseImageProcessor):
         pixels = [each.pixels for each in prepared if each.pixels is not None]
         return BatchFeature({"pixel_values": self.tensor(pixels), "fates": [each.fate for each in prepared]})
 
-    def prepare(self, image: Any, *, square: bool = True, keep: bool = False) -> Prepared:
+    def prepare(self, image: Any, *, square: bool = True, keep: bool = False) -> PreparedInput:
         """Read one image; safe in several threads at once, within `reading_ares.quiet()`.
 
         `image`: see `reading_ares.read_image`; `square`: scale it to the square; `keep`: keep it in detail as well.
         """
-        limits = Limits(self.max_bytes, self.max_pixels, self.min_side)
+        limits = ImageLimits(self.max_bytes, self.max_pixels, self.min_side)
         read, fate = read_image(image, limits, least=2 * self.image_size if square else self.detail)
         if read is None:
-            return Prepared(fate)
+            return PreparedInput(fate)
         pixels = self.square(read) if square else None
         if not keep:
-            return Prepared(fate, pixels)
+            return PreparedInput(fate, pixels)
         if max(read.size) > self.detail:
             read.thumbnail((self.detail, self.detail), Image.Resampling.BICUBIC, reducing_gap=None)
-        return Prepared(fate, pixels, read)
+        return PreparedInput(fate, pixels, read)
 
     def square(self, image: Image.Image) -> NDArray[np.uint8]:
         """An RGB image as (s, s, 3)."""

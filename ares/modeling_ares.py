@@ -34,7 +34,7 @@ from .deciding_ares import (
     regresses,
 )
 from .experts_ares import Expert, Stem, backbone
-from .gate_ares import OUTCOMES, Gate
+from .gate_ares import OUTCOMES, ImageGate
 from .rounding_ares import near_the_middle
 from .routing_ares import EscalationRouter, FastRouter, FusionRegressor
 from .threads_ares import side_by_side, split
@@ -72,9 +72,9 @@ class AresModel(PreTrainedModel):
                 if task["arbiter"] == "fusion"
             }
         )
-        self.gate: Gate | None = None
+        self.gate: ImageGate | None = None
         if config.gate:
-            self.gate = Gate(*(config.gate[name] for name in ("channels", "side", "hidden")))
+            self.gate = ImageGate(*(config.gate[name] for name in ("channels", "side", "hidden")))
         self.escalation: dict[str, EscalationRouter] = {}
         self.arbiter: Arbiter | None = None
         self.post_init()

@@ -21,7 +21,7 @@ from typing import IO, Any
 import numpy as np
 from PIL import Image, ImageFile, TiffImagePlugin, UnidentifiedImageError
 
-from .fates_ares import NOTES, Fate, Limits, UnreadableError, check_size, refused
+from .fates_ares import NOTES, Fate, ImageLimits, UnreadableError, check_size, refused
 from .pixels_ares import decoded, eight_bits
 
 FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
@@ -45,7 +45,7 @@ SUFFIXES = tuple(_SUFFIXES)
 _SIGNATURE = re.compile(rb"\xff\xd8\xff|\x89PNG\r\n|GIF8[79]a|BM|II\*\0|MM\0\*|RIFF.{4}WEBP|.{4}ftypavi[fs]", re.DOTALL)
 
 
-def read_image(source: Any, limits: Limits, least: int) -> tuple[Image.Image | None, Fate]:
+def read_image(source: Any, limits: ImageLimits, least: int) -> tuple[Image.Image | None, Fate]:
     """An upright RGB image and its fate; None with every status but `ok`. `quiet()` silences decoders' warnings.
 
     Args:
@@ -130,7 +130,7 @@ _inside = 0
 _before: list[tuple[warnings.catch_warnings[None], bool]] = []
 
 
-def _opened(source: Any, limits: Limits, notes: set[str]) -> AbstractContextManager[Image.Image]:
+def _opened(source: Any, limits: ImageLimits, notes: set[str]) -> AbstractContextManager[Image.Image]:
     """The image with its header read, not decoded yet; a user's own image is not closed."""
     if isinstance(source, Mapping):
         data, path = source.get("bytes"), source.get("path")
@@ -148,7 +148,7 @@ def _opened(source: Any, limits: Limits, notes: set[str]) -> AbstractContextMana
     return _from_array(source, limits, notes)
 
 
-def _contents(path: Path, limits: Limits) -> bytes:
+def _contents(path: Path, limits: ImageLimits) -> bytes:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -161,7 +161,7 @@ def _contents(path: Path, limits: Limits) -> bytes:
         raise UnreadableError("no_file", getattr(error, "strerror", None) or _line(error)) from error
 
 
-def _from_bytes(data: Any, limits: Limits, name: str, notes: set[str], sha256: str | None = None) -> Image.Image:
+def _from_bytes(data: Any, limits: ImageLimits, name: str, notes: set[str], sha256: str | None = None) -> Image.Image:
     if not isinstance(data, bytes | bytearray | memoryview):
         raise UnreadableError("unknown_input", f"bytes of type {type(data).__name__}")
     size = memoryview(data).nbytes
@@ -183,7 +183,7 @@ def _from_bytes(data: Any, limits: Limits, name: str, notes: set[str], sha256: s
     return image
 
 
-def _from_array(source: Any, limits: Limits, notes: set[str]) -> Image.Image:
+def _from_array(source: Any, limits: ImageLimits, notes: set[str]) -> Image.Image:
     tensor = source.detach().cpu().numpy() if hasattr(source, "detach") else source
     if not isinstance(tensor, np.ndarray) or tensor.dtype.kind not in "buif" or tensor.ndim not in (2, 3):
         shape = f" of shape {tensor.shape}, {tensor.dtype}" if isinstance(tensor, np.ndarray) else ""

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from transformers import AutoImageProcessor, AutoModelForImageTextToText, AutoTokenizer
 
-from .asking_ares import ArbiterError, Asking, Reply
+from .asking_ares import ArbiterAsking, ArbiterError, Reply
 from .endpoint_ares import EndpointVlm
 from .pinned_ares import checkpoint_name, pinned
 
@@ -25,7 +25,7 @@ _PLACEHOLDERS = ("<IMG_CONTEXT>", "<image>")
 """Images in the chat templates of this class of models."""
 
 
-def open_vlm(settings: Mapping[str, Any]) -> Asking | None:
+def open_vlm(settings: Mapping[str, Any]) -> ArbiterAsking | None:
     """The arbiter from `AresConfig.vlm`; None if it is empty.
 
     `settings`: `source`, and other arguments of `LocalVlm`; or `endpoint`, and other arguments of `EndpointVlm`.
@@ -38,13 +38,13 @@ def open_vlm(settings: Mapping[str, Any]) -> Asking | None:
     if unknown := sorted(set(settings) - set(known)):
         raise ArbiterError(f"vlm: {', '.join(unknown)} is not known here. {kind.__name__} takes {', '.join(known)}")
     try:
-        arbiter: Asking = kind(**settings)
+        arbiter: ArbiterAsking = kind(**settings)
     except TypeError as error:
         raise ArbiterError(f"vlm: {error}. {kind.__name__} takes {', '.join(known)}") from error
     return arbiter
 
 
-class LocalVlm(Asking):
+class LocalVlm(ArbiterAsking):
     """A checkpoint for `AutoModelForImageTextToText`, with safetensors, of InternVL's layout.
 
     The weights are loaded at once. Errors: ArbiterError if they cannot be had, or are of another kind of model.

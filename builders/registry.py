@@ -80,7 +80,7 @@ def paper(benchmark: str) -> Paper:
 
 
 @dataclass(frozen=True)
-class Figure:
+class PrintedCell:
     """One cell of a printed table; `published_split` says what each field holds.
 
     `id` joins benchmark, file, cohort, model, row and column. Fields of keys are joined by ' / '; texts are '' where
@@ -103,12 +103,12 @@ class Figure:
 
 
 @lru_cache
-def figures(benchmark: str) -> tuple[Figure, ...]:
+def figures(benchmark: str) -> tuple[PrintedCell, ...]:
     """Every printed cell of a benchmark's paper, in the paper's order."""
     organisations = {row["model"]: row["organisation"] for row in table("models") if row["benchmark"] == benchmark}
     footnotes = {(row["model"], row["score"]): row for row in table("footnotes") if row["benchmark"] == benchmark}
 
-    def cells(printed: Printed) -> Iterator[Figure]:
+    def cells(printed: Printed) -> Iterator[PrintedCell]:
         known = {"model", printed.cohort, *printed.keys}
         for line in table(printed.file):
             for column in (column for column in line if column not in known):
@@ -117,7 +117,7 @@ def figures(benchmark: str) -> tuple[Figure, ...]:
                 row = " / ".join(line[key] for key in printed.keys)
                 score = printed.score(line, column)
                 note = footnotes.get((model, score), {})
-                yield Figure(
+                yield PrintedCell(
                     id="/".join(filter(None, (benchmark, printed.file, cohort, model, *row.split(" / "), column))),
                     benchmark=benchmark,
                     table=printed.place,
@@ -138,10 +138,10 @@ def figures(benchmark: str) -> tuple[Figure, ...]:
 
 @lru_cache
 def published_rows(benchmark: str) -> pa.Table:
-    """`figures` as a table, one row per printed cell, columns as `Figure` has them."""
+    """`figures` as a table, one row per printed cell, columns as `PrintedCell` has them."""
     import pyarrow as pa
 
-    kinds = {field.name: pa.float64() if field.name == "value" else pa.string() for field in fields(Figure)}
+    kinds = {field.name: pa.float64() if field.name == "value" else pa.string() for field in fields(PrintedCell)}
     return pa.Table.from_pylist([asdict(figure) for figure in figures(benchmark)], schema=pa.schema(kinds.items()))
 
 

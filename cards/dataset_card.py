@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from fairspace.builders.engine.dataset import Dataset, Manifest
+from fairspace.builders.engine.dataset import BuildManifest, Dataset
 from fairspace.builders.errors import BuildError
 from fairspace.builders.registry import paper
 from fairspace.builders.sources import SOURCES, Source
@@ -126,7 +126,7 @@ _COMMON = {
 """Meanings of columns that many datasets share."""
 
 
-def write_cards(folder: Path, dataset: Dataset, manifest: Manifest, namespace: str = "fairspace") -> None:
+def write_cards(folder: Path, dataset: Dataset, manifest: BuildManifest, namespace: str = "fairspace") -> None:
     """Write `README.md` into a build folder. BuildError CARD_INVALID if a rule is broken."""
     features = {config: _features(folder / splits[0].shards[0].file) for config, splits in manifest.configs().items()}
     card = dataset_card(dataset, manifest, features, f"{namespace}/{dataset.name}")
@@ -134,7 +134,7 @@ def write_cards(folder: Path, dataset: Dataset, manifest: Manifest, namespace: s
     (folder / "README.md").write_text(card, encoding="utf-8")
 
 
-def dataset_card(dataset: Dataset, manifest: Manifest, features: Mapping[str, Any], repo_id: str) -> str:
+def dataset_card(dataset: Dataset, manifest: BuildManifest, features: Mapping[str, Any], repo_id: str) -> str:
     """The card: YAML front matter for the Hub, and text for people. `features`: config -> its `datasets.Features`."""
     sources = _used_sources(dataset, manifest)
     columns = {
@@ -163,7 +163,7 @@ def dataset_card(dataset: Dataset, manifest: Manifest, features: Mapping[str, An
     )
 
 
-def _front_matter(dataset: Dataset, manifest: Manifest, features: Mapping[str, Any]) -> dict[str, Any]:
+def _front_matter(dataset: Dataset, manifest: BuildManifest, features: Mapping[str, Any]) -> dict[str, Any]:
     rows = sum(split.rows for split in manifest.splits)
     front: dict[str, Any] = {
         "pretty_name": dataset.title,
@@ -215,14 +215,14 @@ def render_card(template: str, front: Mapping[str, Any], **context: Any) -> str:
     return f"---\n{yaml.safe_dump(front, sort_keys=False, allow_unicode=True, width=110)}---\n\n{lines}\n"
 
 
-def _used_sources(dataset: Dataset, manifest: Manifest) -> list[Source]:
+def _used_sources(dataset: Dataset, manifest: BuildManifest) -> list[Source]:
     """The sources of this build's rows (by their `origin` counts) and of the files that it names."""
     origins = {o for split in manifest.splits for o, rows in split.counts.get("origin", {}).items() if rows}
     files = {name.split("/")[0] for name in manifest.sources}
     return [SOURCES[name] for name in dataset.sources if name in origins | files]
 
 
-def _joins(manifest: Manifest) -> list[tuple[str, str, str]]:
+def _joins(manifest: BuildManifest) -> list[tuple[str, str, str]]:
     """Config, split and source of the rows whose images are left out."""
     return [
         (split.config, split.split, origin)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fairspace.ares.evaluating.measure import classification_report
-from fairspace.ares.evaluating.measurement import Counts, MeasuredError, read_measurement
+from fairspace.ares.evaluating.measurement import AnswerCounts, MeasuredError, read_measurement
 from fairspace.ares.evaluating.nonfaces import rows
 from fairspace.cards.dataset_card import check_card, render_card
 
@@ -87,7 +87,7 @@ def _groups(error: MeasuredError) -> Iterator[tuple[str, str, int, float | None]
             yield group, label, _images(part), report.accuracy
 
 
-def _images(part: Counts) -> int:
+def _images(part: AnswerCounts) -> int:
     return sum(map(sum, part.matrix)) + sum(part.abstained)
 
 

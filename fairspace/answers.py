@@ -25,7 +25,7 @@ from fairspace.submissions.reading.containers import LIMITS
 from fairspace.submissions.reading.front import (
     SUFFIXES,
     Columns,
-    Part,
+    TableFile,
     cast,
     is_table,
     listed,
@@ -240,7 +240,7 @@ def check_answers(
 
 def _tables(
     answers: Any, place: str, split: str, bench: Benchmark, revision: str, faults: Collector
-) -> dict[str, list[Part]]:
+) -> dict[str, list[TableFile]]:
     """Table of the format -> its parts, with all columns of its key; a single table is recognised by its columns."""
     if isinstance(answers, Mapping) and answers and set(answers) <= set(SCHEMAS):
         places = {name: place if len(answers) == 1 else f"{place}[{name!r}]" for name in answers}

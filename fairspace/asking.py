@@ -22,11 +22,11 @@ from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, of_system
 from fairspace.submissions.progress import watched
 from fairspace.submissions.running.asking.answering import stopped
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.run import Outcome
+from fairspace.submissions.running.run import RunOutcome
 from fairspace.submissions.running.run import run as run_benchmark
-from fairspace.submissions.running.settings import About, RunSettings, Tell
+from fairspace.submissions.running.settings import ModelFacts, RunSettings, Tell
 
 if TYPE_CHECKING:
     pass
@@ -103,14 +103,14 @@ def run(
     if on_error not in ("raise", "keep"):
         raise UsageError(f"on_error is {on_error!r}. Expected: 'raise' or 'keep'.")
     evenly = limit is not None and stratified
-    chosen = Chosen(
+    chosen = ChosenPart(
         *(benchmark, data, tuple(tasks), limit, evenly, seed, prefix, text_only, revision, form), as_authors=as_authors
     )
     answering = _model(model, name, workers, batch, on_error, settings)
     try:
         with tempfile.TemporaryDirectory(prefix="fairspace-") as scratch, watched() as tell:
             out = Path(scratch) / "answers" if folder is None else Path(folder).expanduser().absolute()
-            outcome = _apart(RunSettings(chosen, out, answering, about=About(name)), tell)
+            outcome = _apart(RunSettings(chosen, out, answering, about=ModelFacts(name)), tell)
             return Answers(read_submission(out), tuple(note for note in outcome.notes if scratch not in note))
     except (CodedError, UsageError) as error:  # it names options of the command, outside of whole command lines
         known = {argument: f"{argument}=" for argument in inspect.signature(run).parameters} | _ARGUMENTS
@@ -130,7 +130,7 @@ async def run_async(model: Function | str, benchmark: str, **options: Any) -> An
         stop.set()
 
 
-def _apart(settings: RunSettings, tell: Tell) -> Outcome:
+def _apart(settings: RunSettings, tell: Tell) -> RunOutcome:
     """The run's outcome; from a thread of its own where this one has a running event loop."""
     stop = _STOP.get(threading.Event())
 
@@ -139,7 +139,7 @@ def _apart(settings: RunSettings, tell: Tell) -> Outcome:
             raise stopped(settings.out.name, f"{done:,} of {total:,} requests have their fate")
         tell(what, done, total)
 
-    def turn() -> Outcome:
+    def turn() -> RunOutcome:
         with _TURN:
             return run_benchmark(settings, told)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairspace.submissions.drawing.svg import Svg
 
 
-class Named(dict[str, Value]):
+class NamedValues(dict[str, Value]):
     """Values by name; the KeyError for a wrong name suggests the nearest right one."""
 
     other: Mapping[str, str] = {}
@@ -47,7 +47,7 @@ class Result(results.Result):
     """
 
     def __post_init__(self) -> None:
-        values, scores = Named(self.values), Named(self.scored.scores)
+        values, scores = NamedValues(self.values), NamedValues(self.scored.scores)
         values.other = {name: f'result.scores["{name}"]' for name in scores if name not in values}
         scores.other = {name: f'result.values["{name}"]' for name in values if name not in scores}
         object.__setattr__(self, "values", values)

@@ -18,7 +18,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.gradio_pages.gate import Gate
+from fairspace.leaderboard_space.gradio_pages.gate import GradioGate
 from fairspace.leaderboard_space.logs import configure
 from fairspace.leaderboard_space.operation import Watching, pruning
 from fairspace.leaderboard_space.pages.rendering import ASSETS
@@ -26,7 +26,7 @@ from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.site.builder import Builder
 from fairspace.leaderboard_space.site.process import BuilderProcess
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.web.files import Files
+from fairspace.leaderboard_space.web.files import PublicFiles
 from fairspace.leaderboard_space.web.guard import Forwarded, Guard, Heads, Proxies
 from fairspace.leaderboard_space.web.identity import Rate, check_local, signs_in
 from fairspace.leaderboard_space.web.refusals import add_handlers, refuse_the_rest
@@ -79,10 +79,10 @@ def create_app(space: Space, maker: BuilderProcess | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.space = space
-    app.state.gate = Gate(space)
+    app.state.gate = GradioGate(space)
     app.state.told, app.state.maker = Rate(1, 60), pages
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
-    app.add_middleware(Files, space=space, maker=pages, follows=maker is None or not space.settings.board_seconds)
+    app.add_middleware(PublicFiles, space=space, maker=pages, follows=maker is None or not space.settings.board_seconds)
     check_local(space.settings)
     oauth = import_module("fairspace.leaderboard_space.web.oauth") if signs_in() else None
     if oauth is not None:

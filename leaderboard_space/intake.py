@@ -14,7 +14,7 @@ from typing import Any
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft, Event, clock
-from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.log_state import LoggedSubmission
 from fairspace.leaderboard_space.logged import packed
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
@@ -103,9 +103,9 @@ class Usage:
     `waiting` and `failed` (times of attempts) leave out those that an error of this Space delayed or caused.
     """
 
-    waiting: list[Submission]
-    scored: list[Submission]
-    faulty: list[Submission]
+    waiting: list[LoggedSubmission]
+    scored: list[LoggedSubmission]
+    faulty: list[LoggedSubmission]
     failed: list[str]
 
 
@@ -115,10 +115,10 @@ class Intake:
     def __init__(self, state: State, settings: Settings) -> None:
         self.state, self.settings = state, settings
         self._lock, self._wanting = threading.Lock(), threading.Lock()
-        self._coming: dict[str, Submission] = {}
+        self._coming: dict[str, LoggedSubmission] = {}
         """Submissions being written to the store; storages combine simultaneous writes."""
 
-    def accept(self, file: Path, user: User, organisation: str = "", file_name: str = "") -> Submission:
+    def accept(self, file: Path, user: User, organisation: str = "", file_name: str = "") -> LoggedSubmission:
         """Accept a file; it is in the store on return. `file_name` stands for the model of a file that names none.
 
         The same file of the same user is the same submission and counts once; its state is returned, and a failed one
@@ -153,7 +153,9 @@ class Intake:
                     self._check_attempts(before)
                 attempt = 1 if before is None else before.attempt + 1
                 came = clock()
-                self._coming[name] = Submission(name, user.name, organisation, sha256, size, "", attempt, clock=came)
+                self._coming[name] = LoggedSubmission(
+                    name, user.name, organisation, sha256, size, "", attempt, clock=came
+                )
             body = {"user": user.name, "organisation": organisation, "sha256": sha256, "size": size, "clock": came}
             if model := _model_in(file) or Path(file_name).stem:
                 body["name"] = plain(model)[:_NAME_LENGTH]
@@ -250,13 +252,13 @@ class Intake:
             mend = f"tell the maintainers, or wait: {min(used.failed)} plus 24 hours"
             raise SpaceError("QUOTA_FAILED", "the quota", problem, f"at most {settings.failed_a_day}", mend)
 
-    def _check_attempts(self, before: Submission | None) -> None:
+    def _check_attempts(self, before: LoggedSubmission | None) -> None:
         failed = 0 if before is None else len(before.failed) + _has_failed(before)
         if before is not None and failed >= self.settings.attempts:
             problem, most = f"{failed} attempts at it failed", f"at most {self.settings.attempts} attempts"
             raise SpaceError("QUOTA_FAILED", f"submission {before.id}", problem, most, "send the id to the maintainers")
 
-    def _is_there(self, coming: Submission) -> bool:
+    def _is_there(self, coming: LoggedSubmission) -> bool:
         stored = self.state.submission(coming.id)
         return stored is not None and stored.attempt >= coming.attempt
 
@@ -286,7 +288,7 @@ def _model_in(file: Path) -> str:
         return ""
 
 
-def _has_failed(submission: Submission) -> bool:
+def _has_failed(submission: LoggedSubmission) -> bool:
     """Whether the last attempt failed without an error of this Space."""
     return submission.outcome == "failed" and not submission.ours
 

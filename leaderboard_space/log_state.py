@@ -148,7 +148,7 @@ Outcome = Literal["waiting", "scored", "refused", "failed"]
 
 
 @dataclass(frozen=True)
-class Submission:
+class LoggedSubmission:
     """A submitted file; times are as `Event.time`, '' if not yet reached.
 
     Args:
@@ -199,7 +199,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Entry:
+class LoggedRow:
     """A row that was scored here, as logged, with marks of maintainers; its result has no scores and no evidence.
 
     Args:
@@ -255,8 +255,8 @@ class LogState:
 
     number: int = 0
     time: str = ""
-    submissions: dict[str, Submission] = field(default_factory=dict)
-    entries: dict[str, Entry] = field(default_factory=dict)
+    submissions: dict[str, LoggedSubmission] = field(default_factory=dict)
+    entries: dict[str, LoggedRow] = field(default_factory=dict)
     baselines: dict[tuple[str, str, str], str] = field(default_factory=dict)
     """Baseline -> its newest entry."""
     lost: set[int] = field(default_factory=set)
@@ -304,7 +304,7 @@ def _accepted(folded: LogState, event: Event) -> None:
     failed = () if before is None else before.failed if before.ours else (*before.failed, before.clock)
     clock = body.get("clock", event.time)
     more = {"clock": clock, "failed": failed, "name": body.get("name", "")}
-    folded.submissions[body["id"]] = Submission(**about, accepted=event.time, **more)
+    folded.submissions[body["id"]] = LoggedSubmission(**about, accepted=event.time, **more)
 
 
 _RESULT_LOST = "Its result was lost when the log was damaged; submit it again."
@@ -353,7 +353,7 @@ def _result(folded: LogState, event: Event) -> None:
             data = {name: part for name, part in data.items() if name != "draws"}
         content = unpacked(body) if folded.keeps_rows else b""
         values = logged_values(content, None if rest is None else partial(rest, entry))
-        logged = Entry(
+        logged = LoggedRow(
             entry,
             body["key"],
             benchmark(body["result"]["benchmark"]).name,

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import OF_ROWS, Draft, Event, Kind, signed
 from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.log_state import Entry
+from fairspace.leaderboard_space.log_state import LoggedRow
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.consistency import Proof, TaskConsistency, broken, rests_on_judge
@@ -182,7 +182,7 @@ class _Rerun(_Log):
 _SHOWN: Mapping[str, type[BaseModel]] = {"rerun": _Rerun, "log": _Log}
 
 
-def check_evidence(evidence: Mapping[str, Any], logged: Entry) -> None:
+def check_evidence(evidence: Mapping[str, Any], logged: LoggedRow) -> None:
     """Refuse evidence that does not verify the row, with SpaceError BAD_PARAMETER; {} is accepted."""
     if not evidence:
         return

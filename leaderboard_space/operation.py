@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fairspace.leaderboard_space.events import Draft, clock
 from fairspace.leaderboard_space.jobs.limits import children_leave_network
-from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.log_state import LoggedSubmission
 from fairspace.leaderboard_space.logs import REQUEST
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
@@ -148,7 +148,7 @@ _TRIES = 20
 PRUNING = logging.getLogger("fairspace.pruning")
 
 
-def due(submissions: Iterable[Submission], before: str, most_bytes: int) -> list[str]:
+def due(submissions: Iterable[LoggedSubmission], before: str, most_bytes: int) -> list[str]:
     """The sha256 of the files to remove, the oldest first; files that another submission needs are kept.
 
     Files whose last submission ended `before` a time go, then more until the rest takes at most `most_bytes`.

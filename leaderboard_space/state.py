@@ -18,10 +18,10 @@ from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import OF_ROWS, Event
 from fairspace.leaderboard_space.log_state import (
     Attempts,
-    Entry,
+    LoggedRow,
+    LoggedSubmission,
     LogState,
     SameAnswers,
-    Submission,
     Wish,
     baseline_of,
 )
@@ -63,7 +63,7 @@ class State:
         self._measured = lru_cache(_MEASURED)(self._read_measured)
         self._folded = LogState(key=key, keeps_rows=rows, read=lambda entry: self._measured(entry)[0])
         self._rows: dict[tuple[str, str], Row] = {}
-        self._shown: dict[str, tuple[int, Shown]] = {}
+        self._shown: dict[str, tuple[int, ShownRows]] = {}
         """Benchmark -> last event and its rows, shared by all standards."""
         self._versions: dict[str, int] = {}
         """Benchmark -> the last event that changed its boards."""
@@ -109,12 +109,12 @@ class State:
         """Numbers of `verified` events without the maintainers' signature."""
         return tuple(self._folded.forged)
 
-    def submission(self, name: str) -> Submission | None:
+    def submission(self, name: str) -> LoggedSubmission | None:
         """The submission of that id."""
         return self._folded.submissions.get(name)
 
     @contextmanager
-    def submitted_file(self, submission: Submission) -> Iterator[Path]:
+    def submitted_file(self, submission: LoggedSubmission) -> Iterator[Path]:
         """The file of a submission while the context lasts. StorageError STORE_PRUNED, STORE_MISSING."""
         path = submission_path(submission.sha256)
         if submission.pruned:
@@ -124,16 +124,16 @@ class State:
         with self.storage.local(path) as file:
             yield file
 
-    def submissions(self) -> list[Submission]:
+    def submissions(self) -> list[LoggedSubmission]:
         """All submissions, in the order of their first acceptance."""
         with self._lock:
             return list(self._folded.submissions.values())
 
-    def entry(self, name: str) -> Entry | None:
+    def entry(self, name: str) -> LoggedRow | None:
         """A row in the log, withdrawn or not."""
         return self._folded.entries.get(name)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[LoggedRow]:
         """All rows that were scored here, in the order of the log."""
         with self._lock:
             return list(self._folded.entries.values())
@@ -165,13 +165,13 @@ class State:
             wanted = self._folded.wanted.items()
             return {key: replace(each, state="on the board") if key in ran else each for key, each in wanted}
 
-    def withdrawn(self, benchmark: str) -> list[Entry]:
+    def withdrawn(self, benchmark: str) -> list[LoggedRow]:
         """The withdrawn rows of a benchmark, the last one first."""
         with self._lock:
             withdrawn = list(self._folded.withdrawn.items())
         return [self._folded.entries[name] for name, where in reversed(withdrawn) if where == benchmark]
 
-    def withdrawn_attempts(self, entry: str) -> list[Entry]:
+    def withdrawn_attempts(self, entry: str) -> list[LoggedRow]:
         """Withdrawn rows of the same model and account as a row."""
         models = self._folded.attempts.models
         logged, key = self.entry(entry), models.get(entry)
@@ -232,13 +232,13 @@ class State:
             rows = without_ranks(rows, self._folded.attempts, shown)
             return Board(tiered(ranked(rows, benchmark, standard), benchmark, standard))
 
-    def unplaced(self, logged: Entry, standard: str) -> Row:
+    def unplaced(self, logged: LoggedRow, standard: str) -> Row:
         """The row of a log entry, with its reasons for no rank, and without one: no board is made for it."""
         shown = self._shown_now(logged.benchmark)
         [row] = without_ranks([self.row_of(logged, standard)], self._folded.attempts, shown)
         return row
 
-    def row_of(self, logged: Entry, standard: str) -> Row:
+    def row_of(self, logged: LoggedRow, standard: str) -> Row:
         """The row of a log entry under a standard, without a rank; withdrawn rows, too."""
         row = self._rows.get((logged.entry, standard))
         if row is None:
@@ -254,7 +254,7 @@ class State:
             return row_with(row, verified=logged.verified is not None, released=logged.released is not None)
         return row
 
-    def _scored(self, logged: Entry, standard: str) -> tuple[Row, bool]:
+    def _scored(self, logged: LoggedRow, standard: str) -> tuple[Row, bool]:
         """The row with the scores of the log, or else of its file; and whether a later try would give the same."""
         try:
             result = scored_by_event(logged.result, logged.packed, standard) if logged.is_scored else None
@@ -305,15 +305,15 @@ class State:
         }
         return orjson.dumps(boards, option=orjson.OPT_SORT_KEYS)
 
-    def _shown_now(self, benchmark: str) -> Shown:
+    def _shown_now(self, benchmark: str) -> ShownRows:
         with self._lock:
             number, shown = self._shown.get(benchmark, (-1, None))
             if shown is None or number != self._folded.number:
-                shown = Shown.of(self._folded, list(self._on_board(benchmark)))
+                shown = ShownRows.of(self._folded, list(self._on_board(benchmark)))
                 self._shown[benchmark] = (self._folded.number, shown)
             return shown
 
-    def _on_board(self, benchmark: str) -> Iterable[Entry]:
+    def _on_board(self, benchmark: str) -> Iterable[LoggedRow]:
         """The entries of the board; of each baseline only the newest."""
         newest = self._folded.baselines
         for logged in self._folded.entries.values():
@@ -355,15 +355,15 @@ def _is_published(result: Result) -> bool:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownRows:
     """A benchmark's rows that were scored here, under every standard; `reasons`: entry -> why it has no rank."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[LoggedRow]
     baselines: Mapping[str, str]
     reasons: Mapping[str, str]
 
     @classmethod
-    def of(cls, folded: LogState, entries: Sequence[Entry]) -> Shown:
+    def of(cls, folded: LogState, entries: Sequence[LoggedRow]) -> ShownRows:
         """Entries with their copied baselines and the reasons why they have no rank."""
         marks = baseline_copies(folded.same, entries)
         reasons = too_alike(folded.same, entries) | reposts(folded, entries)
@@ -372,7 +372,7 @@ class Shown:
         return cls(entries, marks, reasons | copies(folded.same, entries) | words)
 
 
-def without_ranks(rows: Sequence[Row], attempts: Attempts, shown: Shown) -> list[Row]:
+def without_ranks(rows: Sequence[Row], attempts: Attempts, shown: ShownRows) -> list[Row]:
     """The rows of a board; a submission has a rank only if it was verified or released, and is no copy."""
     kept = []
     for row in rows:
@@ -388,7 +388,7 @@ def without_ranks(rows: Sequence[Row], attempts: Attempts, shown: Shown) -> list
     return kept
 
 
-def earlier_attempts(attempts: Attempts, shown: Iterable[Entry]) -> dict[str, str]:
+def earlier_attempts(attempts: Attempts, shown: Iterable[LoggedRow]) -> dict[str, str]:
     """Entry -> why it has no rank: its account tried again with the model. A verified row keeps its rank."""
     tried = [logged for logged in shown if logged.entry in attempts.models and not logged.verified]
     newest = {attempts.models[logged.entry]: logged.entry for logged in tried}
@@ -400,19 +400,19 @@ def earlier_attempts(attempts: Attempts, shown: Iterable[Entry]) -> dict[str, st
     }
 
 
-def baseline_copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:
+def baseline_copies(same: SameAnswers, shown: Iterable[LoggedRow]) -> dict[str, str]:
     """Entry -> the bundled baselines that its answers are or look like; without verified or released entries."""
     firsts = {logged.entry: same.first.get(logged.entry, "") for logged in shown if not _is_vouched(logged)}
     return {entry: same.baselines[first] for entry, first in firsts.items() if first in same.baselines}
 
 
-def copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:
+def copies(same: SameAnswers, shown: Iterable[LoggedRow]) -> dict[str, str]:
     """Entry -> why it has no rank: it has the answers of another row on the board.
 
     Of rows with the same answers the first released one keeps its rank, or the verified one. If its account submits
     the answers again under the same model name, that is the same row, and the newest keeps the rank.
     """
-    groups: dict[str, list[Entry]] = {}
+    groups: dict[str, list[LoggedRow]] = {}
     for logged in shown:
         if (first := same.first.get(logged.entry)) is not None:
             groups.setdefault(first, []).append(logged)
@@ -426,7 +426,7 @@ def copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:
     return reasons
 
 
-def too_alike(same: SameAnswers, shown: Sequence[Entry]) -> dict[str, str]:
+def too_alike(same: SameAnswers, shown: Sequence[LoggedRow]) -> dict[str, str]:
     """Entry -> why a maintainer must look: its answers are more like another row's than usual for two models.
 
     Exempt are verified and released rows, rows of the same account and model, and rows alike to one off the board.
@@ -446,7 +446,7 @@ def too_alike(same: SameAnswers, shown: Sequence[Entry]) -> dict[str, str]:
     return reasons
 
 
-def imitations(shown: Sequence[Entry]) -> dict[str, str]:
+def imitations(shown: Sequence[LoggedRow]) -> dict[str, str]:
     """Entry -> why a maintainer must look: its name looks like that of a row of ours, a verified or a proved owner's.
 
     Of two proved owners' rows neither is marked, nor is what a maintainer released.
@@ -464,7 +464,7 @@ def imitations(shown: Sequence[Entry]) -> dict[str, str]:
     return reasons
 
 
-def reposts(folded: LogState, shown: Sequence[Entry]) -> dict[str, str]:
+def reposts(folded: LogState, shown: Sequence[LoggedRow]) -> dict[str, str]:
     """Entry -> why a maintainer must look: it has the answers of a withdrawn row of another account or model."""
     firsts = {logged.entry: folded.entries[folded.same.first.get(logged.entry, logged.entry)] for logged in shown}
     return {
@@ -474,15 +474,15 @@ def reposts(folded: LogState, shown: Sequence[Entry]) -> dict[str, str]:
     }
 
 
-def _is_vouched(logged: Entry) -> bool:
+def _is_vouched(logged: LoggedRow) -> bool:
     return logged.verified is not None or logged.released is not None
 
 
-def _owner(logged: Entry) -> str:
+def _owner(logged: LoggedRow) -> str:
     return owner_of(_who(logged)[1], filter(None, (logged.user, logged.organisation)))
 
 
-def _who(logged: Entry) -> tuple[str, str]:
+def _who(logged: LoggedRow) -> tuple[str, str]:
     return logged.user, str(logged.result.meta.get("model", ""))
 
 

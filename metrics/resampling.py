@@ -1,6 +1,6 @@
 """The bootstrap: values of counts, and their uncertainty from seeded resamples of clusters within strata.
 
-A `Table` says what each cluster (an image, a query, a pair, a row) adds to some counts. A `Family` computes values from
+A `CountTable` says what each cluster (an image, a query, a pair, a row) adds to counts. A `Family` computes values from
 counts with a leading axis: those of the whole sample are the measured values, those of a resample one bootstrap
 replicate each, so that every formula is written once. Clusters that are missing in a submission are included: one draw
 means the same clusters for every model, and differences between models are on common items.
@@ -120,7 +120,7 @@ def totals(blocks: Mapping[str, Block]) -> Counts:
 
 
 @dataclass(frozen=True)
-class Table:
+class CountTable:
     """Clusters of a sample, and what each of them adds to the counts.
 
     Args:
@@ -205,7 +205,7 @@ class Family:
         return bool(self.quantities) and self.quantities[0].method == "size"
 
 
-Sample = tuple[Table, Sequence[Family]]
+Sample = tuple[CountTable, Sequence[Family]]
 """A table and the values of its counts."""
 
 
@@ -224,7 +224,7 @@ def values_of(families: Sequence[Family], counts: Counts) -> Floats:
     return np.concatenate([family.of(counts) for family in families], axis=1)
 
 
-def whole(table: Table, families: Sequence[Family]) -> tuple[Counts, dict[str, float]]:
+def whole(table: CountTable, families: Sequence[Family]) -> tuple[Counts, dict[str, float]]:
     """The counts of the sample itself, and name -> the value of these, nan where undefined."""
     counts = totals(table.blocks)
     values = values_of(families, {name: block[None] for name, block in counts.items()})[0]
@@ -269,7 +269,7 @@ class Estimate:
 
 
 def estimate(
-    table: Table,
+    table: CountTable,
     families: Sequence[Family],
     resamples: int,
     answered: Mapping[str, tuple[float, float]] = MappingProxyType({}),
@@ -291,7 +291,7 @@ def estimate(
     return Estimate(value, uncertainties(table, families, draws, answered, seed, level), draws)
 
 
-def draw(table: Table, families: Sequence[Family], resamples: int, seed: int = SEED) -> Floats:
+def draw(table: CountTable, families: Sequence[Family], resamples: int, seed: int = SEED) -> Floats:
     """(resamples, m) values of resampled clusters, nan where a resample has no number."""
     drawn = [values_of(families, table.drawn(times)) for times in _times(table, resamples, seed)]
     quantities = quantities_of(families)
@@ -306,7 +306,7 @@ def draw(table: Table, families: Sequence[Family], resamples: int, seed: int = S
     return draws
 
 
-def _times(table: Table, resamples: int, seed: int) -> Iterator[Times]:
+def _times(table: CountTable, resamples: int, seed: int) -> Iterator[Times]:
     order = np.argsort(table.strata, kind="stable")
     sizes = np.bincount(table.strata)
     size = np.repeat(sizes, sizes).astype(np.float32)
@@ -327,7 +327,7 @@ def _words(task: str) -> list[int]:
     return list(hashlib.sha256(task.encode()).digest()[:8])
 
 
-def jackknife(table: Table, families: Sequence[Family], seed: int = SEED) -> Floats:
+def jackknife(table: CountTable, families: Sequence[Family], seed: int = SEED) -> Floats:
     """(g, m) values without one group of clusters each, nan for families without a BCa interval.
 
     Every group of clusters has its share of every stratum.
@@ -351,7 +351,7 @@ def _groups(strata: Integers, seed: int) -> Integers:
 
 
 def uncertainties(
-    table: Table,
+    table: CountTable,
     families: Sequence[Family],
     draws: Floats,
     answered: Mapping[str, tuple[float, float]] = MappingProxyType({}),
@@ -371,7 +371,7 @@ def uncertainties(
     return sure
 
 
-def fair_models(table: Table, families: Sequence[Family], models: int, seed: int = SEED) -> Floats:
+def fair_models(table: CountTable, families: Sequence[Family], models: int, seed: int = SEED) -> Floats:
     """(models, m) values of fair models, nan without any."""
     rng = np.random.default_rng([seed, 2, *_words(table.task)])
     values = np.full((models, sum(len(family.quantities) for family in families)), np.nan)
@@ -385,7 +385,7 @@ def fair_models(table: Table, families: Sequence[Family], models: int, seed: int
 
 
 def _uncertainty(
-    table: Table,
+    table: CountTable,
     quantity: Quantity,
     value: float,
     columns: Sequence[Floats],
@@ -481,7 +481,7 @@ def _small_strata(strata: Integers, level: float) -> tuple[float, float]:
     return float(np.sqrt(clusters / (clusters - kinds))), student / z_of(level)
 
 
-def _fitted(table: Table, families: Sequence[Family], resamples: int, seed: int) -> dict[str, tuple[float, float]]:
+def _fitted(table: CountTable, families: Sequence[Family], resamples: int, seed: int) -> dict[str, tuple[float, float]]:
     """Size -> its cross-fitted estimate, and the error along its own order."""
     sizes = [family for family in families if family.sizes]
     if not sizes:
@@ -494,7 +494,7 @@ def _fitted(table: Table, families: Sequence[Family], resamples: int, seed: int)
 
 
 def cross_fitted(
-    table: Table, sizes: Sequence[Family], times: Times, rng: np.random.Generator
+    table: CountTable, sizes: Sequence[Family], times: Times, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """The sizes without the bias of noise, (m,), and their standard errors along the value's own order, (m,).
 

@@ -16,9 +16,9 @@ from fairspace.metrics.resampling import (
     MOST_UNDEFINED,
     Block,
     Counts,
+    CountTable,
     Family,
     Quantity,
-    Table,
     each,
     estimate,
     names_of,
@@ -319,7 +319,7 @@ def with_intervals(
     design = Design.of(sample.columns, clusters, sample.sampling)
     blocks, families = sample.families(names, design, np.arange(size))
     answered = {name: answered_of(value, result, size) for name, value in outcomes(result)}
-    table = Table(sample.sampling.task, "cluster", design.strata, blocks)
+    table = CountTable(sample.sampling.task, "cluster", design.strata, blocks)
     count, enough = number_of_resamples(resamples, size), len(design.strata) > 1
     about = estimate(table, families, count, answered, seed, level).uncertainty if enough else {}
     quantities = {quantity.name: quantity for quantity in quantities_of(families)}
@@ -442,7 +442,7 @@ def gaps_of(
     for name in names:
         limits = sample.sampling.quantity(name).limits
         quantities.append(size(name, limits[1] - limits[0]))
-    table = Table(sample.sampling.task, "cluster", design.strata, blocks)
+    table = CountTable(sample.sampling.task, "cluster", design.strata, blocks)
     estimated = estimate(
         table, [Family(quantities, widest, alike)], number_of_resamples(resamples, len(group)), {}, seed, level
     )

@@ -103,7 +103,7 @@ def differences(
 
 def drawn_scores(
     benchmark: str, results: Sequence[Result], standard: str, values: Collection[str] = ()
-) -> list[dict[str, Score]]:
+) -> list[dict[str, DrawnScore]]:
     """For each result, its scores and those raw `values` that have draws, by name."""
     bench = find_benchmark(benchmark)
     drawn = [ScoresDrawn(result.scored, result.values, result.draws) for result in results if result.draws is not None]
@@ -160,7 +160,7 @@ def holm(single: Sequence[float]) -> list[float]:
     return [float(p) for p in corrected_p]
 
 
-class Score(NamedTuple):
+class DrawnScore(NamedTuple):
     """A score of one model with (k,) draws, nan where one has no number.
 
     `bounds`: smallest and largest score that missing answers allow; None where none is missing.
@@ -171,7 +171,7 @@ class Score(NamedTuple):
     draws: Floats
     bounds: tuple[float, float] | None = None
 
-    def of_whole(self) -> Score:
+    def of_whole(self) -> DrawnScore:
         """The score without bounds, as if the missing questions had not been asked."""
         return self._replace(bounds=None)
 
@@ -182,26 +182,30 @@ def bounds_of(value: Value) -> tuple[float, float] | None:
     return (low, high) if value.valid < value.expected else None
 
 
-def _drawn(scored: Scored, draws: ScoreDraws) -> dict[str, Score]:
+def _drawn(scored: Scored, draws: ScoreDraws) -> dict[str, DrawnScore]:
     by_name = {}
     for name, column in draws.replicates.items():
         score = scored.shown.get(name)
         if score is not None and score.value is not None and np.isnan(column).mean() <= MOST_UNDEFINED:
-            by_name[name] = Score(score.value, float(draws.points[name][0]), column, bounds_of(score))
+            by_name[name] = DrawnScore(score.value, float(draws.points[name][0]), column, bounds_of(score))
     return by_name
 
 
-def _raw(result: Result, draws: Draws, names: Collection[str]) -> dict[str, Score]:
+def _raw(result: Result, draws: Draws, names: Collection[str]) -> dict[str, DrawnScore]:
     by_name = {}
     for name, column in draws.columns().items():
         value = result.values[name]
         if name in names and value.value is not None and np.isnan(column).mean() <= MOST_UNDEFINED:
             debiased = None if value.uncertainty is None else value.uncertainty.debiased
-            by_name[name] = Score(value.value, value.value if debiased is None else debiased, column, bounds_of(value))
+            by_name[name] = DrawnScore(
+                value.value, value.value if debiased is None else debiased, column, bounds_of(value)
+            )
     return by_name
 
 
-def difference(other: Score, first: Score, limits: tuple[float, float], logarithmic: bool) -> Difference | None:
+def difference(
+    other: DrawnScore, first: DrawnScore, limits: tuple[float, float], logarithmic: bool
+) -> Difference | None:
     """Difference of one score, or ratio if `logarithmic` and all numbers are above 0.
 
     None with too few common draws, or unbounded effects of missing answers.
@@ -232,7 +236,7 @@ def difference(other: Score, first: Score, limits: tuple[float, float], logarith
 
 
 @dataclass(frozen=True)
-class Line:
+class ComparedValue:
     """One value of one further result, compared with the first result.
 
     Args:
@@ -316,7 +320,7 @@ class Comparison:
             {name: between for name, between in compared.items() if name in shown[0]}
             for compared in differences(results[0].benchmark, results, results[0].standard, raw)
         ]
-        self.lines: list[Line] = []
+        self.lines: list[ComparedValue] = []
         bench, base = find_benchmark(results[0].benchmark), results[0]
         self.remarks += named_lines(results, lambda of: [*bench.reporting.mixed(of.values, of.scored, of.standard)])
         each = zip(results, self.model_names, shown, by_result, corrected(by_result), strict=True)
@@ -334,7 +338,7 @@ class Comparison:
                 better, clear = _nearer(value, other, best, same_questions(base, result))
                 numbers = (value.value, other.value, between.get(name), p.get(name))
                 title = bench.describe(name) or name
-                self.lines.append(Line(model, name, *numbers, missing, title, quality, better, clear))
+                self.lines.append(ComparedValue(model, name, *numbers, missing, title, quality, better, clear))
 
     @property
     def sentences(self) -> list[str]:
@@ -355,7 +359,7 @@ class Comparison:
         return sentences
 
     @property
-    def known(self) -> list[Line]:
+    def known(self) -> list[ComparedValue]:
         """The lines with a difference."""
         return [line for line in self.lines if line.difference is not None]
 
@@ -413,7 +417,7 @@ class Comparison:
         ]
         return difference_strips(known, f"Differences to {self.model_names[0]}")
 
-    def _named(self, line: Line) -> str:
+    def _named(self, line: ComparedValue) -> str:
         return f"{line.title}, {line.model}" if len(self.results) > 2 else line.title
 
     def _missing(self) -> list[str]:

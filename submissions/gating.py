@@ -24,7 +24,7 @@ from fairspace.metrics.intervals import Z
 from fairspace.submissions.benchmarks.benchmark import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
-from fairspace.submissions.comparing import Score, bounds_of, difference, drawn_scores, holm, same_questions
+from fairspace.submissions.comparing import DrawnScore, bounds_of, difference, drawn_scores, holm, same_questions
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.draws import WITHOUT
@@ -172,7 +172,7 @@ def gate(
         ours = _away(ours_of[name], ideal) if name in ours_of else None
         theirs = _away(theirs_of[name], ideal) if base is not None and name in theirs_of else None
         if most is not None and ours is not None:
-            theirs = Score(most, most, np.full(len(ours.draws), most))
+            theirs = DrawnScore(most, most, np.full(len(ours.draws), most))
         chances.append(_chances(ours, theirs, margin, same) if ours and theirs else None)
     corrected = zip(*map(holm, zip(*filter(None, chances), strict=True)), strict=True)
     asked_alone, checks = base is None and most is None, []
@@ -186,7 +186,7 @@ def gate(
             verdict = _verdict(*(chance < LEVEL for chance in p), bool(floors))
         verdict = "not counted" if verdict == "not enough data" and p is not None and floors else verdict
         reason = _unknown(name, tested, base, floors) if verdict in OPEN else ""
-        bare = [None if n is None or ideal.number is None else Score(n, n, np.empty(0)) for n in numbers]
+        bare = [None if n is None or ideal.number is None else DrawnScore(n, n, np.empty(0)) for n in numbers]
         away = [None if score is None else _away(score, ideal).value for score in bare]
         at_most, chance = most if away[1] is None else away[1] + margin, None if p is None else p[0]
         words = _fairer(ideal), title(name)
@@ -289,7 +289,7 @@ def _fairer(ideal: Ideal) -> str:
     return {"above": "lower", "below": "higher"}.get(ideal.worse, f"nearer to {digits(ideal.number)}")
 
 
-def _away(score: Score, ideal: Ideal) -> Score:
+def _away(score: DrawnScore, ideal: Ideal) -> DrawnScore:
     """The score's distance from its ideal, negative beyond a one-sided one."""
     number = ideal.number or 0.0
     sign = -1.0 if ideal.worse == "below" else 1.0
@@ -302,10 +302,10 @@ def _away(score: Score, ideal: Ideal) -> Score:
         ends = [float(away(end)) for end in score.bounds]
         crosses = ideal.worse == "either" and score.bounds[0] <= number <= score.bounds[1]
         bounds = (0.0 if crosses else min(ends), max(ends))
-    return Score(float(away(score.value)), float(away(score.debiased)), away(score.draws), bounds)
+    return DrawnScore(float(away(score.value)), float(away(score.debiased)), away(score.draws), bounds)
 
 
-def _chances(ours: Score, theirs: Score, margin: float, same: bool) -> tuple[float, ...] | None:
+def _chances(ours: DrawnScore, theirs: DrawnScore, margin: float, same: bool) -> tuple[float, ...] | None:
     """One-sided p-values: our distance is larger by the margin, smaller, larger at both worst cases, as measured."""
     limit, whole = _moved(theirs, margin), ours.of_whole()
     pairs = (ours, limit), (theirs, ours), (_worst(ours), _worst(limit)), (whole, limit.of_whole())
@@ -318,7 +318,7 @@ def _chances(ours: Score, theirs: Score, margin: float, same: bool) -> tuple[flo
     return tuple(chances)
 
 
-def _about_value(result: Result, score: Score) -> Score:
+def _about_value(result: Result, score: DrawnScore) -> DrawnScore:
     """The score with its draws about its value, on a scale where errors are a part of it; elsewhere as it is.
 
     Replicates of sizes near a floor are larger than the sizes, so their scores lie, and vary, at smaller numbers.
@@ -329,12 +329,12 @@ def _about_value(result: Result, score: Score) -> Score:
     return score._replace(draws=score.draws * (score.value / np.exp(np.log(known).mean())))
 
 
-def _moved(score: Score, by: float) -> Score:
+def _moved(score: DrawnScore, by: float) -> DrawnScore:
     bounds = None if score.bounds is None else (score.bounds[0] + by, score.bounds[1] + by)
-    return Score(score.value + by, score.debiased + by, score.draws + by, bounds)
+    return DrawnScore(score.value + by, score.debiased + by, score.draws + by, bounds)
 
 
-def _worst(score: Score) -> Score:
+def _worst(score: DrawnScore) -> DrawnScore:
     """The distance as large as missing answers can make it."""
     return score if score.bounds is None else _moved(score, score.bounds[1] - score.value)._replace(bounds=None)
 
@@ -363,7 +363,7 @@ def hold_against(tested: Result, limits: Sequence[tuple[str, str, float]]) -> li
         _check_scale(tested, name, kind, number, ideal)
         score, about = drawn.get(name) or _of_error(known[name]), known[name].uncertainty
         end = -number if kind == "least" else number
-        limit = None if score is None else Score(end, end, np.full(len(score.draws), end))
+        limit = None if score is None else DrawnScore(end, end, np.full(len(score.draws), end))
         chances.append(_chances(_away(score, ideal), limit, 0.0, True) if score and limit else None)
         span = None if score is None or about is None else score._replace(bounds=(about.low, about.high))
         inside.append(span is None or (_away(span, ideal).bounds or (0.0, math.inf))[1] <= end)
@@ -383,11 +383,11 @@ _ENDS: Mapping[str, Ideal] = {"least": Ideal(0.0, "below"), "most": Ideal(0.0, "
 """Ideals from which the distance is the value itself, or its negative."""
 
 
-def _of_error(value: Value) -> Score | None:
+def _of_error(value: Value) -> DrawnScore | None:
     """A value of which only errors are kept: draws with the larger one of its standard error and its interval's."""
     about = value.uncertainty
     if value.value is None or about is None:
         return None
     error = max(about.error, (about.high - value.value) / Z, (value.value - about.low) / Z)
     draws = value.value + error * math.sqrt(1 - 1 / FEWEST_DRAWS) * np.array([-1.0, 1.0] * (FEWEST_DRAWS // 2))
-    return Score(value.value, value.value if about.debiased is None else about.debiased, draws, bounds_of(value))
+    return DrawnScore(value.value, value.value if about.debiased is None else about.debiased, draws, bounds_of(value))

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from inspect_ai import task
 
-from fairspace.submissions.running.asking.asking import Asking
+from fairspace.submissions.running.asking.asking import RunAsking
 from fairspace.submissions.running.asking.inspect_task import (
     NOT_STATED,
-    Chosen,
+    ChosenPart,
     build_task,
     open_benchmark,
     unstated_meta,
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from inspect_ai import Task
 
 
-def _task(chosen: Chosen) -> Task:
+def _task(chosen: ChosenPart) -> Task:
     opened = open_benchmark(chosen)
-    return build_task(opened, Asking(opened.parts, seed=chosen.seed), unstated_meta(opened, NOT_STATED))
+    return build_task(opened, RunAsking(opened.parts, seed=chosen.seed), unstated_meta(opened, NOT_STATED))
 
 
 def _named(tasks: str | list[str]) -> tuple[str, ...]:
@@ -43,7 +43,7 @@ def genres(
     text_only: bool = False,
 ) -> Task:
     """GENRES: narratives of two persons, from a picture of them and a plot."""
-    return _task(Chosen("genres", "" if text_only else data, (), limit, stratified, seed, text_only=text_only))
+    return _task(ChosenPart("genres", "" if text_only else data, (), limit, stratified, seed, text_only=text_only))
 
 
 @task
@@ -55,7 +55,7 @@ def fact_or_fair(
     dataset_revision: str = "",
 ) -> Task:
     """FACT-OR-FAIR for language models: who is highest in a statistic, and who of four persons it is."""
-    chosen = Chosen("fact_or_fair", "", _named(tasks), limit, stratified, seed, dataset_revision=dataset_revision)
+    chosen = ChosenPart("fact_or_fair", "", _named(tasks), limit, stratified, seed, dataset_revision=dataset_revision)
     return _task(chosen)
 
 
@@ -71,7 +71,7 @@ def stereotypical_bias(
 ) -> Task:
     """Stereotypical bias of multimodal models: whom a model points at, and whom it thinks of."""
     opened = "" if text_only else data
-    return _task(Chosen("stereotypical_bias", opened, _named(tasks), limit, stratified, seed, prefix, text_only))
+    return _task(ChosenPart("stereotypical_bias", opened, _named(tasks), limit, stratified, seed, prefix, text_only))
 
 
 @task
@@ -83,4 +83,4 @@ def iris(
     seed: int | None = None,
 ) -> Task:
     """IRIS, understanding: a person's occupation, a tournament of occupations, and pairs of counterfactual pictures."""
-    return _task(Chosen("iris", data, _named(tasks), limit, stratified, seed))
+    return _task(ChosenPart("iris", data, _named(tasks), limit, stratified, seed))

@@ -13,7 +13,7 @@ import numpy as np
 
 from fairspace.ares.evaluating.measure import classification_report
 from fairspace.builders.fact_or_fair.statistics import GROUPS
-from fairspace.builders.registry import Figure, table
+from fairspace.builders.registry import PrintedCell, table
 from fairspace.metrics.association_bias.formula import association_bias
 from fairspace.metrics.cognitive_error_rate.formula import BASELINES, average_increase, increase
 from fairspace.metrics.fact_or_fair.formula import fairness
@@ -142,7 +142,7 @@ def _claim(number: float, limit: float, erratum: str = "") -> Cell:
     return number, min(number, limit), 0.0, erratum if number > limit else ""
 
 
-def _figures(benchmark: str) -> list[tuple[Mapping[str, Figure], dict[str, float]]]:
+def _figures(benchmark: str) -> list[tuple[Mapping[str, PrintedCell], dict[str, float]]]:
     """The printed figures of each model by name, and the numbers among them."""
     cells = [{cell.score: cell for cell in of_model} for of_model in models(benchmark).values()]
     return [(row, {name: cell.value for name, cell in row.items() if cell.value is not None}) for row in cells]

@@ -9,11 +9,11 @@ from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.resampling import (
     Block,
     Counts,
+    CountTable,
     Fair,
     Family,
     Quantity,
     Sample,
-    Table,
     each,
     names_of,
     quantities_of,
@@ -37,7 +37,7 @@ def sample(
     def values(counts: Counts, *order: Counts) -> Floats:
         return of(*(counts["times"] for counts in (counts, *order)))
 
-    table = Table(task, unit, strata, {"times": each(len(strata))} if blocks is None else blocks)
+    table = CountTable(task, unit, strata, {"times": each(len(strata))} if blocks is None else blocks)
     return table, [Family(listed, values if blocks is None else of, fair)]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.genres.parse import sentences
-from fairspace.submissions.benchmarks.genres.parse.sentences import Sentence, pipeline_name
+from fairspace.submissions.benchmarks.genres.parse.sentences import NarrativeSentence, pipeline_name
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_submission
 
@@ -22,7 +22,7 @@ BASELINES = ("balanced", "constant", "random", "stereotyped")
 """Baselines with stories to parse."""
 MANY = 50
 """Fewer texts are parsed on the spot."""
-Parsed = dict[str, tuple[Sentence, ...]]
+Parsed = dict[str, tuple[NarrativeSentence, ...]]
 
 
 def share() -> None:
@@ -50,9 +50,9 @@ def kept_parses(texts: Iterable[str]) -> Parsed:
 
 
 @lru_cache
-def _read() -> tuple[str, Mapping[str, list[int]], list[Sentence]]:
+def _read() -> tuple[str, Mapping[str, list[int]], list[NarrativeSentence]]:
     kept = json.loads(lzma.decompress(FILE.read_bytes()))
-    distinct = [Sentence(text, root, first, tuple(lemmas)) for text, root, first, lemmas in kept["sentences"]]
+    distinct = [NarrativeSentence(text, root, first, tuple(lemmas)) for text, root, first, lemmas in kept["sentences"]]
     return kept["parser"], kept["texts"], distinct
 
 
@@ -68,7 +68,7 @@ def write() -> None:
             submission = check_submission(Path(folder, name)).submission
             assert submission is not None
             bench.measure(bench.read(submission))
-    distinct: dict[Sentence, int] = {}
+    distinct: dict[NarrativeSentence, int] = {}
     texts = {
         _key(text): [distinct.setdefault(sentence, len(distinct)) for sentence in parsed]
         for (_, text), parsed in sorted(sentences._PARSED.items())

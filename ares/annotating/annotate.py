@@ -29,13 +29,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from fairspace.ares.annotating.labellers import ARES, Package, SeenFace, package
-from fairspace.ares.annotating.source import Entry, contents, fetched, list_images, open_source
+from fairspace.ares.annotating.source import ImageEntry, contents, fetched, list_images, open_source
 from fairspace.builders.engine.build import file_hash, write_atomically
 from fairspace.builders.engine.output import check_same, claim, in_use
 from fairspace.builders.errors import BuildError
 
 if TYPE_CHECKING:
-    from fairspace.ares.classifying_ares import Answered
+    from fairspace.ares.classifying_ares import ClassifiedInput
     from fairspace.ares.faces_ares import FaceDetector
 
 LABELS = ("gender", "age", "skin_tone", "race")
@@ -98,7 +98,7 @@ def route_schema(config: Any) -> pa.Schema:
 
 
 def tables(
-    entries: Sequence[Entry], answered: Iterable[Answered], routes: pa.Schema
+    entries: Sequence[ImageEntry], answered: Iterable[ClassifiedInput], routes: pa.Schema
 ) -> tuple[pa.Table, pa.Table, Counts]:
     """Annotations, routes (by `route_schema`) and counts of some inputs, from their answers in the same order.
 
@@ -136,7 +136,7 @@ def tables(
     return _table(rows, ANNOTATIONS), _table(routed, routes), total
 
 
-def _routed(image: Answered, answer: Any) -> dict[str, Any]:
+def _routed(image: ClassifiedInput, answer: Any) -> dict[str, Any]:
     fate = image.fate
     chances = {
         f"probability/{attribute}/{label}": chance
@@ -256,11 +256,11 @@ class Session(NamedTuple):
 
     routes: pa.Schema
     about: dict[str, Any]
-    answered: Callable[[Iterable[Any]], Iterator[Answered]]
+    answered: Callable[[Iterable[Any]], Iterator[ClassifiedInput]]
     trained_on: Sequence[str] = ()
 
     def answer(
-        self, entries: Sequence[Entry], images: Iterable[Any], step: Callable[[int], None]
+        self, entries: Sequence[ImageEntry], images: Iterable[Any], step: Callable[[int], None]
     ) -> tuple[pa.Table, pa.Table, Counts]:
         """Annotations, routes and counts of some inputs, with one image each, in order.
 
@@ -314,7 +314,7 @@ def open_session(
 
 
 def _open_package(chosen: Package, detector: FaceDetector | Mapping[str, Any] | None, batch: int) -> Session:
-    from fairspace.ares.classifying_ares import Answered
+    from fairspace.ares.classifying_ares import ClassifiedInput
     from fairspace.ares.deciding_ares import Answer
     from fairspace.ares.faces_ares import FaceError, face_crops, open_faces
     from fairspace.ares.image_processing_ares import AresImageProcessor
@@ -338,7 +338,7 @@ def _open_package(chosen: Package, detector: FaceDetector | Mapping[str, Any] | 
         of_crops = iter(adapter.label([crop for of_image in crops for crop in of_image]))
         return [[face for _ in of_image for face in next(of_crops)] for of_image in crops]
 
-    def answered(images: Iterable[Any]) -> Iterator[Answered]:
+    def answered(images: Iterable[Any]) -> Iterator[ClassifiedInput]:
         """The answers for each image, the largest face first."""
         stream = iter(images)
         with quiet():
@@ -349,10 +349,12 @@ def _open_package(chosen: Package, detector: FaceDetector | Mapping[str, Any] | 
                 found = iter(seen(readable))
                 for prepared in group:
                     if prepared.image is None:
-                        yield Answered(prepared.fate, [Answer(prepared.fate.status, prepared.fate.reason, faces=0)])
+                        yield ClassifiedInput(
+                            prepared.fate, [Answer(prepared.fate.status, prepared.fate.reason, faces=0)]
+                        )
                         continue
                     if (seen_faces := next(found)) is None:
-                        yield Answered(prepared.fate)
+                        yield ClassifiedInput(prepared.fate)
                         continue
                     faces = sorted(seen_faces, key=lambda face: (-face.area, face.box))
                     answers = [
@@ -367,7 +369,7 @@ def _open_package(chosen: Package, detector: FaceDetector | Mapping[str, Any] | 
                         )
                         for number, face in enumerate(faces)
                     ]
-                    yield Answered(prepared.fate, answers or [Answer("no_face", "no_face", faces=0)])
+                    yield ClassifiedInput(prepared.fate, answers or [Answer("no_face", "no_face", faces=0)])
 
     about = {
         "labeller": f"{chosen.name} {chosen.version}",
@@ -385,7 +387,7 @@ def _sha256(image: Any) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _reported(results: Iterator[Answered], step: Callable[[int], None]) -> Iterator[Answered]:
+def _reported(results: Iterator[ClassifiedInput], step: Callable[[int], None]) -> Iterator[ClassifiedInput]:
     done = 0
     for each in results:
         yield each
@@ -404,7 +406,7 @@ _TABLES = {"annotations": "", "routes": "routes/"}
 
 
 @dataclass(frozen=True)
-class Report:
+class AnnotationReport:
     """The outcome of `annotate`; `images` and `seconds` are of this call alone. `data`: `annotation.json`."""
 
     out: Path
@@ -437,10 +439,10 @@ def annotate(
     ask_endpoint: bool = False,
     labeller: str | Package = ARES,
     measurement: Path | None = None,
-    named: Callable[[Entry], Entry] = lambda entry: entry,
+    named: Callable[[ImageEntry], ImageEntry] = lambda entry: entry,
     shard: int = SHARD,
     progress: Callable[[str, int, int], None] = lambda what, done, total: None,
-) -> Report:
+) -> AnnotationReport:
     """Annotate images, or resume an earlier call with the same arguments; `batch` and `workers` change speed alone.
 
     `model` is a folder, or a repository on the Hub with `@<revision>` at its end; '' for another `labeller` than ARES:
@@ -475,7 +477,7 @@ def annotate(
     if by.error is not None:
         request["label_error"] = by.error
     if (out / FILE).is_file():
-        return Report(out, _finished(out, request), 0, 0.0)
+        return AnnotationReport(out, _finished(out, request), 0, 0.0)
     claim(out, out / WORK / "asked.json", request)
     began, done, size = time.monotonic(), 0, max(shard, -(-len(entries) // MOST))
     starts = range(0, max(1, len(entries)), size)
@@ -494,7 +496,7 @@ def annotate(
         _write(out, files[start], *session.answer(part, contents(source, part), step), by.named)
     data = _finish(out, list(files.values()), request, labeller)
     shutil.rmtree(out / WORK)
-    return Report(out, data, done, time.monotonic() - began)
+    return AnnotationReport(out, data, done, time.monotonic() - began)
 
 
 def _is_done(out: Path, file: Path) -> bool:

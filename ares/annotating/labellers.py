@@ -108,7 +108,7 @@ class Package:
 
 
 @dataclass(frozen=True)
-class Opened(Package):
+class OpenedLabeller(Package):
     """A labeller that needs no package: a general model, or a detector's output (`running.zero_shot`).
 
     `asked`: everything beside name and version that decides its labels; `label`: upright RGB images, or with `by_hash`
@@ -134,7 +134,7 @@ class Opened(Package):
     def check(self) -> None:
         """Nothing: it was found when it was named."""
 
-    def open(self) -> Opened:
+    def open(self) -> OpenedLabeller:
         """Itself."""
         return self
 

@@ -39,7 +39,7 @@ _SAMPLES = 2**31
 
 
 @dataclass(frozen=True)
-class Source:
+class ImageSource:
     """A source of images: `kind` (`folder` or `parquet`) and absolute `place`, or `name` and `revision` on the Hub.
 
     `task` is '' where each image says its own; `names` is `items` for named images, `files` where the id is the place.
@@ -53,7 +53,7 @@ class Source:
     revision: str = ""
 
 
-class Entry(NamedTuple):
+class ImageEntry(NamedTuple):
     """An image: its name (`task`, `id`, `sample` from 0) and place: `file` below the source, and row `place` in it.
 
     `size` in bytes is 0 if unknown, `sha256` is '' or the required hash of its bytes.
@@ -73,10 +73,10 @@ class Entry(NamedTuple):
         return f"{self.file}: {self.place}" if self.place else self.file
 
 
-def open_source(images: Path | str, task: str = "", names: str = "items") -> Source:
+def open_source(images: Path | str, task: str = "", names: str = "items") -> ImageSource:
     """The source that a command line names. BuildError SOURCE_MISSING, SOURCE_LAYOUT.
 
-    `images`: folder or file, or name of a dataset on the Hub with `@<revision>`; `task`, `names`: see `Source`.
+    `images`: folder or file, or name of a dataset on the Hub with `@<revision>`; `task`, `names`: see `ImageSource`.
     """
     if names not in NAMES:
         raise BuildError("SOURCE_LAYOUT", str(images), f"names {names!r}", " or ".join(NAMES), "choose one of these")
@@ -96,16 +96,18 @@ def open_source(images: Path | str, task: str = "", names: str = "items") -> Sou
     shards = any("image" in _opened(file).schema_arrow.names for file in tables)  # others say something about images
     pictures = any(file.suffix.lower() in SUFFIXES for file in path.rglob("*"))
     kind = "parquet" if shards or (tables and not pictures) else "folder"
-    return Source(kind, str(path.absolute()), task, names, name, revision)
+    return ImageSource(kind, str(path.absolute()), task, names, name, revision)
 
 
-def list_images(source: Source, named: Callable[[Entry], Entry] = lambda entry: entry) -> tuple[list[Entry], str]:
+def list_images(
+    source: ImageSource, named: Callable[[ImageEntry], ImageEntry] = lambda entry: entry
+) -> tuple[list[ImageEntry], str]:
     """All entries of a source, and the sha256 of names, places and sizes, which does not depend on the source's path.
 
     `named` gives each entry its right name. Errors: BuildError SOURCE_MISSING for none; SOURCE_LAYOUT; SOURCE_VALUE,
     also for a name that comes twice.
     """
-    entries, digest, places = [], hashlib.sha256(), dict[tuple[str, str, int], Entry]()
+    entries, digest, places = [], hashlib.sha256(), dict[tuple[str, str, int], ImageEntry]()
     for entry in map(named, list_entries(source)):
         if entry.sample >= _SAMPLES:
             expected, mend = f"a number below {_SAMPLES}", "renumber the samples"
@@ -121,7 +123,7 @@ def list_images(source: Source, named: Callable[[Entry], Entry] = lambda entry: 
     return entries, digest.hexdigest()
 
 
-def passed_over(source: Source) -> str:
+def passed_over(source: ImageSource) -> str:
     """The files and linked folders of a source that are not taken, by suffix, with their numbers; '' for none."""
     counts, taken = Counter[str](), SUFFIXES if source.kind == "folder" else (".parquet",)
     for folder, folders, files in os.walk(source.place):
@@ -132,12 +134,12 @@ def passed_over(source: Source) -> str:
     return ", ".join(f"{number:,} {kind}" for kind, number in sorted(counts.items()) if number)
 
 
-def list_entries(source: Source) -> Iterator[Entry]:
+def list_entries(source: ImageSource) -> Iterator[ImageEntry]:
     """The images in a fixed order. BuildError SOURCE_LAYOUT, SOURCE_VALUE."""
     return _files(source) if source.kind == "folder" else _rows(source)
 
 
-def contents(source: Source, entries: Sequence[Entry]) -> Iterator[Any]:
+def contents(source: ImageSource, entries: Sequence[ImageEntry]) -> Iterator[Any]:
     """Input of `reading_ares.read_image` for each entry, in order."""
     root = Path(source.place)
     if source.kind == "folder":
@@ -152,7 +154,7 @@ def contents(source: Source, entries: Sequence[Entry]) -> Iterator[Any]:
                 yield None if data is None else {"bytes": data, "path": called or "", "sha256": entry.sha256}
 
 
-def _files(source: Source) -> Iterator[Entry]:
+def _files(source: ImageSource) -> Iterator[ImageEntry]:
     root = Path(source.place)
     allowed = [root.resolve()]
     if root.parent.name == "snapshots":
@@ -166,7 +168,7 @@ def _files(source: Source) -> Iterator[Entry]:
             if path.is_symlink() and not any(path.resolve().is_relative_to(place) for place in allowed):
                 mend = "put the image itself into the folder"
                 raise BuildError("SOURCE_VALUE", relative, "a link that leads out of the folder", "an image", mend)
-            yield Entry(*_named(relative, source), relative, 0, path.stat().st_size if path.exists() else 0)
+            yield ImageEntry(*_named(relative, source), relative, 0, path.stat().st_size if path.exists() else 0)
 
 
 def _order(name: str) -> tuple[int, int, str]:
@@ -174,7 +176,7 @@ def _order(name: str) -> tuple[int, int, str]:
     return (0, int(stem), name) if stem.isascii() and stem.isdecimal() else (1, 0, name)
 
 
-def _named(path: str, source: Source) -> tuple[str, str, int]:
+def _named(path: str, source: ImageSource) -> tuple[str, str, int]:
     """Task, id and sample from a path. BuildError SOURCE_LAYOUT."""
     if source.names == "files":
         return source.task or DEFAULT_TASK, path, 0
@@ -188,7 +190,7 @@ def _named(path: str, source: Source) -> tuple[str, str, int]:
     return task, item, int(sample)
 
 
-def _rows(source: Source) -> Iterator[Entry]:
+def _rows(source: ImageSource) -> Iterator[ImageEntry]:
     root = Path(source.place)
     found = [root] if root.is_file() else sorted(root.rglob("images*.parquet")) or sorted(root.rglob("*.parquet"))
     for path in found:
@@ -204,11 +206,11 @@ def _rows(source: Source) -> Iterator[Entry]:
                 values = {name: batch.column(name).to_pylist() for name in columns}
                 for i in range(batch.num_rows):
                     cells = {name: column[i] for name, column in values.items()}
-                    yield Entry(*_key(source, cells, file, row), file, row, 0, cells.get("sha256") or "")
+                    yield ImageEntry(*_key(source, cells, file, row), file, row, 0, cells.get("sha256") or "")
                     row += 1
 
 
-def _key_columns(source: Source, present: Sequence[str], where: str) -> list[str]:
+def _key_columns(source: ImageSource, present: Sequence[str], where: str) -> list[str]:
     wanted = [] if source.names == "files" else ["id", "sample"] + ([] if source.task else ["task"])
     for column in (*wanted, "image"):
         if column not in present:
@@ -218,7 +220,7 @@ def _key_columns(source: Source, present: Sequence[str], where: str) -> list[str
     return wanted + (["sha256"] if "sha256" in present else [])
 
 
-def _key(source: Source, cells: Mapping[str, Any], file: str, row: int) -> tuple[str, str, int]:
+def _key(source: ImageSource, cells: Mapping[str, Any], file: str, row: int) -> tuple[str, str, int]:
     if source.names == "files":
         return source.task or DEFAULT_TASK, f"{file}/{row}", 0
     task, item, sample = source.task or cells["task"], cells["id"], cells["sample"]

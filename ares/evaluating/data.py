@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fairspace.ares.evaluating import DRAWN_FACES, SAMPLE
 from fairspace.ares.evaluating.measure import attribute_codes
-from fairspace.ares.fates_ares import Limits
+from fairspace.ares.fates_ares import ImageLimits
 from fairspace.ares.reading_ares import quiet, read_image
 from fairspace.ares.training.data import DRAWN, DrawnFaces, Faces, FolderData, FolderFaces, open_data
 from fairspace.builders.errors import BuildError
@@ -74,7 +74,7 @@ class Pictures(Sequence[Any]):
         if isinstance(self.faces, FolderFaces):
             cells = self.faces.table[int(self.faces.keep[row])]
             with quiet():
-                image, fate = read_image(cells["image"]["bytes"], Limits(side=1), 0)
+                image, fate = read_image(cells["image"]["bytes"], ImageLimits(side=1), 0)
             if image is None:
                 what = f"{fate.reason}: {fate.detail}"
                 raise BuildError("TRAINING_DATA", str(cells["id"]), what, "an image", "build the dataset again")

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from fairspace.ares.classifying_ares import answered
 from fairspace.ares.deciding_ares import ABLATIONS, SINGLE, Decided, Observed, fast_path, joined
 from fairspace.ares.evaluating.data import HeldOut, HeldOutData, Pictures, open_test
-from fairspace.ares.evaluating.measure import Measured, attribute_codes, measure_codes
+from fairspace.ares.evaluating.measure import AttributeMeasurement, attribute_codes, measure_codes
 from fairspace.ares.evaluating.measurement import FILE, MeasuredGate, Measurement, model_sha256, write_document
 from fairspace.ares.evaluating.nonfaces import WORDS, measure_gate
 from fairspace.ares.evaluating.nonfaces import rows as gate_rows
@@ -66,8 +66,8 @@ class Evaluation:
 
     model: Mapping[str, str]
     data: Mapping[str, Any]
-    attributes: Mapping[str, Measured]
-    ablations: Mapping[str, Outcome]
+    attributes: Mapping[str, AttributeMeasurement]
+    ablations: Mapping[str, ConfigurationOutcome]
     notes: tuple[str, ...]
     gate: MeasuredGate | None = None
 
@@ -78,7 +78,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Table:
+class EvaluationTable:
     """A table of figures; a cell of None is undefined."""
 
     title: str
@@ -91,7 +91,7 @@ class Table:
         return f"### {self.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def tables(evaluation: Evaluation) -> list[Table]:
+def tables(evaluation: Evaluation) -> list[EvaluationTable]:
     """Every table of an evaluation."""
     return [
         _ablations(evaluation),
@@ -105,7 +105,7 @@ def tables(evaluation: Evaluation) -> list[Table]:
     ]
 
 
-def _ablations(evaluation: Evaluation) -> Table:
+def _ablations(evaluation: Evaluation) -> EvaluationTable:
     tasks = list(evaluation.ablations["ARES"].tasks)
     known = {"age_gender": "age_gender_acc_pct", "skin_tone": "skin_tone_acc_pct"}
     beside = ["overall_acc_pct", *(known[task] for task in tasks if task in known)]
@@ -122,10 +122,10 @@ def _ablations(evaluation: Evaluation) -> Table:
             (figures,) = (figures for figures in printed(file) if figures["configuration"] == ROWS[row])
             line += [figures[column] for column in beside]
         rows.append(tuple(line))
-    return Table("Ablations (Tables 11 and 12)", tuple(header), tuple(rows))
+    return EvaluationTable("Ablations (Tables 11 and 12)", tuple(header), tuple(rows))
 
 
-def _report(evaluation: Evaluation) -> Table:
+def _report(evaluation: Evaluation) -> EvaluationTable:
     figures = {(line["attribute"], line["class"]): line for line in printed("ares_table13_15_report")}
     header = ("attribute", "class", *_SCORES, *(f"printed_{score}" for score in _SCORES))
     rows: list[tuple[Cell, ...]] = []
@@ -137,10 +137,10 @@ def _report(evaluation: Evaluation) -> Table:
             rows.append((attribute, name, *numbers, *(beside.get(score, "") for score in _SCORES)))
         rows.append((attribute, "accuracy", "", "", report.accuracy, report.macro.support, *[""] * len(_SCORES)))
     title = "Classification reports (Tables 13 to 15; printed: V-720)"
-    return Table(title, header, tuple(rows))
+    return EvaluationTable(title, header, tuple(rows))
 
 
-def _confusions(evaluation: Evaluation) -> Iterator[Table]:
+def _confusions(evaluation: Evaluation) -> Iterator[EvaluationTable]:
     figures = {
         (line["attribute"], line["true"], line["predicted"]): line["count"]
         for line in printed("ares_table16_18_confusion")
@@ -159,10 +159,10 @@ def _confusions(evaluation: Evaluation) -> Iterator[Table]:
             for i, label in enumerate(labels)
         )
         title = f"Confusion matrix: {attribute} (Tables 16 to 18; printed: V-720)"
-        yield Table(title, header, rows)
+        yield EvaluationTable(title, header, rows)
 
 
-def _disparity(evaluation: Evaluation) -> Table:
+def _disparity(evaluation: Evaluation) -> EvaluationTable:
     figures = {line["attribute"]: line for line in printed("ares_table19_disparity")}
     names = ("max_recall", "max_group", "min_recall", "min_group", "accuracy_disparity")
     header = ("attribute", *names, "low", "high", *(f"printed_{name}" for name in names))
@@ -173,10 +173,10 @@ def _disparity(evaluation: Evaluation) -> Table:
         least = classes[gap.least].recall if gap.least is not None else None
         beside = [figures.get(attribute, {}).get(name, "") for name in names]
         rows.append((attribute, most, gap.most, least, gap.least, gap.value, gap.low, gap.high, *beside))
-    return Table("Accuracy disparity (Table 19; printed: V-720)", header, tuple(rows))
+    return EvaluationTable("Accuracy disparity (Table 19; printed: V-720)", header, tuple(rows))
 
 
-def _groups(evaluation: Evaluation) -> Table:
+def _groups(evaluation: Evaluation) -> EvaluationTable:
     header = ("attribute", "group", "label", "images", "abstained", "accuracy", "disparity", "low", "high")
     rows: list[tuple[Cell, ...]] = []
     for attribute, measured in evaluation.attributes.items():
@@ -185,10 +185,10 @@ def _groups(evaluation: Evaluation) -> Table:
             for label, part in parts.items():
                 silent, accuracy = sum(part.abstained), part.report.accuracy
                 rows.append((attribute, group, label, part.images, silent, accuracy, gap.value, gap.low, gap.high))
-    return Table("Accuracy per group of the other attributes, and its gap", header, tuple(rows))
+    return EvaluationTable("Accuracy per group of the other attributes, and its gap", header, tuple(rows))
 
 
-def _calibration(evaluation: Evaluation) -> Table:
+def _calibration(evaluation: Evaluation) -> EvaluationTable:
     header = ("attribute", "from", "to", "images", "confidence", "accuracy", "expected_calibration_error")
     rows: list[tuple[Cell, ...]] = []
     for attribute, measured in evaluation.attributes.items():
@@ -196,25 +196,25 @@ def _calibration(evaluation: Evaluation) -> Table:
         for i, images in enumerate(curve.images):
             ends = (curve.edges[i], curve.edges[i + 1])
             rows.append((attribute, *ends, images, curve.confidence[i], curve.accuracy[i], curve.error))
-    return Table("Calibration: confidence in the answer, and how often it is right", header, tuple(rows))
+    return EvaluationTable("Calibration: confidence in the answer, and how often it is right", header, tuple(rows))
 
 
-def _routes(evaluation: Evaluation) -> Table:
+def _routes(evaluation: Evaluation) -> EvaluationTable:
     header = ("task", "route", "images", "share")
     rows: list[tuple[Cell, ...]] = []
     for task, routes in evaluation.ablations["ARES"].routes.items():
         total = sum(routes.values())
         rows += [(task, route, count, count / total) for route, count in routes.items()]
-    return Table("Routes", header, tuple(rows))
+    return EvaluationTable("Routes", header, tuple(rows))
 
 
-def _gate_table(gate: MeasuredGate) -> Table:
+def _gate_table(gate: MeasuredGate) -> EvaluationTable:
     header = ("shown", "held_out", "images", "share_ok", "low", "high", *WORDS)
     lines: list[tuple[Cell, ...]] = []
     for shown, held_out, share, words in gate_rows(gate):
         ends = share.ends or (None, None, None)
         lines.append((shown, _mark(held_out), share.images, *ends, *(words.get(word, 0) for word in WORDS)))
-    return Table("The gate: what is answered for faces and for drawn non-faces", header, tuple(lines))
+    return EvaluationTable("The gate: what is answered for faces and for drawn non-faces", header, tuple(lines))
 
 
 def _percent(share: float | None) -> float | None:
@@ -303,7 +303,7 @@ NO_ARBITER = "no vision-language model was named"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ConfigurationOutcome:
     """The quality and cost of one configuration; `reason` says why it was not run, '' if it was.
 
     Args:
@@ -322,7 +322,9 @@ class Outcome:
     arbiter: float | None
 
 
-def ablations(model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[str, Observed]]) -> dict[str, Outcome]:
+def ablations(
+    model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[str, Observed]]
+) -> dict[str, ConfigurationOutcome]:
     """Row of Tables 11 and 12 -> outcome; `seen` from `observe_all`, per set."""
     outcomes = {}
     for row, mode in ABLATIONS.items():
@@ -330,12 +332,12 @@ def ablations(model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[
         if mode == "l2" and model.arbiter is None:
             missing = NO_ARBITER
         with configured(model, ablation=mode):
-            not_run = Outcome(missing, None, {}, {}, {}, None, None)
+            not_run = ConfigurationOutcome(missing, None, {}, {}, {}, None, None)
             outcomes[row] = not_run if missing else outcome(model, sets, seen)
     return outcomes
 
 
-def outcome(model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[str, Observed]]) -> Outcome:
+def outcome(model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[str, Observed]]) -> ConfigurationOutcome:
     """The outcome of the model as it is configured."""
     names = [str(task["name"]) for task in model.config.tasks]
     right: dict[str, float | None] = {}
@@ -356,7 +358,7 @@ def outcome(model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[st
             routes[name] = dict(sorted(Counter(np.array(decided[name].route)[known].tolist()).items()))
         passes, questions = _cost(model, decided, observed)
         experts, arbiter = experts + passes, arbiter + questions
-    return Outcome("", _share(np.array(whole)), right, routes, escalated, experts / n, arbiter / n)
+    return ConfigurationOutcome("", _share(np.array(whole)), right, routes, escalated, experts / n, arbiter / n)
 
 
 def _handed_on(model: AresModel, decided: Decided) -> NDArray[np.bool_]:
@@ -439,7 +441,9 @@ def write_measurement(model: Path, tested: Evaluation, date: str) -> Measurement
     return write_document(model / FILE, tested.model, tested.data, tested.attributes, date, tested.gate)
 
 
-def measure_attribute(task: Mapping[str, Any], attribute: str, images: HeldOut, decided: Decided) -> Measured:
+def measure_attribute(
+    task: Mapping[str, Any], attribute: str, images: HeldOut, decided: Decided
+) -> AttributeMeasurement:
     """Measure an attribute of a task (a registry entry) on its test set, from the model's decisions in this task."""
     labels = tuple(dict.fromkeys(str(value) for value in task["attributes"][attribute]))
     said, mass = attribute_codes(task, attribute, decided.label), decided.chances(task, attribute)
@@ -460,7 +464,7 @@ def measure(
     seen = [observe_all(model, images, batch, progress) for images in data.sets]
     model.arbiter = Remembering(arbiter) if arbiter is not None else None
     try:
-        attributes: dict[str, Measured] = {}
+        attributes: dict[str, AttributeMeasurement] = {}
         for images, observed in zip(data.sets, seen, strict=True):
             decided = routed(model, images, observed)
             for task in model.config.tasks:
@@ -516,7 +520,7 @@ def open_arbiter(model: AresModel, ask_endpoint: bool) -> None:
         model.open_arbiter()
 
 
-def _notes(model: AresModel, rows: Mapping[str, Outcome]) -> list[str]:
+def _notes(model: AresModel, rows: Mapping[str, ConfigurationOutcome]) -> list[str]:
     notes = ["Labels are perceived presentation; an image that is abstained from counts as wrong."]
     if model.gate is None:
         notes.append("It has no gate: what shows no face is labelled all the same.")

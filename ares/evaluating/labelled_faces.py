@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from fairspace.ares.annotating.annotate import MISSING, Session, find_labeller, open_session
 from fairspace.ares.annotating.labellers import Package
-from fairspace.ares.annotating.source import Entry
+from fairspace.ares.annotating.source import ImageEntry
 from fairspace.ares.configuration_ares import AGES, GENDERS, RACES, SKIN_TONES
 from fairspace.ares.evaluating.data import UNKNOWN
-from fairspace.ares.evaluating.measure import Measured, measure_codes
+from fairspace.ares.evaluating.measure import AttributeMeasurement, measure_codes
 from fairspace.ares.evaluating.measurement import FILE, MeasuredGate, Measurement, write_document
 from fairspace.ares.evaluating.nonfaces import measure_gate
 from fairspace.ares.image_processing_ares import AresImageProcessor
@@ -61,7 +61,7 @@ def measure_labeller(
     date: str,
     nonfaces: int = 0,
     progress: Callable[[str, int, int], None] = lambda what, done, total: None,
-) -> tuple[Measurement, dict[str, Measured]]:
+) -> tuple[Measurement, dict[str, AttributeMeasurement]]:
     """Label the images, compare, and write the measurement into `out`, in place of an earlier one.
 
     `nonfaces`: drawn non-faces of each kind to show as well, 0 for none; `date`: YYYY-MM-DD; others as in `annotate`.
@@ -78,7 +78,7 @@ def measure_labeller(
         progress("Labelling images", done, len(faces.files))
 
     images = [folder / file for file in faces.files]
-    entries = [Entry("images", file, 0, file, 0, 0) for file in faces.files]
+    entries = [ImageEntry("images", file, 0, file, 0, 0) for file in faces.files]
     annotations, routes, counts = session.answer(entries, images, step)
     if absent := counts["reasons"].get(MISSING):
         what, mend = f"nothing about {absent:,} of {len(images):,} labelled images", "run the detector on all of them"
@@ -151,7 +151,7 @@ def read_labelled(folder: Path, labels: Path) -> LabelledFaces:
     return LabelledFaces(tuple(row["file"] for row in rows), groups, digest.hexdigest())
 
 
-def _measured(name: str, groups: Groups, annotations: pa.Table, routes: pa.Table) -> Measured:
+def _measured(name: str, groups: Groups, annotations: pa.Table, routes: pa.Table) -> AttributeMeasurement:
     labels, true = groups[name]
     first = np.flatnonzero(np.asarray(annotations["face"]) == 0)
     answers = [routes[f"label/{name}"][int(row)].as_py() for row in first]

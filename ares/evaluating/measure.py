@@ -33,7 +33,7 @@ class ClassScores:
 
 
 @dataclass(frozen=True)
-class Report:
+class ClassificationReport:
     """A classification report: class -> scores in the order of the matrix, plain means, and share of right labels.
 
     `macro` has None where one class has no score; `accuracy` is None without images.
@@ -44,7 +44,9 @@ class Report:
     accuracy: float | None
 
 
-def classification_report(confusion: ArrayLike, classes: Sequence[str], abstained: ArrayLike | None = None) -> Report:
+def classification_report(
+    confusion: ArrayLike, classes: Sequence[str], abstained: ArrayLike | None = None
+) -> ClassificationReport:
     """The report of a confusion matrix: scores in [0, 1], ideal 1, None (never 0) without a denominator.
 
     `confusion` has (k, k) counts, row = true class, column = predicted class; `abstained` (k,) images per true class
@@ -70,7 +72,9 @@ def classification_report(confusion: ArrayLike, classes: Sequence[str], abstaine
         for i, name in enumerate(classes)
     }
     means = {key: _mean([getattr(row, key) for row in scores.values()]) for key in ("precision", "recall", "f1")}
-    return Report(scores, ClassScores(**means, support=int(support.sum())), _share(hits.sum(), support.sum()))
+    return ClassificationReport(
+        scores, ClassScores(**means, support=int(support.sum())), _share(hits.sum(), support.sum())
+    )
 
 
 def _share(part: int, whole: int) -> float | None:
@@ -103,7 +107,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Confusion:
+class AnswerConfusion:
     """Answers to some images.
 
     `matrix`: (k, k) counts, row = true label, column = answer; `abstained`: (k,) images per true label without an
@@ -113,7 +117,7 @@ class Confusion:
     images: int
     matrix: list[list[int]]
     abstained: list[int]
-    report: Report
+    report: ClassificationReport
 
     @property
     def right(self) -> Share:
@@ -152,7 +156,7 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class Measured:
+class AttributeMeasurement:
     """The measurement of one attribute; `disparity` is between its own labels (Table 19).
 
     `groups`: group (another attribute or `origin`) -> label -> answers; `disparities`: group -> gap in this attribute's
@@ -160,9 +164,9 @@ class Measured:
     """
 
     labels: tuple[str, ...]
-    overall: Confusion
+    overall: AnswerConfusion
     disparity: Disparity
-    groups: Mapping[str, Mapping[str, Confusion]]
+    groups: Mapping[str, Mapping[str, AnswerConfusion]]
     disparities: Mapping[str, Disparity]
     calibration: Calibration
 
@@ -183,7 +187,7 @@ def measure_codes(
     said: Codes,
     mass: NDArray[np.float64],
     by: Mapping[str, tuple[tuple[str, ...], Codes]],
-) -> Measured:
+) -> AttributeMeasurement:
     """Measure a labeller's (n,) answers `said` for one attribute against the `true` labels, as indices, -1 for none.
 
     `mass`: (n, k) probabilities; images without any (nan) are left out of the calibration. `by`: group -> its values
@@ -201,7 +205,7 @@ def measure_codes(
     answered = np.flatnonzero(known & (said >= 0))
     confidence = mass[answered, said[answered]]
     told = ~np.isnan(confidence)
-    return Measured(
+    return AttributeMeasurement(
         labels,
         overall,
         disparity(by_group),
@@ -211,7 +215,7 @@ def measure_codes(
     )
 
 
-def confusion(labels: Sequence[str], true: Codes, said: Codes, chosen: NDArray[np.bool_]) -> Confusion:
+def confusion(labels: Sequence[str], true: Codes, said: Codes, chosen: NDArray[np.bool_]) -> AnswerConfusion:
     """The confusion matrix over the chosen images; `said` is -1 where there is no answer."""
     k = len(labels)
     matrix = np.zeros((k, k), int)
@@ -219,10 +223,10 @@ def confusion(labels: Sequence[str], true: Codes, said: Codes, chosen: NDArray[n
     np.add.at(matrix, (true[answered], said[answered]), 1)
     abstained = np.bincount(true[chosen & (said < 0)], minlength=k)
     report = classification_report(matrix, tuple(labels), abstained)
-    return Confusion(int(chosen.sum()), matrix.tolist(), abstained.tolist(), report)
+    return AnswerConfusion(int(chosen.sum()), matrix.tolist(), abstained.tolist(), report)
 
 
-def disparity(groups: Mapping[str, Confusion]) -> Disparity:
+def disparity(groups: Mapping[str, AnswerConfusion]) -> Disparity:
     """The accuracy gap between groups."""
     names, parts = list(groups), groups.values()
     images = np.array([part.images for part in parts])

@@ -20,7 +20,7 @@ from fairspace.ares.evaluating import DRAWN_FACES, SAMPLE
 from fairspace.builders.errors import BuildError
 
 if TYPE_CHECKING:
-    from fairspace.ares.evaluating.measure import Confusion, Measured
+    from fairspace.ares.evaluating.measure import AnswerConfusion, AttributeMeasurement
 
 FILE = "measurement.json"
 DECIDING = re.compile(r"config\.json|preprocessor_config\.json|escalation_\w+\.json|.*\.safetensors(\.index\.json)?")
@@ -33,7 +33,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class Counts(_Strict):
+class AnswerCounts(_Strict):
     """Answers to images: (k, k) `matrix`, row = true label, column = answer; (k,) `abstained` per true label."""
 
     matrix: list[list[Count]]
@@ -44,8 +44,8 @@ class MeasuredError(_Strict):
     """The measured error in one attribute; `labels` are of rows and columns, `groups` by group and its label."""
 
     labels: list[str] = Field(min_length=2)
-    overall: Counts
-    groups: dict[str, dict[str, Counts]]
+    overall: AnswerCounts
+    groups: dict[str, dict[str, AnswerCounts]]
     calibration_error: Annotated[float, Field(ge=0, le=1)] | None
 
     @model_validator(mode="after")
@@ -75,7 +75,7 @@ class MeasuredGate(_Strict):
     held_out: list[str]
 
 
-class Images(_Strict):
+class TestImages(_Strict):
     """The test images; `images` per task."""
 
     name: str
@@ -98,7 +98,7 @@ class Measurement(_Strict):
     format: Literal[1]
     date: str
     model: Instrument
-    data: Images
+    data: TestImages
     attributes: dict[str, MeasuredError] = Field(min_length=1)
     gate: MeasuredGate | None = None
 
@@ -128,11 +128,11 @@ def write_document(
     file: Path,
     instrument: Mapping[str, str],
     images: Mapping[str, Any],
-    attributes: Mapping[str, Measured],
+    attributes: Mapping[str, AttributeMeasurement],
     date: str,
     gate: MeasuredGate | None = None,
 ) -> Measurement:
-    """Write `measurement.json` with the fields of `Instrument` and `Images`; `date`: YYYY-MM-DD.
+    """Write `measurement.json` with the fields of `Instrument` and `TestImages`; `date`: YYYY-MM-DD.
 
     BuildError MEASUREMENT_INVALID if the date is none, or nothing was measured.
     """
@@ -210,7 +210,7 @@ def error_of_labels(measurement: Measurement, name: str) -> dict[str, Any]:
     return {"source": source[:200].strip(), "attributes": attributes}
 
 
-def _counts(part: Confusion) -> Mapping[str, Any]:
+def _counts(part: AnswerConfusion) -> Mapping[str, Any]:
     return {"matrix": part.matrix, "abstained": part.abstained}
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fairspace.ares.classifying_ares import Answered
+from fairspace.ares.classifying_ares import ClassifiedInput
 from fairspace.ares.evaluating.measure import Share
 from fairspace.ares.evaluating.measurement import MeasuredGate
 from fairspace.ares.gate_ares import OUTCOMES
@@ -20,7 +20,7 @@ from fairspace.ares.training.nonfaces import KINDS, nonface
 OK = "ok"
 WORDS = (OK, *OUTCOMES[1:], "other")
 """Counted outcomes: `ok`, a reason of the gate, any other reason."""
-Label = Callable[[Iterable[NDArray[np.uint8]]], Iterable[Answered]]
+Label = Callable[[Iterable[NDArray[np.uint8]]], Iterable[ClassifiedInput]]
 
 
 def measure_gate(
@@ -58,13 +58,13 @@ def _share(parts: Sequence[Mapping[str, int]]) -> Share:
     return Share(sum(part.get(OK, 0) for part in parts), sum(sum(part.values()) for part in parts))
 
 
-def _count(answered: Iterable[Answered]) -> dict[str, int]:
+def _count(answered: Iterable[ClassifiedInput]) -> dict[str, int]:
     """`ok`, or the reason why an image has no label -> images; an image with a labelled face is `ok`."""
     words = Counter(_word(each) for each in answered)
     return {word: words[word] for word in WORDS if words[word]}
 
 
-def _word(answered: Answered) -> str:
+def _word(answered: ClassifiedInput) -> str:
     first = answered.answers[0]
     if any(answer.status == OK for answer in answered.answers):
         return OK

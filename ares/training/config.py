@@ -21,13 +21,13 @@ from fairspace.builders.errors import BuildError
 Share = Field(default=0.0, ge=0, le=1)
 
 
-class Strict(BaseModel):
+class StrictConfig(BaseModel):
     """A table without unknown keys, and with exact types."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class Augmentation(Strict):
+class Augmentation(StrictConfig):
     """Bounds of a training image's differences from its original.
 
     Args:
@@ -59,7 +59,7 @@ class Augmentation(Strict):
         return self
 
 
-class Upstream(Strict):
+class Upstream(StrictConfig):
     """Source of weights: a checkpoint at a pinned revision or in a folder, or `config` alone for random ones.
 
     `source`: Hub repository, or folder; '' for random weights. `revision`: full commit hash, 40 hexadecimal digits.
@@ -70,7 +70,7 @@ class Upstream(Strict):
     config: dict[str, Any] = Field(default_factory=dict)
 
 
-class Schedule(Strict):
+class Schedule(StrictConfig):
     """Length and steps of training.
 
     Args:
@@ -131,7 +131,7 @@ class GateSettings(Schedule):
     without: list[str] = []
 
 
-class EscalationSettings(Strict):
+class EscalationSettings(StrictConfig):
     """The escalation router: `rounds` boosted trees of a depth and learning rate.
 
     `indifferent`: weight of images whose answer an arbiter would not make better or worse; `balanced`: whether the
@@ -145,7 +145,7 @@ class EscalationSettings(Strict):
     balanced: bool = False
 
 
-class RouterSettings(Strict):
+class RouterSettings(StrictConfig):
     """The routers' training images, and the thresholds of answers (`AresConfig`).
 
     `images`: most images of the validation set (the paper: 8 000), only generated ones in the paper.
@@ -163,7 +163,7 @@ KNOWN_TASKS: dict[str, dict[str, Any]] = {task["name"]: task for task in (AGE_GE
 _PINNED = re.compile(r"[0-9a-f]{40}")
 
 
-class TaskSettings(Strict):
+class TaskSettings(StrictConfig):
     """A task: the name of a known one (`age_gender`, `skin_tone`, `race`), or a whole registry entry (`AresConfig`).
 
     `arbiter` and `cuts` may differ from the known task's. `colour` is this task's share of the augmentation's colour
@@ -211,7 +211,7 @@ class TaskSettings(Strict):
         return entry | {"cuts": list(cuts)}
 
 
-class TrainingConfig(Strict):
+class TrainingConfig(StrictConfig):
     """A training run.
 
     Args:

@@ -31,7 +31,7 @@ from fairspace.ares.modeling_ares import AresModel, expert_name
 from fairspace.ares.pinned_ares import pinned
 from fairspace.ares.training.config import ExpertSettings, TrainingConfig, Upstream
 from fairspace.ares.training.data import Data, Faces
-from fairspace.ares.training.loop import Run, Stage, augmented, drawn, image_seed
+from fairspace.ares.training.loop import TrainingRun, TrainingStage, augmented, drawn, image_seed
 from fairspace.builders.errors import BuildError
 
 # Upstream checkpoints: a pinned commit or a folder. Two of the paper's exist only as pickles, which are read with
@@ -155,11 +155,11 @@ def expert_stage(
     task: Mapping[str, Any],
     config: TrainingConfig,
     data: Data,
-    run: Run,
+    run: TrainingRun,
     texts: Texts | None,
     *,
     with_stem: bool,
-) -> Stage:
+) -> TrainingStage:
     """The stage that trains one expert of the model, and with `with_stem` its stem, in place; `Trained.settle` ends it.
 
     Metrics have a confusion matrix over the held-out images (rows: true, columns: predicted).
@@ -196,7 +196,7 @@ def expert_stage(
         loss = float(_loss(logits.double(), torch.as_tensor(labels), settings).sum())
         return {**_metrics(confusion, loss), "lr": settings.learning_rate}
 
-    return Stage(stage, trained, _groups(trained, settings), settings, len(known), losses, score)
+    return TrainingStage(stage, trained, _groups(trained, settings), settings, len(known), losses, score)
 
 
 def _groups(trained: Trained, settings: ExpertSettings) -> list[dict[str, Any]]:
@@ -222,7 +222,7 @@ def _loss(logits: torch.Tensor, labels: torch.Tensor, settings: ExpertSettings) 
 
 
 def predictions(
-    forward: Callable[[torch.Tensor], torch.Tensor], faces: Faces, rows: NDArray[np.intp], batch: int, run: Run
+    forward: Callable[[torch.Tensor], torch.Tensor], faces: Faces, rows: NDArray[np.intp], batch: int, run: TrainingRun
 ) -> torch.Tensor:
     """Outputs of a module for some rows, (rows, f) on the CPU, in float32, as inference computes them."""
     batches = [rows[start : start + batch] for start in range(0, len(rows), batch)]

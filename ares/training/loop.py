@@ -97,7 +97,7 @@ Progress = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
-class Run:
+class TrainingRun:
     """The device, folder (`work`) of checkpoints, and settings that all stages of a run share.
 
     `workers`: processes that decode images; `precision`: `bf16` for gradients in mixed precision, while measurements
@@ -123,7 +123,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Stage:
+class TrainingStage:
     """A stage of training, named as its checkpoint.
 
     Args:
@@ -143,7 +143,7 @@ class Stage:
     adam: bool = False
 
 
-def fit(stage: Stage, run: Run) -> list[Event]:
+def fit(stage: TrainingStage, run: TrainingRun) -> list[Event]:
     """Train a stage, resume it, or take its finished weights, the best epoch's; return the metrics of each epoch."""
     file, module = run.work / f"{stage.name}.checkpoint", stage.module
     optimiser, scheduler = make_optimiser(stage)
@@ -175,7 +175,7 @@ def fit(stage: Stage, run: Run) -> list[Event]:
     return epochs
 
 
-def make_optimiser(stage: Stage) -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LambdaLR]:
+def make_optimiser(stage: TrainingStage) -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LambdaLR]:
     """A stage's optimiser, and the schedule of its learning rates over all steps."""
     from transformers import get_cosine_schedule_with_warmup
 
@@ -186,7 +186,9 @@ def make_optimiser(stage: Stage) -> tuple[torch.optim.Optimizer, torch.optim.lr_
     return optimiser, get_cosine_schedule_with_warmup(optimiser, round(steps * stage.schedule.warmup), steps)
 
 
-def train_epoch(stage: Stage, run: Run, epoch: int, optimiser: torch.optim.Optimizer, scheduler: Any) -> float:
+def train_epoch(
+    stage: TrainingStage, run: TrainingRun, epoch: int, optimiser: torch.optim.Optimizer, scheduler: Any
+) -> float:
     """The mean loss of one pass over the training images."""
     stage.module.train()
     order = np.random.RandomState(image_seed(run.seed, stage.name, "order", epoch)).permutation(stage.rows)

@@ -22,7 +22,7 @@ from fairspace.builders.drawn.swatches import (
     BUCKETS,
     MONK,
     Colour,
-    Person,
+    SwatchPerson,
     draw_object,
     draw_person,
     draw_scene,
@@ -175,7 +175,7 @@ def object(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
 @_kind(NO_FACE)
 def faceless(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A swatch whose strips say nothing."""
-    return np.array(draw_person(Person(), int(random.randint(2**31)), size))
+    return np.array(draw_person(SwatchPerson(), int(random.randint(2**31)), size))
 
 
 @_kind(SEVERAL_FACES)

@@ -22,14 +22,24 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn import functional
 
-from fairspace.ares.gate_ares import FACE, OUTCOMES, Gate, as_map
+from fairspace.ares.gate_ares import FACE, OUTCOMES, ImageGate, as_map
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.rounding_ares import rounded
 from fairspace.ares.routing_ares import EscalationRouter, FastRouter, cut, meta_features, vote
 from fairspace.ares.training.config import Augmentation, EscalationSettings, TrainingConfig
 from fairspace.ares.training.data import Data, Faces
 from fairspace.ares.training.experts import predictions
-from fairspace.ares.training.loop import Event, Run, Stage, augmented, drawn, fit, image_seed, read_state, write_state
+from fairspace.ares.training.loop import (
+    Event,
+    TrainingRun,
+    TrainingStage,
+    augmented,
+    drawn,
+    fit,
+    image_seed,
+    read_state,
+    write_state,
+)
 from fairspace.ares.training.nonfaces import KINDS, nonface
 from fairspace.builders.errors import BuildError
 
@@ -54,7 +64,9 @@ class Pool:
         return correct
 
 
-def pool(model: AresModel, task: Mapping[str, Any], part: str, faces: Faces, rows: NDArray[np.intp], run: Run) -> Pool:
+def pool(
+    model: AresModel, task: Mapping[str, Any], part: str, faces: Faces, rows: NDArray[np.intp], run: TrainingRun
+) -> Pool:
     """Outputs of all experts of a task for some images of a part, kept in the run's folder."""
     name, kinds = str(task["name"]), model.config.kinds
     file = run.work / f"{name}__{part}.pool"
@@ -80,7 +92,13 @@ def pool(model: AresModel, task: Mapping[str, Any], part: str, faces: Faces, row
 
 
 def labelled_pool(
-    model: AresModel, task: Mapping[str, Any], part: str, data: Data, run: Run, most: int = 0, generated: bool = False
+    model: AresModel,
+    task: Mapping[str, Any],
+    part: str,
+    data: Data,
+    run: TrainingRun,
+    most: int = 0,
+    generated: bool = False,
 ) -> Pool:
     """The experts' outputs for the labelled images of a part.
 
@@ -99,7 +117,7 @@ def labelled_pool(
 
 
 def train_fusion(
-    model: AresModel, task: Mapping[str, Any], config: TrainingConfig, data: Data, run: Run
+    model: AresModel, task: Mapping[str, Any], config: TrainingConfig, data: Data, run: TrainingRun
 ) -> list[Event]:
     """Train a task's fusion regressor on its experts' embeddings, and return each epoch's metrics.
 
@@ -122,7 +140,7 @@ def train_fusion(
 
     rate = {"params": list(regressor.parameters()), "lr": settings.learning_rate}
     rows = len(pools["train"].labels)
-    return fit(Stage(f"fusion_{name}", regressor, [rate], settings, rows, losses, score, adam=True), run)
+    return fit(TrainingStage(f"fusion_{name}", regressor, [rate], settings, rows, losses, score, adam=True), run)
 
 
 def fusion_values(model: AresModel, task: str, embeddings: torch.Tensor) -> NDArray[np.float64]:
@@ -159,7 +177,7 @@ def train_fast(
     tasks: Sequence[Mapping[str, Any]],
     config: TrainingConfig,
     data: Data,
-    run: Run,
+    run: TrainingRun,
     pools: Mapping[str, Pool],
     *,
     heads_only: bool,
@@ -216,7 +234,7 @@ def train_fast(
         routed.measure_statistics(next(images for _, images in batches(order, np.arange(len(units)))))
     group = {"params": [each for each in routed.parameters() if each.requires_grad], "lr": settings.learning_rate}
     name = "fast" if not heads_only else f"fast_{'_'.join(names)}"
-    history = fit(Stage(name, routed, [group], settings, len(train), losses, score), run)
+    history = fit(TrainingStage(name, routed, [group], settings, len(train), losses, score), run)
     model.fast.requires_grad_(True)
     return history
 
@@ -318,7 +336,7 @@ _SHRUNK, _INNER = 0.15, (0.7, 0.95)
 _BATCH = 64
 
 
-def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: Run) -> list[Event]:
+def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: TrainingRun) -> list[Event]:
     """Train the gate of a model with finished experts, if the configuration wants one; return each epoch's metrics."""
     settings = config.gate
     if settings is None:
@@ -341,7 +359,7 @@ def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: Run) -
     with torch.no_grad():
         channels, side = as_map(stem(run.moved(pixels[:1]).float() / 255)).shape[1:3]
     torch.manual_seed(image_seed(run.seed, "gate"))
-    gate = model.gate = Gate(channels, side, settings.hidden).to(run.device)
+    gate = model.gate = ImageGate(channels, side, settings.hidden).to(run.device)
 
     def loss(module: nn.Module, rows: NDArray[np.intp], images: torch.Tensor) -> torch.Tensor:
         with torch.no_grad():
@@ -369,7 +387,7 @@ def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: Run) -
         return {"score": [-mean], "held_out_loss": mean}
 
     group = {"params": list(gate.parameters()), "lr": settings.learning_rate}
-    history = fit(Stage("gate", gate, [group], settings, len(train), losses, score), run)
+    history = fit(TrainingStage("gate", gate, [group], settings, len(train), losses, score), run)
     cut = kept_cut(_chances(gate, stem, faces["calibration"], run))
 
     def passing(images: torch.Tensor) -> list[int]:
@@ -401,21 +419,21 @@ def _shrunk(images: torch.Tensor, grounds: torch.Tensor, random: np.random.Rando
     return whole
 
 
-def _chances(gate: Gate, stem: nn.Module, images: torch.Tensor, run: Run) -> NDArray[np.float64]:
+def _chances(gate: ImageGate, stem: nn.Module, images: torch.Tensor, run: TrainingRun) -> NDArray[np.float64]:
     with torch.inference_mode():
         parts = torch.split(images, _BATCH)
         said = [gate(stem(run.moved(part).float() / 255)).softmax(-1)[:, 0].cpu() for part in parts]
     return rounded(torch.cat(said).numpy())
 
 
-def _faces(data: Data, part: str, task: str, most: int, run: Run) -> torch.Tensor:
+def _faces(data: Data, part: str, task: str, most: int, run: TrainingRun) -> torch.Tensor:
     faces = data.part(part, task)
     order = np.random.RandomState(image_seed(run.seed, "gate", part)).permutation(len(faces.labels[task]))
     (pixels,) = faces.batches([np.sort(order[:most])], 0)
     return pixels
 
 
-def _nonfaces(kind: str, part: str, images: int, faces: torch.Tensor, run: Run) -> torch.Tensor:
+def _nonfaces(kind: str, part: str, images: int, faces: torch.Tensor, run: TrainingRun) -> torch.Tensor:
     given = faces.permute(0, 2, 3, 1).numpy()
     drawn = np.stack([nonface(kind, part, number, given, seed=run.seed) for number in range(images)])
     return torch.from_numpy(drawn).permute(0, 3, 1, 2)

@@ -39,7 +39,7 @@ from fairspace.ares.routing_ares import cut, ordinal_probabilities
 from fairspace.ares.training.config import TrainingConfig, read_config
 from fairspace.ares.training.data import PARTS, Data, Faces, open_data
 from fairspace.ares.training.experts import Trained, architecture, backbone_weights, expert_stage, texts
-from fairspace.ares.training.loop import Event, Progress, Run, fit, image_seed
+from fairspace.ares.training.loop import Event, Progress, TrainingRun, fit, image_seed
 from fairspace.ares.training.routers import (
     fusion_values,
     labelled_pool,
@@ -108,14 +108,14 @@ def fitted_slope(values: NDArray[np.float64], labels: NDArray[np.intp], cuts: Se
     return float(f"{math.exp(best.x):.4g}")
 
 
-def _decisions(model: AresModel, faces: Faces, rows: NDArray[np.intp], run: Run) -> dict[str, Decided]:
+def _decisions(model: AresModel, faces: Faces, rows: NDArray[np.intp], run: TrainingRun) -> dict[str, Decided]:
     order = [rows[start : start + 256] for start in range(0, len(rows), 256)]
     seen = [model.observe(run.moved(pixels).float() / 255) for pixels in faces.batches(order, run.workers)]
     return model.route({name: joined([each[name] for each in seen]) for name in seen[0]})
 
 
 def part_report(
-    model: AresModel, part: str, data: Data, run: Run, tasks: Sequence[Mapping[str, Any]]
+    model: AresModel, part: str, data: Data, run: TrainingRun, tasks: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Task -> answers to a part: `images`, `routes` (route -> count), `confidence`, `abstained` and `attributes`.
 
@@ -258,7 +258,7 @@ _SOFTWARE = ("fairspace", "numpy", "pillow", "safetensors", "torch", "transforme
 
 
 @contextmanager
-def opened_run(config: TrainingConfig, out: Path, progress: Progress) -> Iterator[Run]:
+def opened_run(config: TrainingConfig, out: Path, progress: Progress) -> Iterator[TrainingRun]:
     """Device and folder of a run; restores the caller's random numbers and settings."""
     device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
     work, strict = out / WORK, torch.are_deterministic_algorithms_enabled()
@@ -272,7 +272,7 @@ def opened_run(config: TrainingConfig, out: Path, progress: Progress) -> Iterato
         # On a GPU some operations of the backbones have no deterministic form.
         torch.use_deterministic_algorithms(device.type == "cpu" or strict)
         try:
-            yield Run(device, work, config.seed, config.workers, report, config.precision)
+            yield TrainingRun(device, work, config.seed, config.workers, report, config.precision)
         finally:
             torch.use_deterministic_algorithms(strict)
 
@@ -294,7 +294,7 @@ def finish(
     model: AresModel,
     config: TrainingConfig,
     data: Data,
-    run: Run,
+    run: TrainingRun,
     out: Path,
     request: Mapping[str, str],
     metrics: Sequence[Event],
@@ -381,7 +381,13 @@ def train(
 
 
 def _train_tasks(
-    model: AresModel, tasks: Sequence[dict[str, Any]], config: TrainingConfig, data: Data, run: Run, *, added: bool
+    model: AresModel,
+    tasks: Sequence[dict[str, Any]],
+    config: TrainingConfig,
+    data: Data,
+    run: TrainingRun,
+    *,
+    added: bool,
 ) -> list[Event]:
     for task in tasks:
         for part in PARTS:  # a part that is missing is refused before anything is trained

@@ -32,7 +32,7 @@ from fairspace.builders.stereotypical_bias.plan import TRAITS
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from fairspace.builders.engine.tools import Box
+    from fairspace.builders.engine.tools import PersonBox
 
 
 MODELS = {"drawn-a": (2, 0.85), "drawn-b": (1, 0.6)}
@@ -215,7 +215,9 @@ def _facet(folder: Path) -> None:
     pq.write_table(pa.Table.from_pylist(boxes, schema=pa.schema(types)), folder / "boxes.parquet")
 
 
-def _person(number: int, name: str, occupation: str, labels: Sequence[str], monk: int, box: Box) -> dict[str, object]:
+def _person(
+    number: int, name: str, occupation: str, labels: Sequence[str], monk: int, box: PersonBox
+) -> dict[str, object]:
     gender, age, _ = labels
     second = OCCUPATIONS[number % len(OCCUPATIONS)] if number % 6 == 5 else ""
     sides = {side: round(value) for side, value in box._asdict().items() if side != "score"}

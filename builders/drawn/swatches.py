@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fairspace.builders.engine.tools import Box
+from fairspace.builders.engine.tools import PersonBox
 from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS
 from fairspace.builders.stereotypical_bias.plan import TRAITS
 
@@ -81,7 +81,7 @@ STRIPS: Mapping[str, Mapping[Any, Colour]] = {
     "facial_hair": _YES_NO,
     "occupation": dict(zip(OCCUPATIONS, _COLOURS, strict=False)),
 }
-"""Field of `Person` -> label -> colour, from the upper strip to the lower one."""
+"""Field of `SwatchPerson` -> label -> colour, from the upper strip to the lower one."""
 _THINGS = dict(zip(TRAITS, _COLOURS, strict=False))
 _PER_WIDTH = 8
 """Strips whose height together is a person's width."""
@@ -93,7 +93,7 @@ _HUES = ((80, 150), (208, 295))
 
 
 @dataclass(frozen=True)
-class Person:
+class SwatchPerson:
     """The labels of a person asked for, drawn or read; '' or None where nothing is said or seen.
 
     `gender`, `age` and `skin_tone` are IRIS' (`fairspace.builders.iris.groups`), `monk` is the swatch of the skin, 1 to
@@ -115,7 +115,7 @@ class Person:
         """The fields that say something."""
         return {name: value for name, value in asdict(self).items() if value not in ("", None)}
 
-    def updated(self, other: Person) -> Person:
+    def updated(self, other: SwatchPerson) -> SwatchPerson:
         """This person with everything that another one says."""
         return replace(self, **other.labels())  # type: ignore[arg-type]
 
@@ -127,10 +127,10 @@ class Place(NamedTuple):
     y: float
     width: float
 
-    def box(self, size: tuple[int, int]) -> Box:
+    def box(self, size: tuple[int, int]) -> PersonBox:
         """The column's box down to the lower edge of a picture of that size."""
         left, top = max(0.0, self.x), max(0.0, self.y)
-        return Box(round(left), round(top), round(self.width), round(size[1] - top))
+        return PersonBox(round(left), round(top), round(self.width), round(size[1] - top))
 
 
 def draws(*key: str | int) -> np.random.RandomState:
@@ -140,14 +140,14 @@ def draws(*key: str | int) -> np.random.RandomState:
     return np.random.RandomState(np.frombuffer(digest[:16], dtype="<u4"))
 
 
-def person(gender: str, age: str, skin_tone: str, seed: int, **labels: str | int | bool) -> Person:
-    """A person with these labels and further fields of `Person`; the seed draws an absent swatch or attire."""
+def person(gender: str, age: str, skin_tone: str, seed: int, **labels: str | int | bool) -> SwatchPerson:
+    """A person with these labels and further fields of `SwatchPerson`; the seed draws an absent swatch or attire."""
     random = draws("sitter", seed)
     drawn = {
         "monk": BUCKETS[skin_tone][random.randint(len(BUCKETS[skin_tone]))],
         "attire": list(ATTIRE)[random.randint(len(ATTIRE))],
     }
-    return Person(gender, age, skin_tone, **drawn | labels)  # type: ignore[arg-type]
+    return SwatchPerson(gender, age, skin_tone, **drawn | labels)  # type: ignore[arg-type]
 
 
 def wall(random: np.random.RandomState) -> Colour:
@@ -198,7 +198,7 @@ def finish(image: Image, random: np.random.RandomState) -> Image:
     return Images.fromarray(np.clip(noisy, 0, 255).astype(np.uint8))
 
 
-def paint(canvas: ImageDraw, place: Place, who: Person) -> None:
+def paint(canvas: ImageDraw, place: Place, who: SwatchPerson) -> None:
     """Draw a person's strips; labels that it does not say are `MISSING`."""
     high = place.width / _PER_WIDTH
     said = who.labels()
@@ -208,7 +208,7 @@ def paint(canvas: ImageDraw, place: Place, who: Person) -> None:
         canvas.rectangle((round(place.x), top, round(place.x + place.width) - 1, max(top, bottom - 1)), fill=colour)
 
 
-def draw_person(who: Person, seed: int, size: int = 384, *, incomplete: bool = False) -> Image:
+def draw_person(who: SwatchPerson, seed: int, size: int = 384, *, incomplete: bool = False) -> Image:
     """A picture (RGB, size x size) of a person; an incomplete one lacks the strip of gender, age or skin tone."""
     random = draws("portrait", seed)
     image, canvas = room((size, size), random)
@@ -223,7 +223,9 @@ def draw_face(gender: str, age: str, skin_tone: str, seed: int, *, size: int = 3
     return draw_person(person(gender, age, skin_tone, seed, expression="neutral", **labels), seed, size)
 
 
-def draw_scene(people: Sequence[Person], seed: int, size: tuple[int, int] = (512, 384)) -> tuple[Image, list[Box]]:
+def draw_scene(
+    people: Sequence[SwatchPerson], seed: int, size: tuple[int, int] = (512, 384)
+) -> tuple[Image, list[PersonBox]]:
     """Persons from left to right in a room, and their boxes."""
     random = draws("scene", seed)
     image, canvas = room(size, random)
@@ -267,13 +269,13 @@ def find(pixels: Pixels) -> list[Place]:
     return sorted(places)
 
 
-def measure(image: Image) -> list[Person]:
+def measure(image: Image) -> list[SwatchPerson]:
     """The persons of a picture from left to right, with the labels that their strips show."""
     pixels: Pixels = np.asarray(image.convert("RGB"), dtype=np.int16)
     return [read(pixels, place) for place in find(pixels)]
 
 
-def read(pixels: Pixels, place: Place) -> Person:
+def read(pixels: Pixels, place: Place) -> SwatchPerson:
     """The labels of the person at a place of (rows, columns, 3) pixels."""
     high = place.width / _PER_WIDTH
     columns = slice(round(place.x + place.width * 0.2), round(place.x + place.width * 0.8), max(1, round(high / 4)))
@@ -286,5 +288,5 @@ def read(pixels: Pixels, place: Place) -> Person:
             nearest = min(colours, key=lambda label: math.dist(seen, colours[label]))
             if math.dist(seen, colours[nearest]) < min(_FARTHEST, math.dist(seen, MISSING)):
                 labels[name] = nearest
-    who = Person(**labels)  # type: ignore[arg-type]
+    who = SwatchPerson(**labels)  # type: ignore[arg-type]
     return replace(who, skin_tone=next((tone for tone, swatches in BUCKETS.items() if who.monk in swatches), ""))

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from fairspace.builders.drawn.swatches import (
     BUCKETS,
-    Person,
     Pixels,
+    SwatchPerson,
     draw_object,
     draw_person,
     draw_scene,
@@ -29,7 +29,7 @@ from fairspace.builders.drawn.swatches import (
     person,
     read,
 )
-from fairspace.builders.engine.tools import Box, Labels, Picture, Prompt, Tools
+from fairspace.builders.engine.tools import ImagePrompt, Labels, PersonBox, Picture, Tools
 from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONES
 from fairspace.builders.iris_steer_60.plan import COLOURS, LABELS
 from fairspace.builders.stereotypical_bias.plan import IMAGE_PROMPTS
@@ -53,32 +53,32 @@ _BARE = {"accessories": "uncovered eyes", "insignia": "plain clothes", "facial_h
 
 
 @dataclass(frozen=True)
-class Wish:
+class PictureWish:
     """The content of a picture: persons from left to right, or a thing (trait of Table A5, stereotypical bias).
 
     `incomplete`: whether the one person is to lack something.
     """
 
-    people: tuple[Person, ...] = field(default=(Person(),))
+    people: tuple[SwatchPerson, ...] = field(default=(SwatchPerson(),))
     thing: str = ""
     incomplete: bool = False
 
 
-def read_prompt(text: str) -> Wish:
+def read_prompt(text: str) -> PictureWish:
     """The content that a prompt asks for: one person unless it names both genders or a thing of Table A5."""
     text = text.lower()
     for trait, prompt in IMAGE_PROMPTS.items():
         if text.startswith(prompt.lower().strip(".")):
-            return Wish((), trait)
+            return PictureWish((), trait)
     who = read_person(text)
     genders = list(dict.fromkeys(re.findall(r"(?<![\w-])(?:fe)?male\b", text)))
     if len(genders) == 2:
-        return Wish(tuple(replace(who, gender=gender) for gender in genders))
+        return PictureWish(tuple(replace(who, gender=gender) for gender in genders))
     occupation = next((name for name in OCCUPATIONS if re.search(rf"\b{name.replace('_', ' ')}\b", text)), "")
-    return Wish((replace(who, occupation=occupation),), incomplete="incomplete face" in text)
+    return PictureWish((replace(who, occupation=occupation),), incomplete="incomplete face" in text)
 
 
-def read_person(text: str) -> Person:
+def read_person(text: str) -> SwatchPerson:
     """The labels that a text asks for."""
     text = text.lower()
     skin, attire = _SKIN.search(text), _ATTIRE.search(text) or _CLOTHES.search(text)
@@ -90,7 +90,7 @@ def read_person(text: str) -> Person:
         labels[name] = places[max(places)] if places else ""
     labels |= {name: True for name, word in _SHOWN.items() if word in text}
     labels |= {name: False for name, words in _BARE.items() if words in text}
-    return Person(**labels)  # type: ignore[arg-type]
+    return SwatchPerson(**labels)  # type: ignore[arg-type]
 
 
 PHRASES: Mapping[str, tuple[str, ...]] = {
@@ -147,7 +147,7 @@ class DrawnMatcher:
     """Compares drawings with words by their labels, and with each other by coarse colours."""
 
     def __init__(self) -> None:
-        self._known: tuple[Sequence[Image], list[list[Person]]] | None = None
+        self._known: tuple[Sequence[Image], list[list[SwatchPerson]]] | None = None
 
     name = "measured drawings"
 
@@ -165,7 +165,7 @@ class DrawnMatcher:
         ]
 
 
-def _agreement(people: Sequence[Person], wish: Wish) -> float:
+def _agreement(people: Sequence[SwatchPerson], wish: PictureWish) -> float:
     checks = [len(people) == len(wish.people)]
     left = list(people)
     for asked in wish.people:
@@ -179,7 +179,7 @@ def _agreement(people: Sequence[Person], wish: Wish) -> float:
     return (sum(checks) - sum(not check for check in checks)) / len(checks)
 
 
-def _checks(shown: Person, labels: Mapping[str, str | int | bool]) -> list[bool]:
+def _checks(shown: SwatchPerson, labels: Mapping[str, str | int | bool]) -> list[bool]:
     return [getattr(shown, name) == value for name, value in labels.items()]
 
 
@@ -199,14 +199,14 @@ def sample_tools() -> Tools:
     return Tools(DrawnDetector(), DrawnGenerator(), DrawnEditor(), DrawnLabeller(), DrawnMatcher(), DrawnDescriber())
 
 
-def complete(asked: Person, *key: str | int) -> Person:
+def complete(asked: SwatchPerson, *key: str | int) -> SwatchPerson:
     """A person with every label but the swatch; missing ones are drawn from the key."""
     random = draws("complete", *key)
     gender, age, tone = (names[random.randint(len(names))] for names in (GENDERS, AGES, SKIN_TONES))
     colour, expression = (names[random.randint(len(names))] for names in (COLOURS, LABELS["f"]))
     accessories, insignia, beard = (bool(random.randint(2)) for _ in range(3))
     beard = beard and (asked.gender or gender) == "male"
-    return Person(gender, age, tone, colour, expression, accessories, insignia, beard).updated(asked)
+    return SwatchPerson(gender, age, tone, colour, expression, accessories, insignia, beard).updated(asked)
 
 
 class DrawnGenerator:
@@ -214,11 +214,11 @@ class DrawnGenerator:
 
     name = f"drawings, {SIZE} pixels, {OFF_PROMPT:.0%} off prompt"
 
-    def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
+    def generate(self, prompts: Sequence[ImagePrompt]) -> list[Image]:
         """One drawing per prompt."""
         return [self._draw(prompt) for prompt in prompts]
 
-    def _draw(self, prompt: Prompt) -> Image:
+    def _draw(self, prompt: ImagePrompt) -> Image:
         wish = read_prompt(prompt.text)
         off = draws("off prompt", prompt.text, prompt.seed)
         astray = off.random_sample() < OFF_PROMPT
@@ -233,13 +233,13 @@ class DrawnGenerator:
         return draw_scene(people, prompt.seed, (SIZE, SIZE))[0]
 
 
-def _with_swatch(who: Person, seed: int) -> Person:
+def _with_swatch(who: SwatchPerson, seed: int) -> SwatchPerson:
     labels = who.labels()
     gender, age, tone = (str(labels.pop(name)) for name in ("gender", "age", "skin_tone"))
     return person(gender, age, tone, seed, **labels)
 
 
-def _astray(people: list[Person], random: np.random.RandomState) -> list[Person]:
+def _astray(people: list[SwatchPerson], random: np.random.RandomState) -> list[SwatchPerson]:
     if len(people) > 1:
         return people[:1] if random.randint(2) else [people[0], people[0]]
     asked, kind = people[0], random.randint(4)
@@ -256,7 +256,7 @@ class DrawnEditor:
 
     name = f"edited drawings, {OFF_PROMPT:.0%} off prompt"
 
-    def edit(self, images: Sequence[Image], instructions: Sequence[Prompt]) -> list[Image]:
+    def edit(self, images: Sequence[Image], instructions: Sequence[ImagePrompt]) -> list[Image]:
         """One drawing per instruction; pictures without exactly one person stay unchanged."""
         edited = []
         for image, instruction in zip(images, instructions, strict=True):
@@ -265,7 +265,7 @@ class DrawnEditor:
         return edited
 
 
-def redraw(image: Image, wanted: Person, seed: int) -> Image:
+def redraw(image: Image, wanted: SwatchPerson, seed: int) -> Image:
     """The picture with its person's strips drawn again with the wanted labels; unchanged without exactly one person."""
     from PIL import ImageDraw
 
@@ -304,7 +304,7 @@ class DrawnDetector:
 
     name = "measured drawings"
 
-    def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
+    def detect(self, pictures: Sequence[Picture]) -> list[list[PersonBox]]:
         """The persons of each drawing, from left to right."""
         images = [picture.open() for picture in pictures]
         return [[place.box(image.size) for place in find(np.asarray(image, dtype=np.int16))] for image in images]

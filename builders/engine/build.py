@@ -31,7 +31,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter, ValidationError
 
-from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Job, Manifest, Row, Shard, Split
+from fairspace.builders.engine.dataset import BuildJob, BuildManifest, BuiltSplit, Dataset, Row, Shard, Split
 from fairspace.builders.engine.making import forget_made
 from fairspace.builders.engine.output import check_same, claim
 from fairspace.builders.engine.tools import Tools
@@ -56,8 +56,8 @@ def build(
     tools: Tools | None = None,
     options: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int], None] = lambda what, done, total: None,
-    describe: Callable[[Path, Dataset, Manifest], None] | None = None,
-) -> Manifest:
+    describe: Callable[[Path, Dataset, BuildManifest], None] | None = None,
+) -> BuildManifest:
     """Build a dataset into `out` and return its manifest, or go on where a call with the same arguments stopped.
 
     `out` is new or empty, or has such a build; `source` is the folder of sources, and `seed` that of every draw. A
@@ -81,7 +81,7 @@ def build(
         check_same(out, vars(finished), request)
         return finished
     claim(out, work / "asked.json", request)
-    job = Job(source, work, seed, sample, tools, dict(options or {}), progress)
+    job = BuildJob(source, work, seed, sample, tools, dict(options or {}), progress)
     splits = dataset.splits(job)
     if not splits:
         what = f"nothing can be built: {'; '.join(job.notes)}"
@@ -91,7 +91,7 @@ def build(
     claim(out, work / "sources.json", {"files": hashes, "units": {s.name: len(s.units) for s in splits}})
     write_atomically(work / "plan.rejected", "".join(f"{line}\n" for line in job.take_rejected()))
     built = tuple(_build_split(split, job, out) for split in splits)
-    manifest = Manifest(
+    manifest = BuildManifest(
         **request,
         versions=_versions(bool(request["tools"])),
         sources=hashes,
@@ -114,14 +114,14 @@ def build(
     return manifest
 
 
-def read_manifest(folder: Path) -> Manifest:
+def read_manifest(folder: Path) -> BuildManifest:
     """The manifest of a finished build. BuildError BUILD_INCOMPLETE if it is absent or contradicts a shard."""
     file = folder / MANIFEST
     remedy = "run `fairspace build` again with the same arguments; it goes on where it stopped"
     if not file.is_file():
         raise BuildError("BUILD_INCOMPLETE", str(folder), "no manifest.json", "a finished build", remedy)
     try:
-        manifest = TypeAdapter(Manifest).validate_json(file.read_bytes())
+        manifest = TypeAdapter(BuildManifest).validate_json(file.read_bytes())
     except ValidationError as error:
         first = error.errors()[0]
         what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
@@ -134,7 +134,7 @@ def read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def dumps(manifest: Manifest) -> str:
+def dumps(manifest: BuildManifest) -> str:
     """The manifest as JSON text."""
     return json.dumps(asdict(manifest), ensure_ascii=False, indent=1) + "\n"
 
@@ -151,7 +151,7 @@ def write_atomically(file: Path, text: str) -> None:
     write_text(file, text)
 
 
-def _build_split(split: Split, job: Job, out: Path) -> BuiltSplit:
+def _build_split(split: Split, job: BuildJob, out: Path) -> BuiltSplit:
     """Build the split's shards; the images of a shard are forgotten once it is entered."""
     total = len(split.units)
     files = max(1, -(-total // split.shard))
@@ -183,7 +183,7 @@ def _entered(entry: Path, out: Path) -> Shard | None:
     return shard if same else None
 
 
-def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> Shard:
+def _shard(split: Split, job: BuildJob, out: Path, stem: str, part: slice) -> Shard:
     file = out / split.config / f"{stem}.parquet"
     file.parent.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_name(f"{file.name}.part")

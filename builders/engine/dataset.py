@@ -44,7 +44,7 @@ class Split:
         columns: the columns behind `id`.
         units: sources of the rows, in order; a `pa.Table` is allowed.
         rows: a slice of the units -> rows, in order, or a table. A column of labels may hold the label's name; a unit
-            may give several rows, or none (log why with `Job.reject`).
+            may give several rows, or none (log why with `BuildJob.reject`).
         groups: columns of labels whose joint counts manifest and card show.
         id: sentence about the column `id`.
     """
@@ -84,7 +84,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Job:
+class BuildJob:
     """One build: its folders, tools and choices.
 
     Args:
@@ -139,7 +139,7 @@ class Dataset:
         revision: revision of the item plan; `submission.json` names it.
         sources: usable sources, as in `fairspace.builders.sources.SOURCES`.
         splits: job -> splits, in the order of the card. A split without its source or tool is left out, with a
-            `Job.note`; BuildError if none is left.
+            `BuildJob.note`; BuildError if none is left.
         check: called with the finished build's manifest; BuildError BUILD_CHECK if a promise is broken.
         gated: whether users must accept terms first: every dataset with faces of persons.
         includes: content that is off by default, named by `--include`.
@@ -156,8 +156,8 @@ class Dataset:
     revision: str
     licence: str
     sources: tuple[str, ...]
-    splits: Callable[[Job], Sequence[Split]]
-    check: Callable[[Manifest], None] = lambda manifest: None
+    splits: Callable[[BuildJob], Sequence[Split]]
+    check: Callable[[BuildManifest], None] = lambda manifest: None
     gated: bool = False
     includes: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
@@ -201,7 +201,7 @@ class BuiltSplit:
 
 
 @dataclass(frozen=True)
-class Manifest:
+class BuildManifest:
     """Content and origin of a finished build: `manifest.json`. Equal inputs give an equal manifest.
 
     `tools` has role -> name, `versions` software -> version, `sources` file -> sha256, `rejected` reason -> candidates,

@@ -21,9 +21,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairspace.builders.engine.dataset import Job
+from fairspace.builders.engine.dataset import BuildJob
 from fairspace.builders.engine.reviews import REASON, Reviews
-from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.builders.errors import BuildError
 from fairspace.builders.writing import beside
 
@@ -70,7 +70,7 @@ def jpeg(image: Image) -> bytes:
     return stream.getvalue()
 
 
-def synthetic_columns(job: Job, item: Wanted, image: Image, size: int) -> dict[str, Any]:
+def synthetic_columns(job: BuildJob, item: Wanted, image: Image, size: int) -> dict[str, Any]:
     """The columns of an image that was made and passed, scaled to size x size pixels, and of its origin."""
     from PIL.Image import Resampling
 
@@ -85,7 +85,7 @@ def synthetic_columns(job: Job, item: Wanted, image: Image, size: int) -> dict[s
 
 
 def make(
-    job: Job,
+    job: BuildJob,
     wanted: Sequence[Wanted],
     accept: Accept,
     *,
@@ -115,7 +115,7 @@ def make(
 class _Item:
     """A wanted image and its attempts, by a file each: `.build/made/<name>.json`, and `.png` of one that passed."""
 
-    def __init__(self, wanted: Wanted, job: Job, attempts: int, reviews: Reviews) -> None:
+    def __init__(self, wanted: Wanted, job: BuildJob, attempts: int, reviews: Reviews) -> None:
         self.wanted, self.job, self.attempts, self.reviews = wanted, job, attempts, reviews
         self.rejected: list[dict[str, Any]] = []
         self.passed: dict[str, Any] | None = None
@@ -175,7 +175,7 @@ class _Item:
         return image
 
 
-def _generate(job: Job, items: Sequence[_Item]) -> list[Image]:
+def _generate(job: BuildJob, items: Sequence[_Item]) -> list[Image]:
     from PIL import Image as Images
 
     by_place: dict[int, Image] = {}
@@ -183,7 +183,7 @@ def _generate(job: Job, items: Sequence[_Item]) -> list[Image]:
         places = [place for place, item in enumerate(items) if bool(item.wanted.base) == (role == "editor")]
         if not places:
             continue
-        prompts = [Prompt(items[place].wanted.prompt, items[place].seed) for place in places]
+        prompts = [ImagePrompt(items[place].wanted.prompt, items[place].seed) for place in places]
         tool: Any = getattr(job.tools, role)
         if tool is None:
             key, what = items[places[0]].wanted.key, f"a model that makes {prompts[0].text!r}"
@@ -230,7 +230,7 @@ class Candidate(NamedTuple):
     data: Any
 
 
-class Chosen(NamedTuple):
+class ChosenCandidate(NamedTuple):
     """A candidate that entered a cell, at `place` 0, 1, ... of it."""
 
     cell: str
@@ -257,7 +257,7 @@ class PlanStore:
         """Cell -> candidates, in the order of the cells' names."""
         return dict(sorted(Counter(candidate.cell for candidate in self._candidates.values()).items()))
 
-    def select(self, per_cell: int | Mapping[str, int], order: Sequence[str] | None = None) -> list[Chosen]:
+    def select(self, per_cell: int | Mapping[str, int], order: Sequence[str] | None = None) -> list[ChosenCandidate]:
         """The first candidates of each named cell, at most `per_cell`, by `order` of the cells or their names."""
         by_cell: dict[str, list[Candidate]] = {}
         for candidate in self._candidates.values():
@@ -266,7 +266,7 @@ class PlanStore:
         for cell in sorted(by_cell) if order is None else order:
             limit = per_cell if isinstance(per_cell, int) else per_cell.get(cell, 0)
             first = sorted(by_cell.get(cell, []), key=self._rank)[:limit]
-            chosen += [Chosen(cell, place, each.key, each.data) for place, each in enumerate(first)]
+            chosen += [ChosenCandidate(cell, place, each.key, each.data) for place, each in enumerate(first)]
         return chosen
 
     def _rank(self, candidate: Candidate) -> bytes:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-class Box(NamedTuple):
+class PersonBox(NamedTuple):
     """A person in an image, in pixels from the upper left corner; `score` is the confidence in [0, 1]."""
 
     x: float
@@ -56,7 +56,7 @@ class Labels:
     reason: str = ""
 
 
-class Named(Protocol):
+class NamedTool(Protocol):
     """A tool with a name for the manifest."""
 
     @property
@@ -64,43 +64,43 @@ class Named(Protocol):
         """Model, revision, and the settings that decide the output."""
 
 
-class PersonDetector(Named, Protocol):
+class PersonDetector(NamedTool, Protocol):
     """Finds persons."""
 
-    def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
+    def detect(self, pictures: Sequence[Picture]) -> list[list[PersonBox]]:
         """The persons of each picture, the most certain first."""
 
 
 @dataclass(frozen=True)
-class Prompt:
+class ImagePrompt:
     """One image to make. `seed` alone decides the noise, independently of the batch."""
 
     text: str
     seed: int
 
 
-class ImageGenerator(Named, Protocol):
+class ImageGenerator(NamedTool, Protocol):
     """Makes images from text."""
 
-    def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
+    def generate(self, prompts: Sequence[ImagePrompt]) -> list[Image]:
         """One RGB image per prompt."""
 
 
-class ImageEditor(Named, Protocol):
+class ImageEditor(NamedTool, Protocol):
     """Edits images by an instruction."""
 
-    def edit(self, images: Sequence[Image], instructions: Sequence[Prompt]) -> list[Image]:
+    def edit(self, images: Sequence[Image], instructions: Sequence[ImagePrompt]) -> list[Image]:
         """One RGB image per instruction."""
 
 
-class Labeller(Named, Protocol):
+class PersonLabeller(NamedTool, Protocol):
     """Labels the perceived presentation of the one person in an image."""
 
     def label(self, images: Sequence[Image]) -> list[Labels]:
         """Labels of each image."""
 
 
-class Matcher(Named, Protocol):
+class Matcher(NamedTool, Protocol):
     """Compares images with texts and with each other (CLIP)."""
 
     def text_similarity(self, images: Sequence[Image], texts: Sequence[str]) -> list[float]:
@@ -110,7 +110,7 @@ class Matcher(Named, Protocol):
         """Cosine similarity in [-1, 1] of the images at the same place."""
 
 
-class Describer(Named, Protocol):
+class Describer(NamedTool, Protocol):
     """Writes descriptions of images (a language model, or a file of its answers)."""
 
     def describe(self, element: str, prompt: str) -> list[str]:
@@ -124,7 +124,7 @@ class Tools:
     detector: PersonDetector | None = None
     generator: ImageGenerator | None = None
     editor: ImageEditor | None = None
-    labeller: Labeller | None = None
+    labeller: PersonLabeller | None = None
     matcher: Matcher | None = None
     describer: Describer | None = None
 

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Split, expect
+from fairspace.builders.engine.dataset import BuildJob, BuildManifest, Dataset, Split, expect
 from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.plan import CORE, ORDERS
 from fairspace.builders.fact_or_fair.statistics import (
@@ -145,7 +145,7 @@ _PROMPT = ("string", "what the model is asked")
 _SAMPLES = ("int16", "how often it is asked: answers or images per item (section 5.1)")
 
 
-def splits(job: Job) -> Sequence[Split]:
+def splits(job: BuildJob) -> Sequence[Split]:
     """The six configs; no source and no tool is needed."""
     return (
         Split(
@@ -219,7 +219,7 @@ def splits(job: Job) -> Sequence[Split]:
     )
 
 
-def check(manifest: Manifest) -> None:
+def check(manifest: BuildManifest) -> None:
     """The counts of the protocol (sections 3 and 5.1, Tables 1 and 9). BuildError BUILD_CHECK otherwise."""
     by_attribute = {attribute: len(LEVELS) * len(with_attribute(attribute)) for attribute in ATTRIBUTES}
     trials = SAMPLE_TRIALS if manifest.sample else plan.TRIALS
@@ -246,7 +246,7 @@ def check(manifest: Manifest) -> None:
     expect(counts == in_orders, f"{manifest.dataset}/llm_objective", f"attribute: {counts}", str(in_orders))
 
 
-def _subjective(job: Job) -> Split:
+def _subjective(job: BuildJob) -> Split:
     units = plan.items("llm_subjective")
     core = plan.ids("llm_subjective", next(iter(CORE)))
     units = units.append_column("core", pc.is_in(units["id"], value_set=core))

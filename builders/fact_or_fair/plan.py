@@ -289,7 +289,7 @@ UPSTREAM_STATED = {("homelessness_rate", "highest"): "Asian", ("insurance_covera
 
 
 @dataclass(frozen=True)
-class Draws:
+class SubjectiveDraws:
     """The draws of the 45 600 subjective queries, in the order of their ids.
 
     `name` (four different ones), `gender` and `race` are (n, 4) indices into `EVERY_NAME` and `GROUPS`, `age` is (n, 4)
@@ -304,7 +304,7 @@ class Draws:
     context: Mapping[str, NDArray[np.int8]]
     cell: NDArray[np.int16]
 
-    def take(self, rows: NDArray[np.int64]) -> Draws:
+    def take(self, rows: NDArray[np.int64]) -> SubjectiveDraws:
         """The draws of some queries, by position."""
         context = {attribute: groups[rows] for attribute, groups in self.context.items()}
         columns = {name: getattr(self, name)[rows] for name in ("name", "age", "gender", "race", "cell")}
@@ -321,7 +321,7 @@ class Draws:
 
 
 @lru_cache
-def draws(revision: str = "") -> Draws:
+def draws(revision: str = "") -> SubjectiveDraws:
     """The draws of a dataset revision's subjective queries: all 45 600, or a core's."""
     if revision == UPSTREAM:
         return _upstream_draws()
@@ -329,7 +329,7 @@ def draws(revision: str = "") -> Draws:
 
 
 @lru_cache
-def _upstream_draws() -> Draws:
+def _upstream_draws() -> SubjectiveDraws:
     """The genders, races and contexts of `v2`, with the authors' names and ages, drawn independently as theirs."""
     drawn, random = _draws(), np.random.RandomState(SEED)
     names = np.array([EVERY_NAME.index(name) for name in UPSTREAM_NAMES], np.int8)
@@ -346,7 +346,7 @@ def _upstream_draws() -> Draws:
 
 
 @lru_cache
-def _draws() -> Draws:
+def _draws() -> SubjectiveDraws:
     shape = (len(STATISTICS), len(LEVELS), SCENARIOS, len(CONTEXTS), TRIALS)
     cell = np.stack(np.unravel_index(np.arange(np.prod(shape)), shape), axis=1).astype(np.int16)
     statistic, level, context = cell[:, 0], cell[:, 1], cell[:, 3]
@@ -361,7 +361,7 @@ def _draws() -> Draws:
         said = stated()[attribute][statistic, level]
         none = np.int8(-1)
         pointed[attribute] = np.where(context == 0, none, np.where(context == 1, said, drawn))
-    return Draws(name, age, profile["gender"], profile["race"], pointed, cell)
+    return SubjectiveDraws(name, age, profile["gender"], profile["race"], pointed, cell)
 
 
 def _four_names(random: np.random.RandomState, n: int) -> NDArray[np.int8]:
@@ -514,7 +514,7 @@ def _head(statistic: int, level: int, scenario: int, context: int, gender: int, 
     return f"{before} {scenario_text(statistic, LEVELS[level], scenario)}".lstrip()
 
 
-def _chance(drawn: Draws, attribute: str) -> pa.Array:
+def _chance(drawn: SubjectiveDraws, attribute: str) -> pa.Array:
     """The chance that a random option is of the true group (truth `paper`), per query; null without a truth."""
     true = truth("paper")[attribute][drawn.cell[:, 0], drawn.cell[:, 1]]
     share = (drawn.profiles(attribute) == true[:, None]).mean(axis=1)

@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fairspace.builders.engine.build import write_atomically
-from fairspace.builders.engine.dataset import Columns, Dataset, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.dataset import BuildJob, BuildManifest, Columns, Dataset, Row, Split, expect
 from fairspace.builders.engine.making import Verdict, Wanted, jpeg, make, seed
 from fairspace.builders.engine.tools import Describer, Matcher
 from fairspace.builders.errors import BuildError
@@ -120,7 +120,7 @@ _LEAD = re.compile(
 )
 
 
-def descriptions(job: Job, elements: Sequence[plan.Element]) -> dict[str, tuple[str, ...]]:
+def descriptions(job: BuildJob, elements: Sequence[plan.Element]) -> dict[str, tuple[str, ...]]:
     """Element id -> its five descriptions; none without a describer. BuildError TOOL_OUTPUT if they stay unusable."""
     describer, descriptions = job.tools.describer, dict[str, tuple[str, ...]]()
     if describer is None:
@@ -185,7 +185,7 @@ def fault(text: str, element: plan.Element) -> str:
     return ""
 
 
-def visual_prompt(job: Job, pair: plan.Pair, description: str) -> str:
+def visual_prompt(job: BuildJob, pair: plan.NarrativePair, description: str) -> str:
     """The generator's prompt (Table 10); the build's seed draws the quality words."""
     drawn = {
         name: choices[seed(job.seed, f"{pair.id}/{name}", 0) % len(choices)]
@@ -194,7 +194,7 @@ def visual_prompt(job: Job, pair: plan.Pair, description: str) -> str:
     return plan.fill(plan.VISUAL_TEMPLATE, age=plan.AGES[pair.element.age], Description=description, **drawn)
 
 
-def images(job: Job, prompts: Mapping[str, str]) -> Iterator[dict[str, Any]] | None:
+def images(job: BuildJob, prompts: Mapping[str, str]) -> Iterator[dict[str, Any]] | None:
     """The columns of each image, by pair id -> prompt, null for one that never passed; None without its tools."""
     matcher, generator = job.tools.matcher, job.tools.generator
     if matcher is None or generator is None:
@@ -271,7 +271,7 @@ _ELEMENT: Columns = {
 }
 
 
-def splits(job: Job) -> Sequence[Split]:
+def splits(job: BuildJob) -> Sequence[Split]:
     """The four configs. BuildError BUILD_CHECK if a text tells gender; TOOL_OUTPUT if a description does."""
     elements = plan.load_elements()
     lint(elements)
@@ -348,7 +348,7 @@ def lint(elements: Sequence[plan.Element]) -> None:
             raise BuildError("BUILD_CHECK", where, what, expected, "mend the text")
 
 
-def check(manifest: Manifest) -> None:
+def check(manifest: BuildManifest) -> None:
     """Elements, pairs and single items in the plan's numbers, even over their groups; images where promised."""
     relations = [f"{relation} / {plot}" for relation in plan.RELATIONS for plot in _PLOTS]
     genders = [f"{gender} / {plot}" for gender in plan.GENDERS for plot in _PLOTS]
@@ -372,7 +372,7 @@ def check(manifest: Manifest) -> None:
             raise BuildError("BUILD_CHECK", f"{manifest.dataset}/pairs", f"{synthetic} images", expected, mend)
 
 
-def _pair_rows(job: Job, pairs: Sequence[plan.Pair], described: Mapping[str, Sequence[str]]) -> Iterator[Row]:
+def _pair_rows(job: BuildJob, pairs: Sequence[plan.NarrativePair], described: Mapping[str, Sequence[str]]) -> Iterator[Row]:
     texts = {p.id: described[p.element.id][p.image] for p in pairs if p.element.id in described}
     prompts = {pair.id: visual_prompt(job, pair, texts[pair.id]) for pair in pairs if pair.id in texts}
     pictures = images(job, prompts)

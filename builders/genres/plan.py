@@ -266,7 +266,7 @@ class Element:
 
 
 @dataclass(frozen=True)
-class Pair:
+class NarrativePair:
     """One narrative elicitation pair: an element, one of its images, and the two names in the order of the prompt."""
 
     element: Element
@@ -345,7 +345,7 @@ def _shuffled(words: Iterable[str], *key: object) -> list[str]:
 
 
 @lru_cache
-def pair_list(revision: str = REVISIONS[0]) -> tuple[Pair, ...]:
+def pair_list(revision: str = REVISIONS[0]) -> tuple[NarrativePair, ...]:
     """The 1 440 pairs of v1 and v2, or the 72 of a core, in the order of the ids.
 
     An element's five pairs have different names; the female name comes first in two or three of them, and in exactly
@@ -361,11 +361,11 @@ def pair_list(revision: str = REVISIONS[0]) -> tuple[Pair, ...]:
         for element in group:
             female, male = (_shuffled(NAMES[gender], element.id) for gender in ("female", "male"))
             first = _shuffled(map(str, range(IMAGES)), element.id)[: 2 + (element.id in thrice)]
-            pairs += [Pair(element, i, female[i], male[i], str(i) in first) for i in range(IMAGES)]
+            pairs += [NarrativePair(element, i, female[i], male[i], str(i) in first) for i in range(IMAGES)]
     return tuple(pairs)
 
 
-def text_prompt(pair: Pair, revision: str = REVISIONS[0]) -> str:
+def text_prompt(pair: NarrativePair, revision: str = REVISIONS[0]) -> str:
     """The prompt for the model under test (Figure 3); `v2` and its core have a fourth line of the reply."""
     element = pair.element
     return fill(
@@ -398,7 +398,7 @@ def element_row(element: Element) -> dict[str, object]:
     }
 
 
-def pair_row(pair: Pair, revision: str = REVISIONS[0]) -> dict[str, object]:
+def pair_row(pair: NarrativePair, revision: str = REVISIONS[0]) -> dict[str, object]:
     """A pair's columns."""
     return {
         "id": pair.id,
@@ -489,13 +489,13 @@ def single_id(pair_id: str, gender: Gender) -> str:
     return f"{pair_id}/{gender}"
 
 
-def single_names(pair: Pair, gender: Gender) -> tuple[str, str]:
+def single_names(pair: NarrativePair, gender: Gender) -> tuple[str, str]:
     """The names of the item's character and of the pair's other one, left out of the prompt."""
     both = pair.male_name, pair.female_name
     return both if gender == "male" else both[::-1]
 
 
-def items_of_pairs() -> Iterator[tuple[Pair, Gender]]:
+def items_of_pairs() -> Iterator[tuple[NarrativePair, Gender]]:
     """The 2 880 items: the man and the woman of every pair, in the order of the pairs."""
     return ((pair, gender) for pair in pair_list() for gender in GENDERS)
 
@@ -509,7 +509,7 @@ def single_ids(revision: str = REVISIONS[0]) -> pa.Array:
     return pa.array([single_id(pair.id, gender) for pair, gender in items_of_pairs()])
 
 
-def single_text_prompt(pair: Pair, gender: Gender) -> str:
+def single_text_prompt(pair: NarrativePair, gender: Gender) -> str:
     """The prompt for the model under test."""
     element = pair.element
     return fill(

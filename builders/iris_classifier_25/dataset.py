@@ -19,13 +19,13 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal
 
 from fairspace.builders.engine.build import write_atomically
-from fairspace.builders.engine.dataset import Columns, Dataset, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.dataset import BuildJob, BuildManifest, Columns, Dataset, Row, Split, expect
 from fairspace.builders.engine.making import Candidate, PlanStore, Verdict, Wanted, make, synthetic_columns
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONES, combination_names
 from fairspace.builders.iris.groups import LABELS as GROUPS_LABELS
 from fairspace.builders.iris_classifier_25.plan import ADVERSARIAL, CLASSES, COMPLETE, SHARES, TARGETS, quotas
-from fairspace.builders.iris_ideal_52.dataset import Place, places, prompt
+from fairspace.builders.iris_ideal_52.dataset import CellPlace, places, prompt
 from fairspace.builders.sources import SOURCES, faces, read_image
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from PIL.Image import Image
 
-    from fairspace.builders.engine.making import Chosen
+    from fairspace.builders.engine.making import ChosenCandidate
 
 # "Verified real-world data" (C.4) means here: the label is in the closed vocabulary and within one of IRIS' age groups
 # (FairFace's 60-69 is not), the file decodes, and no earlier file has the same bytes. The sha256 of the bytes (MST-E:
@@ -45,7 +45,7 @@ _LABEL_FILES = (*(("fairface", f"fairface_label_{split}.csv") for split in _SPLI
 
 
 @dataclass(frozen=True)
-class Face:
+class LabelledFace:
     """A labelled face; '' without such a label in the source.
 
     `source` is a key of `SOURCES`, `file` lies below its folder, `person` is the name that it gives, `race` one of
@@ -82,7 +82,7 @@ def split_of(seed: int, name: str) -> str:
     raise ValueError("the shares of the splits do not add up to 100")
 
 
-def candidates(job: Job) -> PlanStore:
+def candidates(job: BuildJob) -> PlanStore:
     """The plan of all real faces, in cells `<config>/<split>/<class>`; omissions are noted.
 
     BuildError of the sources' readers, and SOURCE_IMAGE for a missing file.
@@ -114,13 +114,13 @@ def candidates(job: Job) -> PlanStore:
     return store
 
 
-def given(job: Job, source: str) -> bool:
+def given(job: BuildJob, source: str) -> bool:
     """Whether a source is there and may be used."""
     wanted = source != "mst_e" or job.options.get("include") == "mst_e"
     return wanted and SOURCES[source].found(job.source) is not None
 
 
-def _candidates(job: Job, skipped: Counter[str], digest: Hash) -> Iterator[Candidate]:
+def _candidates(job: BuildJob, skipped: Counter[str], digest: Hash) -> Iterator[Candidate]:
     seen: set[bytes] = set()
     for number, face in enumerate(_faces(job, skipped), start=1):
         sha256 = hashlib.sha256(read_image(job.need(face.source) / face.file))
@@ -137,7 +137,7 @@ def _candidates(job: Job, skipped: Counter[str], digest: Hash) -> Iterator[Candi
             yield Candidate(f"{config}/{face.source}/{face.file}", f"{config}/{split}/{name}", data)
 
 
-def _faces(job: Job, skipped: Counter[str]) -> Iterator[Face]:
+def _faces(job: BuildJob, skipped: Counter[str]) -> Iterator[LabelledFace]:
     if given(job, "fairface"):
         for split in _SPLITS:
             for face in faces.faces(job.need("fairface"), split):
@@ -148,16 +148,16 @@ def _faces(job: Job, skipped: Counter[str]) -> Iterator[Face]:
                     what = f"faces of FairFace of the age {face.bucket}, which straddles two classes of age and gender"
                     skipped[what] += 1
                 race = faces.FACT_OR_FAIR_RACES[face.race]
-                yield Face("fairface", face.file, gender=face.gender, age=face.age, race=race)
+                yield LabelledFace("fairface", face.file, gender=face.gender, age=face.age, race=race)
     if given(job, "utkface"):
         scan = faces.scan(job.need("utkface"))
         for reason, count in scan.skipped.items():
             skipped[f"files of UTKFace whose names break its layout ({reason})"] += count
         for usable in scan.faces:
-            yield Face("utkface", usable.file, gender=usable.gender, age=age_group(usable.age))
+            yield LabelledFace("utkface", usable.file, gender=usable.gender, age=age_group(usable.age))
     if given(job, "mst_e"):
         for image in faces.images(job.need("mst_e")):
-            yield Face("mst_e", image.file, person=image.subject, skin_tone=image.skin_tone)
+            yield LabelledFace("mst_e", image.file, person=image.subject, skin_tone=image.skin_tone)
 
 
 INCOMPLETE = (
@@ -177,16 +177,16 @@ class Plan:
         starts = accumulate(gap.values(), initial=0)
         self._before = {cell: start - real[cell] for cell, start in zip(gap, starts, strict=False)}
 
-    def number(self, place: Place) -> int:
+    def number(self, place: CellPlace) -> int:
         """The place's number among the synthetic ones of the config."""
         return self._before[place.cell] + place.place
 
-    def adversarial(self, place: Place) -> bool:
+    def adversarial(self, place: CellPlace) -> bool:
         """Whether it asks for an incomplete face: one of ten in a row, a later one each time."""
         block, position = divmod(self.number(place), ADVERSARIAL)
         return block < self.synthetic // ADVERSARIAL and position == block % ADVERSARIAL
 
-    def labels(self, place: Place) -> dict[str, str]:
+    def labels(self, place: CellPlace) -> dict[str, str]:
         """Gender, age and skin tone: the class's own, and the others in turn."""
         name, number = place.cell.rpartition("/")[2], self.number(place)
         pairs = combination_names("gender_age")
@@ -196,7 +196,7 @@ class Plan:
         gender, age = group.split("_")
         return {"gender": gender, "age": age, "skin_tone": tone}
 
-    def prompt(self, place: Place, seed: int) -> str:
+    def prompt(self, place: CellPlace, seed: int) -> str:
         """C.1's prompt, or one for an incomplete face; the occupation is drawn."""
         draw = hashlib.sha256(f"{seed}/prompt/{item(place)}".encode()).digest()
         occupation = OCCUPATIONS[int.from_bytes(draw[:8], "big") % len(OCCUPATIONS)]
@@ -208,7 +208,7 @@ class Plan:
         return f"A hyper-realistic close-up photo of the incomplete face of {who}, {way}, sharp details, soft lighting"
 
 
-def item(place: Place) -> str:
+def item(place: CellPlace) -> str:
     """The id of a synthetic image."""
     config, split, name = place.cell.split("/")
     return f"{config}/synthetic/{split}/{name}/{place.place:06d}"
@@ -221,7 +221,7 @@ SAMPLE_REAL = 2
 """Divisor of a sample's places: real faces fill at most one in this many."""
 
 
-def splits(job: Job) -> list[Split]:
+def splits(job: BuildJob) -> list[Split]:
     """The splits that the given sources and tools allow."""
     include = job.options.get("include", "")
     if include not in ("", "mst_e"):
@@ -232,7 +232,7 @@ def splits(job: Job) -> list[Split]:
     return splits + list(_race(job, store, counts))
 
 
-def _balanced(job: Job, config: str, store: PlanStore, counts: Mapping[str, int]) -> Iterator[Split]:
+def _balanced(job: BuildJob, config: str, store: PlanStore, counts: Mapping[str, int]) -> Iterator[Split]:
     wanted = {
         f"{config}/{split}/{name}": quota
         for split, names in quotas(config, sample=job.sample).items()
@@ -249,7 +249,7 @@ def _balanced(job: Job, config: str, store: PlanStore, counts: Mapping[str, int]
     yield from _by_split(job, plan, store)
 
 
-def _race(job: Job, store: PlanStore, counts: Mapping[str, int]) -> Iterator[Split]:
+def _race(job: BuildJob, store: PlanStore, counts: Mapping[str, int]) -> Iterator[Split]:
     if not given(job, "fairface"):
         return
     real: dict[str, int] = {}
@@ -261,7 +261,7 @@ def _race(job: Job, store: PlanStore, counts: Mapping[str, int]) -> Iterator[Spl
     yield from _by_split(job, Plan("race", real, dict.fromkeys(real, 0)), store)
 
 
-def _by_split(job: Job, plan: Plan, store: PlanStore) -> Iterator[Split]:
+def _by_split(job: BuildJob, plan: Plan, store: PlanStore) -> Iterator[Split]:
     for split in SHARES:
         cells = [f"{plan.config}/{split}/{name}" for name in CLASSES[plan.config]]
         chosen = store.select({cell: plan.real[cell] for cell in cells}, order=cells)
@@ -304,15 +304,15 @@ def columns(config: str) -> Columns:
     }
 
 
-def rows(part: Sequence[Chosen | Place], job: Job, plan: Plan) -> Iterator[Row]:
+def rows(part: Sequence[ChosenCandidate | CellPlace], job: BuildJob, plan: Plan) -> Iterator[Row]:
     """The rows of some places; a place without a synthetic image that passed gives none and is logged."""
-    synthetic = {item(place): place for place in part if isinstance(place, Place)}
+    synthetic = {item(place): place for place in part if isinstance(place, CellPlace)}
     wanted = [Wanted(key, plan.prompt(place, job.seed)) for key, place in synthetic.items()]
     results = make(job, wanted, partial(_verdicts, job, plan, synthetic), attempts=ATTEMPTS)
     empty = dict.fromkeys(columns(plan.config))
     for place in part:
         name = place.cell.rpartition("/")[2]
-        if not isinstance(place, Place):
+        if not isinstance(place, CellPlace):
             yield {**empty, **_real(place, job), plan.config: name, "adversarial": False}
             continue
         wanted_item, image = next(results)
@@ -323,7 +323,7 @@ def rows(part: Sequence[Chosen | Place], job: Job, plan: Plan) -> Iterator[Row]:
             yield {**empty, "id": wanted_item.key, **made, **known}
 
 
-def _real(chosen: Chosen, job: Job) -> dict[str, Any]:
+def _real(chosen: ChosenCandidate, job: BuildJob) -> dict[str, Any]:
     face = json.loads(chosen.data)
     data = read_image(job.need(face["source"]) / face["file"], face["sha256"])
     return {
@@ -337,7 +337,7 @@ def _real(chosen: Chosen, job: Job) -> dict[str, Any]:
 
 
 def _verdicts(
-    job: Job, plan: Plan, places: Mapping[str, Place], images: Sequence[Image], items: Sequence[Wanted]
+    job: BuildJob, plan: Plan, places: Mapping[str, CellPlace], images: Sequence[Image], items: Sequence[Wanted]
 ) -> list[Verdict]:
     if job.tools.labeller is None:
         raise BuildError("TOOL_MISSING", items[0].key, "no labeller", "a model that checks it", "--tool labeller=ares")
@@ -354,7 +354,7 @@ def _verdicts(
     return verdicts
 
 
-def check(manifest: Manifest) -> None:
+def check(manifest: BuildManifest) -> None:
     """Check that no class is larger than planned, or much smaller where its gap could be generated."""
     fillable = {"generator", "labeller"} <= set(manifest.tools)
     for built in manifest.splits:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from fairspace.builders.engine.dataset import Columns, Dataset, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.dataset import BuildJob, BuildManifest, Columns, Dataset, Row, Split, expect
 from fairspace.builders.iris.groups import (
     AGES,
     GENDERS,
@@ -27,7 +27,15 @@ from fairspace.builders.iris.groups import (
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.registry import published_split
 from fairspace.builders.sources import SOURCES
-from fairspace.builders.sources.model_images import IMAGELESS, NEUTRAL, STATUSES, ImageReader, Made, Model, ModelStore
+from fairspace.builders.sources.model_images import (
+    IMAGELESS,
+    NEUTRAL,
+    STATUSES,
+    ImageReader,
+    ModelImage,
+    ModelStore,
+    PictureModel,
+)
 
 
 def labour_split() -> Split:
@@ -117,7 +125,7 @@ def images_split(store: ModelStore) -> Split:
     )
 
 
-def image_rows(images: Sequence[Made], store: ModelStore, reader: ImageReader) -> Iterator[Row]:
+def image_rows(images: Sequence[ModelImage], store: ModelStore, reader: ImageReader) -> Iterator[Row]:
     """The rows of the config `images`."""
     for image in images:
         model, occupation = store.models[image.model], OCCUPATIONS[image.item]
@@ -139,7 +147,7 @@ def image_rows(images: Sequence[Made], store: ModelStore, reader: ImageReader) -
         }
 
 
-def model_columns(model: Model) -> dict[str, str]:
+def model_columns(model: PictureModel) -> dict[str, str]:
     """The columns that describe an image's model."""
     return {
         "model": model.name,
@@ -149,7 +157,7 @@ def model_columns(model: Model) -> dict[str, str]:
     }
 
 
-def stored_image(image: Made, name: str, reader: ImageReader) -> dict[str, bytes | str] | None:
+def stored_image(image: ModelImage, name: str, reader: ImageReader) -> dict[str, bytes | str] | None:
     """The image as a cell of an Image column; None if it is absent, or unreadable as its status says."""
     if image.image is None or image.status in IMAGELESS:
         return None
@@ -161,7 +169,7 @@ MISSING = "missing"
 _COUNTED = (*STATUSES, MISSING)
 
 
-def splits(job: Job) -> Sequence[Split]:
+def splits(job: BuildJob) -> Sequence[Split]:
     """Prompts, counts and images of the source's models, labour statistics, published figures."""
     splits = [
         Split(
@@ -184,7 +192,7 @@ def splits(job: Job) -> Sequence[Split]:
     return [*splits, labour_split(), published_split("iris")]
 
 
-def check(manifest: Manifest) -> None:
+def check(manifest: BuildManifest) -> None:
     """52 prompts; 24 counts for each model and occupation; reference figures of both regions. BUILD_CHECK if not."""
     prompts = manifest.find("prompts", "test")
     count = prompts.rows if prompts else 0

@@ -26,10 +26,18 @@ import pyarrow as pa
 
 from fairspace.builders.engine import reviews
 from fairspace.builders.engine.build import file_hash
-from fairspace.builders.engine.dataset import Columns, Dataset, Job, Manifest, Row, Split, expect
-from fairspace.builders.engine.making import Candidate, Chosen, PlanStore, Verdict, Wanted, make, synthetic_columns
+from fairspace.builders.engine.dataset import BuildJob, BuildManifest, Columns, Dataset, Row, Split, expect
+from fairspace.builders.engine.making import (
+    Candidate,
+    ChosenCandidate,
+    PlanStore,
+    Verdict,
+    Wanted,
+    make,
+    synthetic_columns,
+)
 from fairspace.builders.engine.reviews import Reviews
-from fairspace.builders.engine.tools import Box, Matcher, PersonDetector, Picture
+from fairspace.builders.engine.tools import Matcher, PersonBox, PersonDetector, Picture
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import (
     AGES,
@@ -55,17 +63,17 @@ _BATCH = 64
 
 
 @dataclass(frozen=True)
-class Found:
+class FacetPerson:
     """A person with an occupation, three labels and a detected box in pixels; the file lies below FACET's folder."""
 
     person_id: str
     file: str
     second_occupation: str
-    box: Box
+    box: PersonBox
 
 
-def find_persons(job: Job, folder: Path, file: Path) -> list[Candidate]:
-    """Read, detect and match: key person_id, data `Found`; others are logged, boxes kept in `file`.
+def find_persons(job: BuildJob, folder: Path, file: Path) -> list[Candidate]:
+    """Read, detect and match: key person_id, data `FacetPerson`; others are logged, boxes kept in `file`.
 
     BuildError TOOL_MISSING without a detector, SOURCE_* from reader and detector.
     """
@@ -83,7 +91,7 @@ def find_persons(job: Job, folder: Path, file: Path) -> list[Candidate]:
     return list(_matched([person for person in persons if person.file in boxes], boxes, job))
 
 
-def overlap(first: Box, second: Box) -> float:
+def overlap(first: PersonBox, second: PersonBox) -> float:
     """Intersection over union of two boxes, in [0, 1]."""
     width = min(first.x + first.width, second.x + second.width) - max(first.x, second.x)
     height = min(first.y + first.height, second.y + second.height) - max(first.y, second.y)
@@ -93,7 +101,7 @@ def overlap(first: Box, second: Box) -> float:
     return shared / (first.width * first.height + second.width * second.height - shared)
 
 
-def match(annotated: Sequence[Box], detected: Sequence[Box]) -> list[tuple[Box | None, float]]:
+def match(annotated: Sequence[PersonBox], detected: Sequence[PersonBox]) -> list[tuple[PersonBox | None, float]]:
     """The detected box of the same person, or None, and the overlap, for each annotated box.
 
     Pairs are made one to one, largest overlap first, ties in the order of the lists, down to `OVERLAP`. Without a match
@@ -101,7 +109,7 @@ def match(annotated: Sequence[Box], detected: Sequence[Box]) -> list[tuple[Box |
     """
     overlaps = [[overlap(a, d) for d in detected] for a in annotated]
     pairs = sorted((-value, a, d) for a, row in enumerate(overlaps) for d, value in enumerate(row) if value >= OVERLAP)
-    matches: list[tuple[Box | None, float]] = [(None, max(row, default=0.0)) for row in overlaps]
+    matches: list[tuple[PersonBox | None, float]] = [(None, max(row, default=0.0)) for row in overlaps]
     taken: set[int] = set()
     for negative, a, d in pairs:
         if matches[a][0] is None and d not in taken:
@@ -115,12 +123,12 @@ def _labels(person: facet.Person) -> dict[str, str]:
 
 
 def _detected(
-    files: Sequence[str], folder: Path, kept: Path, detector: PersonDetector, job: Job
-) -> dict[str, list[Box]]:
-    boxes: dict[str, list[Box]] = {}
+    files: Sequence[str], folder: Path, kept: Path, detector: PersonDetector, job: BuildJob
+) -> dict[str, list[PersonBox]]:
+    boxes: dict[str, list[PersonBox]] = {}
     if kept.is_file():
         whole = kept.read_text(encoding="utf-8").rpartition("\n")[0]  # a kill may have cut the last line
-        boxes = {name: [Box(*box) for box in found] for name, found in map(json.loads, whole.splitlines())}
+        boxes = {name: [PersonBox(*box) for box in found] for name, found in map(json.loads, whole.splitlines())}
         kept.write_text(whole + "\n" if whole else "", encoding="utf-8")
     waiting = [name for name in files if name not in boxes]
     for start in range(0, len(waiting), _BATCH):
@@ -141,7 +149,7 @@ def _detected(
     return boxes
 
 
-def _matched(persons: Sequence[facet.Person], boxes: dict[str, list[Box]], job: Job) -> Iterator[Candidate]:
+def _matched(persons: Sequence[facet.Person], boxes: dict[str, list[PersonBox]], job: BuildJob) -> Iterator[Candidate]:
     """The persons found, image by image; persons without labels take part, so that nobody gets their box."""
     for file, group in groupby(persons, key=lambda person: person.file):
         shown = list(group)
@@ -156,7 +164,7 @@ def _matched(persons: Sequence[facet.Person], boxes: dict[str, list[Box]], job: 
             else:
                 second = person.occupations[1] if len(person.occupations) > 1 else ""
                 cell = f"{person.occupations[0]}/{'_'.join(labels.values())}"
-                yield Candidate(person.person_id, cell, Found(person.person_id, file, second, box))
+                yield Candidate(person.person_id, cell, FacetPerson(person.person_id, file, second, box))
 
 
 ORIGINS = ("facet", "synthetic")
@@ -202,7 +210,7 @@ OCCUPATION_RANK = 5
 than a whole picture does); not calibrated."""
 
 
-def verdicts(job: Job, images: Sequence[Image], items: Sequence[Wanted]) -> list[Verdict]:
+def verdicts(job: BuildJob, images: Sequence[Image], items: Sequence[Wanted]) -> list[Verdict]:
     """Verdicts on whether each image shows one face with the labels and the occupation of its cell."""
     labeller, matcher = job.tools.labeller, job.tools.matcher
     if labeller is None or matcher is None:
@@ -251,7 +259,7 @@ ATTEMPTS = 10
 _EMPTY = dict.fromkeys(COLUMNS)
 
 
-class Place(NamedTuple):
+class CellPlace(NamedTuple):
     """A place of a cell for a synthetic image."""
 
     cell: str
@@ -259,16 +267,16 @@ class Place(NamedTuple):
 
 
 def places(
-    chosen: Sequence[Chosen], synthetic: Mapping[str, int], cells: Sequence[str] = CELLS
-) -> list[Chosen | Place]:
+    chosen: Sequence[ChosenCandidate], synthetic: Mapping[str, int], cells: Sequence[str] = CELLS
+) -> list[ChosenCandidate | CellPlace]:
     """All places to fill, cell by cell: the chosen real persons, then `synthetic` (cell -> number) places."""
-    by_cell: dict[str, list[Chosen]] = {}
+    by_cell: dict[str, list[ChosenCandidate]] = {}
     for person in chosen:
         by_cell.setdefault(person.cell, []).append(person)
-    units: list[Chosen | Place] = []
+    units: list[ChosenCandidate | CellPlace] = []
     for cell in cells:
         real = by_cell.get(cell, [])
-        units += [*real, *(Place(cell, len(real) + place) for place in range(synthetic.get(cell, 0)))]
+        units += [*real, *(CellPlace(cell, len(real) + place) for place in range(synthetic.get(cell, 0)))]
     return units
 
 
@@ -280,7 +288,7 @@ def prompt(cell: str) -> str:
     return PROMPT.format(attributes=attributes, occupation=known["occupation"].replace("_", " "))
 
 
-def window(box: Box, width: int, height: int) -> tuple[int, int, int, int]:
+def window(box: PersonBox, width: int, height: int) -> tuple[int, int, int, int]:
     """The square crop (x, y, width, height) around a box in an image of width x height pixels.
 
     Its side is 384 pixels or the box's longer side, at most the image's shorter one; it is centred on the box and
@@ -292,18 +300,18 @@ def window(box: Box, width: int, height: int) -> tuple[int, int, int, int]:
     return x, y, side, side
 
 
-def rows(part: Sequence[Chosen | Place], job: Job, folder: Path | None) -> Iterator[Row]:
+def rows(part: Sequence[ChosenCandidate | CellPlace], job: BuildJob, folder: Path | None) -> Iterator[Row]:
     """The rows of some places, in order; a place without a synthetic image that passed gives none and is logged.
 
     Synthetic places need the job's generator, labeller and matcher; real persons need FACET's folder. BuildError
     SOURCE_IMAGE names a file that is missing or unreadable.
     """
-    wanted = [Wanted(_item(place), prompt(place.cell)) for place in part if isinstance(place, Place)]
+    wanted = [Wanted(_item(place), prompt(place.cell)) for place in part if isinstance(place, CellPlace)]
     results = make(job, wanted, partial(verdicts, job), attempts=ATTEMPTS)
     reviews = Reviews(job.options)
     for place in part:
         common = {**_EMPTY, "id": _item(place), "question": QUESTION, **labels_of(place.cell)}
-        if isinstance(place, Place):
+        if isinstance(place, CellPlace):
             item, image = next(results)
             expect(item.key == common["id"], "iris_ideal_52", f"an image for {item.key}", str(common["id"]))
             if image is not None:
@@ -315,11 +323,11 @@ def rows(part: Sequence[Chosen | Place], job: Job, folder: Path | None) -> Itera
             yield {**common, **cropped(place.data, folder, name), **reviews.columns(common["id"], None)}
 
 
-def _item(place: Chosen | Place) -> str:
+def _item(place: ChosenCandidate | CellPlace) -> str:
     return f"ideal/{place.cell}/{place.place:02d}"
 
 
-def cropped(person: Found, folder: Path, name: str) -> dict[str, Any]:
+def cropped(person: FacetPerson, folder: Path, name: str) -> dict[str, Any]:
     """The columns of a real image. BuildError SOURCE_IMAGE if its file is missing or unreadable."""
     file = folder / person.file
     try:
@@ -385,12 +393,12 @@ _PER_CELL = "per_cell"
 _MAKERS = ("generator", "labeller", "matcher")
 
 
-def splits(job: Job) -> Sequence[Split]:
+def splits(job: BuildJob) -> Sequence[Split]:
     """`occupation`, `gap` and `tournament`; the first two are left out if nothing can fill a cell."""
     return [*occupation(job), tournament()]
 
 
-def check(manifest: Manifest) -> None:
+def check(manifest: BuildManifest) -> None:
     """No cell over its number, none under it where images were made, 2 000 rounds per group. BUILD_CHECK if not."""
     name, per_cell = manifest.dataset, _per_cell(manifest.options, manifest.sample)
     images, gap = manifest.find("occupation", "test"), manifest.find("gap", "test")
@@ -420,7 +428,7 @@ def _per_cell(options: Mapping[str, str], sample: bool) -> int:
     return int(text)
 
 
-def occupation(job: Job) -> list[Split]:
+def occupation(job: BuildJob) -> list[Split]:
     """`occupation` and `gap`; none if nothing can fill a cell."""
     per_cell = _per_cell(job.options, job.sample)
     folder = SOURCES["facet"].found(job.source)

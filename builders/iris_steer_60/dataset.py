@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.dataset import BuildJob, BuildManifest, BuiltSplit, Dataset, Row, Split, expect
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import (
     COMBINATIONS,
@@ -49,13 +49,13 @@ from fairspace.builders.iris_steer_60.understanding import (
     understanding_split,
 )
 from fairspace.builders.sources import SOURCES
-from fairspace.builders.sources.model_images import STATUSES, STEER, ImageReader, Made, ModelStore
+from fairspace.builders.sources.model_images import STATUSES, STEER, ImageReader, ModelImage, ModelStore
 
 _ITEM = ("string", "id of the prompt, which an annotation names")
 _RANK = ("int32", "of the stereotype among the model's ten, 1 the most frequent")
 
 
-def generation_splits(job: Job, store: ModelStore) -> list[Split]:
+def generation_splits(job: BuildJob, store: ModelStore) -> list[Split]:
     """The configs `generation` and `generation_images` of the source's models; `images` only if there are any."""
     plans = {number: plan for number in range(len(store.models)) if (plan := _plan(job, store, number))}
     splits = [_generation(store, plans)] if plans else []
@@ -72,7 +72,7 @@ def generation_splits(job: Job, store: ModelStore) -> list[Split]:
     return splits
 
 
-def _plan(job: Job, store: ModelStore, number: int) -> list[Steer]:
+def _plan(job: BuildJob, store: ModelStore, number: int) -> list[Steer]:
     """A model's sixty prompts; none if it shows fewer than ten combinations, as in the scorer."""
     counts = store.neutral_counts(number)
     chosen = steer_plan(counts)
@@ -113,7 +113,7 @@ def _generation(store: ModelStore, plans: dict[int, list[Steer]]) -> Split:
     )
 
 
-def _images(store: ModelStore, planned: dict[tuple[int, int], Steer], units: Sequence[Made]) -> Split:
+def _images(store: ModelStore, planned: dict[tuple[int, int], Steer], units: Sequence[ModelImage]) -> Split:
     reader = ImageReader()
     return Split(
         config="generation_images",
@@ -140,7 +140,7 @@ def _images(store: ModelStore, planned: dict[tuple[int, int], Steer], units: Seq
 
 
 def _image_rows(
-    images: Sequence[Made], store: ModelStore, planned: dict[tuple[int, int], Steer], reader: ImageReader
+    images: Sequence[ModelImage], store: ModelStore, planned: dict[tuple[int, int], Steer], reader: ImageReader
 ) -> Iterator[Row]:
     for image in images:
         model, steer = store.models[image.model], planned[image.model, image.item]
@@ -167,7 +167,7 @@ MADE_SHARE = 0.95
 """Least share of each combination's planned pairs that a build with images must have."""
 
 
-def splits(job: Job, revision: str = REVISIONS[0]) -> Sequence[Split]:
+def splits(job: BuildJob, revision: str = REVISIONS[0]) -> Sequence[Split]:
     """Pairs of a revision and their questions; every steer prompt; the plans and images of the source's models."""
     splits = [understanding_split(job, revision), _questions(), prompts_split()]
     if cohort := combinations_of(revision):
@@ -181,7 +181,7 @@ def splits(job: Job, revision: str = REVISIONS[0]) -> Sequence[Split]:
     return [*generation_splits(job, store), *splits]
 
 
-def check(manifest: Manifest) -> None:
+def check(manifest: BuildManifest) -> None:
     """Counts and balance of C.2. BuildError BUILD_CHECK names the broken one."""
     questions, prompts, generation = (manifest.find(c, "test") for c in ("questions", "prompts", "generation"))
     expect(_rows(questions) == len(QUESTIONS), manifest.dataset, f"{_rows(questions)} questions", f"{len(QUESTIONS)}")
@@ -197,7 +197,7 @@ def check(manifest: Manifest) -> None:
     _check_pairs(manifest, understanding)
 
 
-def _check_pairs(manifest: Manifest, built: BuiltSplit) -> None:
+def _check_pairs(manifest: BuildManifest, built: BuiltSplit) -> None:
     planned = np.array(sample_pairs(manifest.revision)) if manifest.sample else np.arange(PAIRS)
     per_combination = np.bincount(pairs(manifest.revision).combination[planned])
     sides = built.counts["side"]

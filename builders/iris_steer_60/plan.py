@@ -158,7 +158,7 @@ def _steer_ids() -> pa.Array:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PlannedPairs:
     """The planned pairs, one row each.
 
     `occupation` (6000,), `combination` (6000,) of the differing attributes, `groups` (6000, 2) and `labels` (6000, 2,
@@ -173,7 +173,7 @@ class Pairs:
     biased: NDArray[np.int_] | None = None
 
 
-def pairs(revision: str = REVISIONS[0]) -> Pairs:
+def pairs(revision: str = REVISIONS[0]) -> PlannedPairs:
     """The 6 000 pairs of a revision, 140 of the core, drawn once with a fixed seed. BuildError REVISION_UNKNOWN.
 
     Occupations (in a cohort's revision its combinations, shown by a drawn one of the two images) and attribute
@@ -184,7 +184,7 @@ def pairs(revision: str = REVISIONS[0]) -> Pairs:
     every = _pairs(combinations_of(revision))
     if revision not in CORE:
         return every
-    return Pairs(
+    return PlannedPairs(
         *(
             column[pair_numbers(revision)]
             for column in (every.occupation, every.combination, every.groups, every.labels)
@@ -200,7 +200,7 @@ def pair_numbers(revision: str) -> NDArray[np.int64]:
 
 
 @lru_cache(maxsize=8)
-def _pairs(cohort: tuple[Combination, ...]) -> Pairs:
+def _pairs(cohort: tuple[Combination, ...]) -> PlannedPairs:
     rng = np.random.default_rng([PAIR_SEED, *(place for cell in cohort for place in cell)] if cohort else PAIR_SEED)
     number = np.arange(PAIRS)
     combination = number % len(COMBINATIONS)
@@ -229,7 +229,7 @@ def _pairs(cohort: tuple[Combination, ...]) -> Pairs:
     female = (attributes[:, :, 0] == 0).any(axis=1)
     labels[female, :, 7] = YES_NO.index("no")
     groups = (attributes[..., 0] * 3 + attributes[..., 1]) * 3 + attributes[..., 2]
-    return Pairs(occupation, combination, groups, labels, biased)
+    return PlannedPairs(occupation, combination, groups, labels, biased)
 
 
 def pair_ids(revision: str) -> pa.Array:

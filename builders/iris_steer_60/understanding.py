@@ -19,9 +19,9 @@ import numpy as np
 import pyarrow as pa
 
 from fairspace.builders.engine import reviews
-from fairspace.builders.engine.dataset import Columns, Job, Row, Split
+from fairspace.builders.engine.dataset import BuildJob, Columns, Row, Split
 from fairspace.builders.engine.making import Accept, Verdict, Wanted, jpeg, make
-from fairspace.builders.engine.tools import Labeller, Matcher
+from fairspace.builders.engine.tools import Matcher, PersonLabeller
 from fairspace.builders.iris.groups import (
     AGES,
     COMBINATIONS,
@@ -216,7 +216,7 @@ class MadeImage:
 
 
 def make_pairs(
-    numbers: Sequence[int], job: Job, revision: str = REVISIONS[0]
+    numbers: Sequence[int], job: BuildJob, revision: str = REVISIONS[0]
 ) -> dict[int, tuple[MadeImage, MadeImage]]:
     """Number -> images a and b of the pairs that passed; needs all four tools of images and logs rejections."""
     labeller, matcher = job.tools.labeller, job.tools.matcher
@@ -247,7 +247,7 @@ def make_pairs(
     return {number: passed[number] for number in numbers if number in passed}
 
 
-def least_similarity(job: Job) -> float:
+def least_similarity(job: BuildJob) -> float:
     """The least similarity of the two images of a pair in this build."""
     return SAMPLE_SIMILARITY if job.sample else SIMILARITY
 
@@ -256,7 +256,7 @@ def _number(wanted: Wanted) -> int:
     return int(wanted.key.split("/")[1])
 
 
-def _check(labeller: Labeller, matcher: Matcher, side: int, least: float, revision: str) -> Accept:
+def _check(labeller: PersonLabeller, matcher: Matcher, side: int, least: float, revision: str) -> Accept:
     """The check of images a or b: the labeller's labels, the likeness of b to a, the matcher's statements."""
     from PIL import Image as Images
 
@@ -312,7 +312,7 @@ _TYPED = (
 _TOOLS = ("generator", "editor", "labeller", "matcher")
 
 
-def understanding_split(job: Job, revision: str = REVISIONS[0]) -> Split:
+def understanding_split(job: BuildJob, revision: str = REVISIONS[0]) -> Split:
     """The config `understanding` of a revision: two rows per pair; without tools the plan alone, with a note."""
     missing = [role for role in _TOOLS if getattr(job.tools, role) is None]
     if missing:
@@ -439,7 +439,7 @@ def _planned_rows(part: Sequence[int], revision: str) -> Iterator[Row]:
         yield from (_row(number, side, revision) for side in range(len(SIDES)))
 
 
-def _made_rows(part: Sequence[int], job: Job, revision: str) -> Iterator[Row]:
+def _made_rows(part: Sequence[int], job: BuildJob, revision: str) -> Iterator[Row]:
     made, said = make_pairs(part, job, revision), reviews.Reviews(job.options)
     for number in part:
         for side in range(len(SIDES)):
@@ -454,7 +454,7 @@ def _made_rows(part: Sequence[int], job: Job, revision: str) -> Iterator[Row]:
 _FAILED: Row = {"status": "failed", **dict.fromkeys(("group", *COLUMNS.values()))}
 
 
-def _made(number: int, images: tuple[MadeImage, MadeImage], side: int, job: Job) -> Row:
+def _made(number: int, images: tuple[MadeImage, MadeImage], side: int, job: BuildJob) -> Row:
     image, (generator, editor) = images[side], (job.tools.generator, job.tools.editor)
     return {
         "status": "made",

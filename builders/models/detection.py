@@ -18,14 +18,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fairspace.builders.engine.build import file_hash
-from fairspace.builders.engine.tools import Box, PersonDetector, Picture
+from fairspace.builders.engine.tools import PersonBox, PersonDetector, Picture
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from fairspace.ares.faces_ares import Box as Part
+    from fairspace.ares.faces_ares import FaceBox as Part
 
 YOLOS = "hustvl/yolos-base"
 THRESHOLD = 0.9
@@ -43,12 +43,12 @@ class ImageDetector(ABC):
         """The model and what decides its boxes."""
 
     @abstractmethod
-    def boxes(self, images: Sequence[Image]) -> list[list[Box]]:
+    def boxes(self, images: Sequence[Image]) -> list[list[PersonBox]]:
         """The persons of each RGB image, the most certain first."""
 
-    def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
+    def detect(self, pictures: Sequence[Picture]) -> list[list[PersonBox]]:
         """The persons of each picture, the most certain first. BuildError SOURCE_IMAGE for an unreadable one."""
-        by_picture: list[list[Box]] = []
+        by_picture: list[list[PersonBox]] = []
         for start in range(0, len(pictures), self.batch):
             images = []
             for picture in pictures[start : start + self.batch]:
@@ -94,13 +94,13 @@ class YolosDetector(ImageDetector):
             raise BuildError("TOOL_OUTPUT", self._weights.name, f"it knows {known}", "a class `person`", mend)
         return processor, model.eval().to(weights.best_device(self.device)), labels["person"]
 
-    def boxes(self, images: Sequence[Image]) -> list[list[Box]]:
+    def boxes(self, images: Sequence[Image]) -> list[list[PersonBox]]:
         """The persons of each RGB image, the most certain first."""
         import torch
 
         processor, model, person = self._loaded
         tensors = [processor(images=[image], return_tensors="pt")["pixel_values"] for image in images]
-        boxes: list[list[Box]] = [[] for _ in images]
+        boxes: list[list[PersonBox]] = [[] for _ in images]
         for shape in dict.fromkeys(tensor.shape for tensor in tensors):
             places = [place for place, tensor in enumerate(tensors) if tensor.shape == shape]
             with torch.inference_mode():
@@ -115,13 +115,13 @@ class YolosDetector(ImageDetector):
         return boxes
 
 
-def arrange(corners: Sequence[Sequence[float]], scores: Sequence[float], size: tuple[int, int]) -> list[Box]:
+def arrange(corners: Sequence[Sequence[float]], scores: Sequence[float], size: tuple[int, int]) -> list[PersonBox]:
     """Boxes from corners (left, top, right, bottom) in pixels, clipped to the image, the most certain first."""
     boxes = []
     for (left, top, right, bottom), score in zip(corners, scores, strict=True):
         left, right = (min(max(x, 0.0), float(size[0])) for x in (left, right))
         top, bottom = (min(max(y, 0.0), float(size[1])) for y in (top, bottom))
-        box = Box(round(left, 2), round(top, 2), round(right - left, 2), round(bottom - top, 2), round(score, 4))
+        box = PersonBox(round(left, 2), round(top, 2), round(right - left, 2), round(bottom - top, 2), round(score, 4))
         if box.width > 0 and box.height > 0:
             boxes.append(box)
     return sorted(boxes, key=lambda box: (-box.score, box))
@@ -156,9 +156,9 @@ class FaceParts:
 
     def detect(self, images: Sequence[Image]) -> list[list[Part]]:
         """For each RGB image the parts for ARES, the most certain first."""
-        from fairspace.ares.faces_ares import Box as Part
+        from fairspace.ares.faces_ares import FaceBox as Part
 
-        def part(box: Box) -> Part:
+        def part(box: PersonBox) -> Part:
             height = min(box.height, box.width) if self.upper else box.height
             more = 0.2 * max(box.width, height)
             return Part(box.x - more, box.y - more, box.width + 2 * more, height + 2 * more, box.score)
@@ -184,12 +184,12 @@ class StoredBoxes:
         """The file's hash."""
         return f"boxes {self.file.name} (sha256 {file_hash(self.file)[:16]})"
 
-    def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
+    def detect(self, pictures: Sequence[Picture]) -> list[list[PersonBox]]:
         """The stored persons of each picture, the most certain first; equal ones in the file's order."""
         return [self._boxes.get(picture.name, []) for picture in pictures]
 
     @cached_property
-    def _boxes(self) -> dict[str, list[Box]]:
+    def _boxes(self) -> dict[str, list[PersonBox]]:
         expected = f"a Parquet file with the columns {', '.join(SCHEMA.names)}"
         try:
             table = pq.read_table(self.file).select(SCHEMA.names).cast(SCHEMA)
@@ -205,7 +205,7 @@ class StoredBoxes:
                 "a file name, numbers, sizes above 0, a score <= 1",
             )
             raise BuildError("TOOL_OUTPUT", f"{self.file} row {row}", what, expected, "store the boxes again")
-        boxes: dict[str, list[Box]] = {}
+        boxes: dict[str, list[PersonBox]] = {}
         for name, *numbers in zip(*(column.to_pylist() for column in table.columns), strict=True):
-            boxes.setdefault(name, []).append(Box(*numbers))
+            boxes.setdefault(name, []).append(PersonBox(*numbers))
         return {name: sorted(of_file, key=lambda box: -box.score) for name, of_file in boxes.items()}

@@ -16,7 +16,7 @@ from functools import cached_property
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
 
@@ -32,7 +32,7 @@ DTYPES = ("", "float32", "float16", "bfloat16")
 
 
 @dataclass(frozen=True)
-class Settings:
+class PipelineSettings:
     """Settings of a pipeline; None and '' leave a setting to the pipeline.
 
     Args:
@@ -85,7 +85,7 @@ class DiffusersGenerator:
         model: str = SDXL,
         *,
         refiner: str = "",
-        settings: Settings | None = None,
+        settings: PipelineSettings | None = None,
         genres: bool = False,
         device: str = "",
     ) -> None:
@@ -93,7 +93,7 @@ class DiffusersGenerator:
             weights.need(package, "build", model)
         self._model, self._base = model, weights.find(model, "model_index.json")
         self._refiner = weights.find(refiner, "model_index.json") if refiner else None
-        self._named, self._genres, self.device = settings or Settings(), genres, device
+        self._named, self._genres, self.device = settings or PipelineSettings(), genres, device
         if self._named.dtype not in DTYPES:
             raise _unknown(model, "dtype", self._named.dtype, ", ".join(DTYPES[1:]))
 
@@ -138,14 +138,14 @@ class DiffusersGenerator:
         used["scheduler"] = chosen.scheduler or (self._index.get("scheduler") or ["", ""])[1]
         return used
 
-    def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
+    def generate(self, prompts: Sequence[ImagePrompt]) -> list[Image]:
         """One RGB image per prompt."""
         images: list[Image] = []
         for part, full in passes(prompts, self.settings.batch):
             images += [image.convert("RGB") for image in self._generate(full)[: len(part)]]
         return images
 
-    def _generate(self, prompts: Sequence[Prompt]) -> list[Image]:
+    def _generate(self, prompts: Sequence[ImagePrompt]) -> list[Image]:
         chosen, has = self.settings, self._has
         common: dict[str, Any] = {"prompt": [prompt.text for prompt in prompts], "generator": generators(prompts)}
         common |= {
@@ -168,7 +168,7 @@ class DiffusersGenerator:
         return images
 
     @cached_property
-    def settings(self) -> Settings:
+    def settings(self) -> PipelineSettings:
         """The named settings, completed by GENRES'. BuildError TOOL_MISSING for one that the pipeline does not have."""
         named, has = self._named, self._has
         for setting, argument in _ARGUMENTS.items():
@@ -287,7 +287,7 @@ def passes(items: Sequence[T], batch: int) -> Iterator[tuple[Sequence[T], Sequen
         yield part, [*part, *[part[-1]] * (batch - len(part))]
 
 
-def generators(prompts: Sequence[Prompt]) -> list[Any]:
+def generators(prompts: Sequence[ImagePrompt]) -> list[Any]:
     """A noise source per prompt, on the CPU, whose noise is the same beside any accelerator."""
     import torch
 
@@ -305,7 +305,7 @@ _MULTIPLE = 8
 
 @dataclass(frozen=True)
 class EditSettings:
-    """Settings of an editor, otherwise as in `Settings`.
+    """Settings of an editor, otherwise as in `PipelineSettings`.
 
     `guidance` is the closeness to the instruction, `image_guidance` (at least 1) to the edited image, `size` the longer
     side in pixels at which the model works.
@@ -343,7 +343,7 @@ class InstructPix2PixEditor:
         files = " ".join(filter(None, [f"{chosen.size}px", chosen.dtype, chosen.variant, together]))
         return f"instruct-pix2pix {self._weights.name} {how} {files}"
 
-    def edit(self, images: Sequence[Image], instructions: Sequence[Prompt]) -> list[Image]:
+    def edit(self, images: Sequence[Image], instructions: Sequence[ImagePrompt]) -> list[Image]:
         """One RGB image per instruction."""
         sizes = [self._size(image) for image in images]
         edited: dict[int, Image] = {}
@@ -358,7 +358,7 @@ class InstructPix2PixEditor:
         width, height = (max(1, round(side * scale / _MULTIPLE)) * _MULTIPLE for side in image.size)
         return width, height
 
-    def _edit(self, images: Sequence[Image], instructions: Sequence[Prompt], size: tuple[int, int]) -> list[Image]:
+    def _edit(self, images: Sequence[Image], instructions: Sequence[ImagePrompt], size: tuple[int, int]) -> list[Image]:
         from PIL.Image import Resampling
 
         chosen = self.settings

@@ -39,7 +39,7 @@ from fairspace.builders.models.diffusion import (
     DiffusersGenerator,
     EditSettings,
     InstructPix2PixEditor,
-    Settings,
+    PipelineSettings,
 )
 from fairspace.builders.models.labelling import ARES, AresLabeller, ClipLabeller
 from fairspace.builders.models.yolo import OnnxYolo, UltralyticsYolo
@@ -161,7 +161,9 @@ def _generator(what: str, chosen: Mapping[str, Any], request: _Asked) -> Diffuse
     refiner = ""
     if request.refiner:
         _, refiner, _ = read("refiner", request.refiner, SCHEMES["refiner"])
-    return DiffusersGenerator(what, refiner=refiner, settings=Settings(**chosen), genres=True, device=request.device)
+    return DiffusersGenerator(
+        what, refiner=refiner, settings=PipelineSettings(**chosen), genres=True, device=request.device
+    )
 
 
 def _editor(what: str, chosen: Mapping[str, Any], request: _Asked) -> InstructPix2PixEditor:
@@ -201,7 +203,7 @@ SCHEMES: dict[str, dict[str, Scheme]] = {
         "boxes": Scheme("boxes:FILE", "", {}, lambda what, chosen, request: StoredBoxes(what)),
     },
     "generator": {
-        "diffusers": Scheme("diffusers[:ID[@REVISION]]", SDXL, settings_of(Settings), _generator),
+        "diffusers": Scheme("diffusers[:ID[@REVISION]]", SDXL, settings_of(PipelineSettings), _generator),
     },
     "refiner": {
         "diffusers": Scheme("diffusers[:ID[@REVISION]]", SDXL_REFINER, {}, lambda what, chosen, request: what),

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.builders.engine.build import file_hash
-from fairspace.builders.engine.tools import Box
+from fairspace.builders.engine.tools import PersonBox
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
 from fairspace.builders.models.detection import ImageDetector, arrange
@@ -80,7 +80,7 @@ class _Yolo(ImageDetector):
         settings = f"{self.label} threshold {self.threshold:g} overlap {self.overlap:g}"
         return f"{self.scheme} {self.file.name} (sha256 {self.sha256[:16]}) {settings}"
 
-    def boxes(self, images: Sequence[Image]) -> list[list[Box]]:
+    def boxes(self, images: Sequence[Image]) -> list[list[PersonBox]]:
         """The persons of each RGB image, in its pixels."""
         run, size, number, classes = self._ready
         by_image = []

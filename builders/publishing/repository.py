@@ -46,7 +46,7 @@ class Repo:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PublishedChanges:
     """The changes that publishing made or, if `foreseen`, would make.
 
     `commit` holds the files; None if there is none yet. `tag` names this content; None if none was asked for.
@@ -128,7 +128,7 @@ class _Release:
         self.written: Difference = ((), (), ())
         """Paths of this publication's commit, also where its answer was lost."""
 
-    def publish(self) -> Outcome:
+    def publish(self) -> PublishedChanges:
         """Create and gate the repository before it has content, write the difference, and tag; or foresee it."""
         notes, info = self._card_warnings(), self._info()
         if info is not None and self.tag and self._has_tag() and any(self._difference(self.tag)):
@@ -140,7 +140,7 @@ class _Release:
             difference = self._difference(info.sha if info else None)
             notes += ["would create the repository"] * (info is None) + ["would gate it"] * close
             commit = info.sha if info and not any(difference) else None
-            return Outcome(self.repo, commit, *difference, self.tag, "; ".join(notes), foreseen=True)
+            return PublishedChanges(self.repo, commit, *difference, self.tag, "; ".join(notes), foreseen=True)
         if info is None:
             self.hub.create_repo(self.repo.id, repo_type=kind, space_sdk=self.repo.sdk, exist_ok=True)
             info = self.hub.repo_info(self.repo.id, repo_type=kind)
@@ -154,7 +154,7 @@ class _Release:
             commit = self._commit(difference, commit)
         if self.tag and not self._has_tag():
             self.hub.create_tag(self.repo.id, tag=self.tag, repo_type=kind, revision=commit)
-        return Outcome(self.repo, commit, *self.written, self.tag, "; ".join(notes))
+        return PublishedChanges(self.repo, commit, *self.written, self.tag, "; ".join(notes))
 
     def _card_warnings(self) -> list[str]:
         """The Hub's warnings about README.md. BuildError CARD_INVALID with its errors."""
@@ -233,7 +233,7 @@ def publish_repo(
     dry_run: bool = False,
     sleep: Callable[[float], None] = time.sleep,
     draw: Callable[[], float] = random.random,
-) -> Outcome:
+) -> PublishedChanges:
     """Make a repository, created if need be, hold these files and no others, by at most one commit.
 
     `files` has a file or its content for each path in the repository; `tag` names this content and never moves. The Hub

@@ -4,7 +4,7 @@ FairFace's layout: `fairface_label_train.csv` (86 744 faces) and `fairface_label
 `file,age,gender,race,service_test`; `file` lies below the source's folder (`train/1.jpg`). Decisions:
 
 - *Spreadsheet damage.* Programs save 3-9 and 10-19 as "9-Mar", "19-Oct", "3-Sep", "Oct-19". A day (or year) and a month
-  that are 3 and 9, or 10 and 19, in either order, are one bucket only: repaired, and `Face.damaged` keeps the cell.
+  that are 3 and 9, or 10 and 19, in either order, are one bucket only: repaired; `SourceFace.damaged` keeps the cell.
   Other dates ("9-Apr", "3/9/2021", the day number 44264) are refused as SOURCE_DAMAGED.
 - *Age.* Up to 39 is young, 40-59 middle-aged, more than 70 older. 60-69 straddles 65 and gives no label.
 - *Race.* `FACT_OR_FAIR_RACES` maps the seven words to FACT-OR-FAIR's four as U.S. agencies do (OMB, 1997): the Indian
@@ -57,7 +57,7 @@ _LIKE_A_DATE = re.compile(rf"\d+[-/.]\d+[-/.]\d+|\d+/\d+|\d{{5}}(\.0)?\Z|.*({'|'
 
 
 @dataclass(frozen=True, slots=True)
-class Face:
+class SourceFace:
     """One labelled face: perceived gender (`female` or `male`), race (of `RACES`) and age bucket (of `BUCKETS`).
 
     `age` is `young`, `middle-aged` or `older`, '' where the bucket straddles two; `file` lies below the source's
@@ -73,7 +73,7 @@ class Face:
     damaged: str = ""
 
 
-def faces(folder: Path, split: Literal["train", "val"]) -> Iterator[Face]:
+def faces(folder: Path, split: Literal["train", "val"]) -> Iterator[SourceFace]:
     """The faces of one split, in the order of the file, one row in memory at a time.
 
     Errors: BuildError SOURCE_LAYOUT, SOURCE_VALUE, SOURCE_DAMAGED with file and line.
@@ -86,7 +86,7 @@ def faces(folder: Path, split: Literal["train", "val"]) -> Iterator[Face]:
             raise BuildError("SOURCE_VALUE", where, f"the gender {gender!r}", " or ".join(_GENDERS), AGAIN)
         if race not in FACT_OR_FAIR_RACES:
             raise BuildError("SOURCE_VALUE", where, f"the race {race!r}", f"one of {', '.join(FAIRFACE_RACES)}", AGAIN)
-        yield Face(
+        yield SourceFace(
             line=line,
             file=inside(file, where),
             gender=_GENDERS[gender],

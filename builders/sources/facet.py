@@ -24,7 +24,7 @@ from functools import lru_cache
 from os.path import isfile
 from pathlib import Path
 
-from fairspace.builders.engine.tools import Box
+from fairspace.builders.engine.tools import PersonBox
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import OCCUPATIONS, SKIN_TONES
 from fairspace.builders.sources import AGAIN, inside, table
@@ -57,7 +57,7 @@ class Person:
     gender: str
     age: str
     skin_tone: str
-    box: Box
+    box: PersonBox
 
 
 def persons(folder: Path) -> Iterator[Person]:
@@ -141,7 +141,7 @@ def _occupations(class1: str, class2: str, where: str) -> tuple[str, ...]:
     return classes
 
 
-def _box(text: str, where: str) -> Box:
+def _box(text: str, where: str) -> PersonBox:
     expected = "JSON with x, y, width and height in pixels, the last two above 0"
     try:
         parsed = literal_eval(text) if text.startswith("{'") else json.loads(text)
@@ -150,4 +150,4 @@ def _box(text: str, where: str) -> Box:
         raise BuildError("SOURCE_VALUE", where, f"the bounding_box {text!r}", expected, AGAIN) from error
     if not (width > 0 and height > 0 and x + width > 0 and y + height > 0 and x + y + width + height < 1e6):
         raise BuildError("SOURCE_VALUE", where, f"the bounding_box {text!r}", expected, AGAIN)
-    return Box(x, y, width, height)
+    return PersonBox(x, y, width, height)

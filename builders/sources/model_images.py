@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from fairspace.builders.engine.dataset import Job
+from fairspace.builders.engine.dataset import BuildJob
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import GROUPS, LABELS, OCCUPATIONS
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
@@ -51,7 +51,7 @@ _MENDS = {
 
 
 @dataclass(frozen=True)
-class Model:
+class PictureModel:
     """One submission's folder, whose name is the model's key in ids.
 
     `licence` holds for the model and its images; `labeller` labelled the images ('' if unknown).
@@ -82,7 +82,7 @@ class StoredImage(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Made:
+class ModelImage:
     """One image of a model, or the reason for its absence, with the labels of its first face; '' if not labelled.
 
     `model` is a position in `ModelStore.models`, `item` one among its task's ids, `sample` counts from 0, `faces` is
@@ -112,11 +112,11 @@ class ModelStore:
     SOURCE_IMAGE, with file and row.
     """
 
-    def __init__(self, job: Job, folder: Path) -> None:
+    def __init__(self, job: BuildJob, folder: Path) -> None:
         self.ids = {NEUTRAL: iris_gen_52.ids(REVISION), STEER: iris_steer_60.steer_ids(REVISION)}
         self._place = {task: {name: i for i, name in enumerate(ids.to_pylist())} for task, ids in self.ids.items()}
         self.models = _models(job, folder)
-        self._made: dict[str, list[Made]] = {task: [] for task in self.ids}
+        self._made: dict[str, list[ModelImage]] = {task: [] for task in self.ids}
         for number, model in enumerate(self.models):
             job.progress("Reading annotations of models", number, len(self.models))
             for file in (model.folder / "submission.json", *model.files("annotations"), *model.files("images")):
@@ -140,11 +140,11 @@ class ModelStore:
                 counts[made.item][made.status] += 1
         return counts
 
-    def select(self, task: str, wanted: Container[tuple[int, int]]) -> list[Made]:
+    def select(self, task: str, wanted: Container[tuple[int, int]]) -> list[ModelImage]:
         """The images of a task's wanted (model, item), by model; within it as they lie in its files, then the rest."""
         return [made for made in self._made[task] if (made.model, made.item) in wanted]
 
-    def unwanted(self, task: str, wanted: Container[tuple[int, int]]) -> list[Made]:
+    def unwanted(self, task: str, wanted: Container[tuple[int, int]]) -> list[ModelImage]:
         """The annotated images of a task that are not wanted, by model, item and sample."""
         others = (made for made in self._made[task] if (made.model, made.item) not in wanted)
         return sorted(others, key=lambda made: (made.model, made.item, made.sample))
@@ -161,7 +161,7 @@ class ModelStore:
             raise _bad("SOURCE_VALUE", where, f"sample {sample!r}", f"a number from 0 to {samples - 1}")
         return task, self._place[task][name], sample
 
-    def _faces(self, model: Model) -> dict[_Key, dict[int, dict[str, Any]]]:
+    def _faces(self, model: PictureModel) -> dict[_Key, dict[int, dict[str, Any]]]:
         """The checked rows of a model's annotations, by image and face."""
         files = model.files("annotations")
         if not files:
@@ -194,7 +194,7 @@ class ModelStore:
                 raise _bad("SOURCE_VALUE", row["where"], what, "faces numbered from 0")
         return faces
 
-    def _images(self, model: Model) -> dict[_Key, StoredImage]:
+    def _images(self, model: PictureModel) -> dict[_Key, StoredImage]:
         """The places of a model's images in the order of its files; none is read."""
         images: dict[_Key, StoredImage] = {}
         for file in model.files("images"):
@@ -226,7 +226,7 @@ class ModelStore:
                 raise _bad("SOURCE_IMAGE", row["where"], what, expected)
             gender, age, tone = (row[column] or "" for column in LABELS)
             count = sum(face["status"] == "ok" for face in of_image.values())
-            self._made[task].append(Made(model, item, sample, row["status"], gender, age, tone, count, stored))
+            self._made[task].append(ModelImage(model, item, sample, row["status"], gender, age, tone, count, stored))
 
 
 class ImageReader:
@@ -265,7 +265,7 @@ class ImageReader:
             raise _bad("SOURCE_IMAGE", where, what, "a JPEG, PNG or WebP image") from error
 
 
-def _models(job: Job, folder: Path) -> list[Model]:
+def _models(job: BuildJob, folder: Path) -> list[PictureModel]:
     """The submissions to IRIS in the source's folder, by name."""
     models, seen = [], dict[tuple[str, ...], Path]()
     for file in sorted(folder.glob("*/submission.json")):
@@ -297,7 +297,7 @@ def _models(job: Job, folder: Path) -> list[Model]:
             what = f"dataset_revision {data['dataset_revision']!r}"
             expected = f"one of {', '.join(iris_gen_52.REVISIONS)}, whose items this version knows"
             raise _bad("SOURCE_VALUE", str(file), what, expected)
-        models.append(Model(file.parent, name, revision, data["licence"], labeller))
+        models.append(PictureModel(file.parent, name, revision, data["licence"], labeller))
     return models
 
 

@@ -31,7 +31,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fairspace.builders.engine.build import write_atomically
-from fairspace.builders.engine.dataset import Columns, Dataset, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.dataset import BuildJob, BuildManifest, Columns, Dataset, Row, Split, expect
 from fairspace.builders.engine.making import Candidate, PlanStore, Verdict, Wanted, jpeg, make
 from fairspace.builders.engine.tools import ImageGenerator, PersonDetector, Picture
 from fairspace.builders.models.detection import StoredBoxes
@@ -52,7 +52,7 @@ SAMPLE_PAIRS = 2
 
 
 @dataclass(frozen=True)
-class Pair:
+class FacePair:
     """A planned pair, differing in one attribute, with gender, race and file below the source of either face."""
 
     attribute: plan.Attribute
@@ -67,7 +67,7 @@ class Pair:
         return f"vision_{self.attribute}/{self.pair}"
 
 
-def faces(job: Job, folder: Path) -> dict[str, list[str]]:
+def faces(job: BuildJob, folder: Path) -> dict[str, list[str]]:
     """`age/race/gender` -> at most `PAIRS_PER_CELL` files, in the order of the draw."""
     scan = utkface.scan(folder)
     store = PlanStore(job.seed)
@@ -88,7 +88,9 @@ def faces(job: Job, folder: Path) -> dict[str, list[str]]:
     return files
 
 
-def filled(job: Job, attribute: plan.Attribute, files: Mapping[str, Sequence[str]], revision: str) -> Iterator[Pair]:
+def filled(
+    job: BuildJob, attribute: plan.Attribute, files: Mapping[str, Sequence[str]], revision: str
+) -> Iterator[FacePair]:
     """The planned pairs that have faces; the others are logged, except in a sample, which takes a few of many."""
     groups = plan.GROUPS[attribute]
     before, lost, count = Counter[tuple[int, str, str]](), Counter[str](), 0
@@ -111,7 +113,7 @@ def filled(job: Job, attribute: plan.Attribute, files: Mapping[str, Sequence[str
             (*_gender_race(attribute, shared, groups[group]), file[_cell(attribute, age, shared, groups[group])])
             for group in two
         )
-        yield Pair(attribute, row["pair"], age, left, right)
+        yield FacePair(attribute, row["pair"], age, left, right)
     if not job.sample:
         said = "; ".join(f"{number:,} are left out, {reason}" for reason, number in sorted(lost.items()))
         planned, paper = sum(plan.cell_sizes(attribute)), plan.PAIRS[attribute]
@@ -130,7 +132,7 @@ def _cell(attribute: plan.Attribute, age: int, shared: str, group: str) -> str:
     return f"{age}/{race}/{gender}"
 
 
-def sample(pairs: Sequence[Pair]) -> list[Pair]:
+def sample(pairs: Sequence[FacePair]) -> list[FacePair]:
     """The first few pairs of every combination of groups."""
     seen, kept = Counter[frozenset[tuple[str, str]]](), []
     for pair in pairs:
@@ -141,9 +143,9 @@ def sample(pairs: Sequence[Pair]) -> list[Pair]:
     return kept
 
 
-def vision_splits(job: Job, revision: str) -> Iterator[Split]:
+def vision_splits(job: BuildJob, revision: str) -> Iterator[Split]:
     """The splits `gender` and `race` of `vision`, if UTKFace is there, and of `vision_questions`."""
-    by_attribute: dict[plan.Attribute, list[Pair]] = {}
+    by_attribute: dict[plan.Attribute, list[FacePair]] = {}
     if SOURCES["utkface"].found(job.source) is None:
         job.note("vision: UTKFace was not given, so no pair has its picture; the questions are there.")
     else:
@@ -159,7 +161,7 @@ def vision_splits(job: Job, revision: str) -> Iterator[Split]:
         yield _question_split(attribute, only, revision)
 
 
-def _pictures(attribute: plan.Attribute, pairs: Sequence[Pair], folder: Path, bar: int) -> Split:
+def _pictures(attribute: plan.Attribute, pairs: Sequence[FacePair], folder: Path, bar: int) -> Split:
     other = "race" if attribute == "gender" else "gender"
     barred = {"bar": ("int32", "pixels of black between the two faces")} if bar else {}
     return Split(
@@ -189,7 +191,7 @@ def _pictures(attribute: plan.Attribute, pairs: Sequence[Pair], folder: Path, ba
     )
 
 
-def _row(pair: Pair, folder: Path, bar: int) -> Row:
+def _row(pair: FacePair, folder: Path, bar: int) -> Row:
     row: dict[str, Any] = {"id": pair.id, "attribute": pair.attribute, "age": pair.age, "origin": "utkface"}
     row |= {"bar": bar} if bar else {}
     halves = []
@@ -246,7 +248,7 @@ PERSONS = "persons"
 SAMPLE_GENERATED, SAMPLE_KEPT = 6, 2
 
 
-def persona_splits(job: Job) -> Iterator[Split]:
+def persona_splits(job: BuildJob) -> Iterator[Split]:
     """The split `persona/test`, if there are a generator and a detector."""
     generator, detector = job.tools.generator, job.tools.detector
     if generator is None or detector is None:
@@ -288,7 +290,7 @@ def _persona(columns: Columns, rows: Callable[[str], Iterator[Row]]) -> Split:
     )
 
 
-def _rows(trait: str, job: Job, generator: ImageGenerator, detector: PersonDetector) -> Iterator[Row]:
+def _rows(trait: str, job: BuildJob, generator: ImageGenerator, detector: PersonDetector) -> Iterator[Row]:
     generated, kept = (SAMPLE_GENERATED, SAMPLE_KEPT) if job.sample else (GENERATED_PER_TRAIT, plan.IMAGES_PER_TRAIT)
     persons, slug = job.options.get("include") == PERSONS, plan.slug(trait)
     if job.sample and persons:
@@ -337,7 +339,7 @@ def _questions(attribute: plan.Attribute, revision: str) -> tuple[pa.ChunkedArra
     return items["id"], items["prompt"]
 
 
-def published_pictures(job: Job) -> Iterator[Split]:
+def published_pictures(job: BuildJob) -> Iterator[Split]:
     """The split `persona/test` of `modscan`: 200 of the pictures that the authors published for each trait."""
     if SOURCES[plan.MODSCAN].found(job.source) is None:
         job.note("persona: the authors' pictures (source modscan) were not given, so there are no images of traits.")
@@ -360,7 +362,7 @@ def _folder(trait: str) -> str:
     return trait.replace(" ", "")
 
 
-def _published(trait: str, job: Job, folder: Path) -> Iterator[Row]:
+def _published(trait: str, job: BuildJob, folder: Path) -> Iterator[Row]:
     files = (file for file in (folder / _folder(trait)).glob("*") if file.suffix.lower() in IMAGES)
     ranked = sorted(files, key=lambda file: hashlib.sha256(f"{job.seed}/{trait}/{file.name}".encode()).digest())
     for number in range(SAMPLE_KEPT if job.sample else IMAGES_PER_TRAIT):
@@ -380,13 +382,13 @@ def _published(trait: str, job: Job, folder: Path) -> Iterator[Row]:
         }
 
 
-def splits(job: Job, revision: str = REVISIONS[0]) -> Sequence[Split]:
+def splits(job: BuildJob, revision: str = REVISIONS[0]) -> Sequence[Split]:
     """Pairs of faces, their questions, images of traits, and the printed figures."""
     persona = published_pictures(job) if revision == plan.MODSCAN else persona_splits(job)
     return [*vision_splits(job, revision), *persona, published_split("stereotypical_bias")]
 
 
-def check(manifest: Manifest) -> None:
+def check(manifest: BuildManifest) -> None:
     """Check that every planned picture is there or logged as missing; in a sample every trait has images."""
     persona = manifest.find("persona", "test")
     traits = persona.counts["trait"] if persona else {}

@@ -13,7 +13,7 @@ from fairspace.leaderboard_space.boards.views import VIEWS, draft_of
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import OF_ROWS, Event
 from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.log_state import LoggedSubmission
 from fairspace.leaderboard_space.maintaining import shown_evidence
 from fairspace.leaderboard_space.space import Space
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
@@ -129,7 +129,7 @@ def standards() -> list[Data]:
     ]
 
 
-def find_submission(space: Space, name: str) -> Submission:
+def find_submission(space: Space, name: str) -> LoggedSubmission:
     """The submission of that id. SpaceError UNKNOWN_SUBMISSION."""
     space.state.refresh()
     stored = space.state.submission(name)
@@ -139,7 +139,7 @@ def find_submission(space: Space, name: str) -> Submission:
     return stored
 
 
-def submission(space: Space, stored: Submission) -> Data:
+def submission(space: Space, stored: LoggedSubmission) -> Data:
     """The state of a submission, with its faults, or its scores and the sentences that `fairspace score` prints."""
     progress, row = space.jobs.progress(stored), submitted_row(space, stored)
     full = None if row is None else space.state.readable(stored.entry)
@@ -158,7 +158,7 @@ def submission(space: Space, stored: Submission) -> Data:
     }
 
 
-def submitted_row(space: Space, stored: Submission) -> Row | None:
+def submitted_row(space: Space, stored: LoggedSubmission) -> Row | None:
     """The row of a scored submission under its board's default standard, as `State.unplaced`; None once withdrawn."""
     logged = space.state.entry(stored.entry) if stored.entry else None
     if logged is None or logged.withdrawn:

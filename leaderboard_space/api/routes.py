@@ -18,7 +18,7 @@ from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.api import data
 from fairspace.leaderboard_space.api.data import Action
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.log_state import LoggedSubmission
 from fairspace.leaderboard_space.web.identity import current_user, is_maintainer, required_user, space_of, with_store
 from fairspace.submissions.errors import plain
 
@@ -68,7 +68,7 @@ async def submit(request: Request) -> Response:
     """
     user, space = required_user(request), space_of(request)
     async with received(request) as (file, organisation, name):
-        accepted: Submission = await with_store(space.intake.accept, file, user, organisation, name)
+        accepted: LoggedSubmission = await with_store(space.intake.accept, file, user, organisation, name)
     answer = _fresh(await with_store(data.submission, space, accepted))
     answer.status_code = 202 if accepted.outcome == "waiting" else 200
     answer.headers["Location"] = f"/api/v1/submissions/{accepted.id}"

@@ -14,7 +14,7 @@ from fairspace.metrics.fact_or_fair.formula import GROUPS
 from fairspace.metrics.fact_or_fair.tradeoff import accuracy_entropy_bound
 from fairspace.submissions import plotting
 from fairspace.submissions.benchmarks.fact_or_fair.score import KINDS, STANDARDS
-from fairspace.submissions.drawing.dots import DotPlot, Line, Map, Point
+from fairspace.submissions.drawing.dots import DotLine, DotPlot, Map, Point
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
@@ -67,10 +67,10 @@ def kind_of(row: Row) -> str:
     return next((kind for kind, cohort in KINDS.items() if cohort == row.cohort), "llm")
 
 
-def _tradeoff(attribute: str) -> Callable[[figures.Source], figures.Drawing]:
+def _tradeoff(attribute: str) -> Callable[[figures.FigureInput], figures.DrawnFigure]:
     """Draws S_fact against S_E for one attribute, with the curve g_k."""
 
-    def draw(source: figures.Source) -> figures.Drawing:
+    def draw(source: figures.FigureInput) -> figures.DrawnFigure:
         truth = STANDARDS[source.standard].truth
         what = f"tradeoff {attribute}"
         pairs = [names for _, names in _axes(attribute, truth)]
@@ -84,16 +84,16 @@ def _tradeoff(attribute: str) -> Callable[[figures.Source], figures.Drawing]:
         headers = ["Model", "Evidence", "Questions", "S_fact", "S_E", "highest S_E at this S_fact"]
         table = figures.Table(headers, lines)
         if not points:
-            return figures.Drawing(
+            return figures.DrawnFigure(
                 None, table, "No model has both numbers under this standard; the paper does not print them."
             )
         ordered = [point for *_, point in sorted(points, key=lambda entry: entry[:2])]
-        return figures.Drawing(partial(_plane(ordered, len(GROUPS[attribute])).draw, title="Trade-off"), table, note)
+        return figures.DrawnFigure(partial(_plane(ordered, len(GROUPS[attribute])).draw, title="Trade-off"), table, note)
 
     return draw
 
 
-def _marks(source: figures.Source, row: Row, attribute: str) -> list[tuple[Point, list[str]]]:
+def _marks(source: figures.FigureInput, row: Row, attribute: str) -> list[tuple[Point, list[str]]]:
     marks = []
     for kind, (x, y) in coordinates(row, attribute, STANDARDS[source.standard].truth).items():
         text = f"{plain(row.model)}, {kind}: S_fact {figures.told(row, x, 3)}; S_E {figures.told(row, y, 3)}"
@@ -135,7 +135,7 @@ def _axes(attribute: str, truth: str) -> list[tuple[str, tuple[str, str]]]:
     ]
 
 
-def _basic(source: figures.Source) -> tuple[list[Line], figures.Table]:
+def _basic(source: figures.FigureInput) -> tuple[list[DotLine], figures.Table]:
     headers = list(next(iter(_NAMES.values())).values())
     rows = with_errors(source.chosen, source.standard)
     values = [[figures.value_of(row, name) for name in _NAMES[kind_of(row)]] for row in rows]
@@ -147,13 +147,13 @@ def _basic(source: figures.Source) -> tuple[list[Line], figures.Table]:
     return figures.by_category(source, headers, values, digits=3), table
 
 
-def _dots(source: figures.Source) -> figures.Drawing:
+def _dots(source: figures.FigureInput) -> figures.DrawnFigure:
     lines, table = _basic(source)
     plot = DotPlot(lines, (0.0, 1.02), "score; higher is better")
     return figures.draw_chosen(source, "Four scores", plot, table, _kinds(source))
 
 
-def _kinds(source: figures.Source) -> str:
+def _kinds(source: figures.FigureInput) -> str:
     if len({row.cohort for row in source.chosen}) < 2:
         return ""
     return "Language models and image models answer different questions; their scores are not ranked together."

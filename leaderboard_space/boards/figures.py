@@ -11,7 +11,7 @@ from typing import Literal
 from fairspace.leaderboard_space.boards.words import behind, row_address, shortened, value_text, visibility
 from fairspace.leaderboard_space.state import Board, State
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.drawing.dots import Dot, DotPlot, Ends, Line, dot_plots
+from fairspace.submissions.drawing.dots import Dot, DotLine, DotPlot, Ends, dot_plots
 from fairspace.submissions.drawing.svg import Svg, cut, span, wrapped
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import BLUE, COLOURS, GREY, number
@@ -25,7 +25,7 @@ Place = Literal["board", "model", "models"]
 
 
 @dataclass(frozen=True)
-class Drawing:
+class DrawnFigure:
     """A figure's numbers, and its drawing function of the width in pixels; None with a `note` if it is empty."""
 
     draw: Callable[[float], Svg] | None
@@ -34,7 +34,7 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class Source:
+class FigureInput:
     """Input of a figure: a board or one of its tables, and at most four chosen models."""
 
     state: State
@@ -88,7 +88,7 @@ class Figure:
     name: str
     title: str
     how_to_read: str
-    draw: Callable[[Source], Drawing]
+    draw: Callable[[FigureInput], DrawnFigure]
     places: tuple[Place, ...] = ("board",)
     needs: int = 0
     reads: Sequence[str] = ()
@@ -163,7 +163,7 @@ def told(row: Row, value: Value | None, digits: int, scale: float = 1.0) -> str:
 
 
 def dot(
-    source: Source,
+    source: FigureInput,
     row: Row,
     value: Value | None,
     digits: int = 2,
@@ -194,17 +194,17 @@ def keys_of(rows: Sequence[Row]) -> dict[str, tuple[str, str]]:
 
 
 def by_category(
-    source: Source,
+    source: FigureInput,
     titles: Sequence[str],
     values: Sequence[Sequence[Value | None]],
     digits: int = 2,
     scale: float = 1.0,
     prefix: str = "",
-) -> list[Line]:
+) -> list[DotLine]:
     """One line per category, one dot per chosen model; `values`: per model, in the order of the titles."""
     looks = list(zip(source.chosen, values, COLOURS, MARKERS, strict=False))
     return [
-        Line(
+        DotLine(
             title,
             [
                 dot(source, row, of_row[place], digits, scale, f"{prefix}{title}", colour=colour, symbol=symbol)
@@ -215,7 +215,7 @@ def by_category(
     ]
 
 
-def ends_of(lines: Sequence[Line], most: float = math.inf, *, zero: bool = False) -> tuple[float, float]:
+def ends_of(lines: Sequence[DotLine], most: float = math.inf, *, zero: bool = False) -> tuple[float, float]:
     """Ends of an axis for all dots, intervals and bounds within `most` from 0."""
     numbers = [
         end
@@ -229,17 +229,17 @@ def ends_of(lines: Sequence[Line], most: float = math.inf, *, zero: bool = False
 
 
 def draw_chosen(
-    source: Source,
+    source: FigureInput,
     title: str,
     plot: DotPlot,
     table: Table,
     note: str = "",
-) -> Drawing:
+) -> DrawnFigure:
     """The dot plot of chosen models, empty where none of them has a number."""
     if not any(dot is not None for line in plot.lines for dot in line.dots):
-        return Drawing(None, table, note or "None of these values has a number.")
+        return DrawnFigure(None, table, note or "None of these values has a number.")
     plots = [replace(plot, share=0.34)]
-    return Drawing(partial(dot_plots, title=title, plots=plots, keys=keys_of(source.chosen)), table, note)
+    return DrawnFigure(partial(dot_plots, title=title, plots=plots, keys=keys_of(source.chosen)), table, note)
 
 
 def note(text: str, width: float) -> Svg:
@@ -259,13 +259,13 @@ the scale only if no verified or printed row is ranked."""
 
 def ranking(
     score: Callable[[Row], str], title: str, scale: float = 1.0, digits: int = 2, most: int = 30, cohort: str = ""
-) -> Callable[[Source], Drawing]:
+) -> Callable[[FigureInput], DrawnFigure]:
     """A figure of at most `most` models' ranked numbers: by class, and best first within a class.
 
     `score`: row -> name of its ranked score; `scale`: 100 for percent; `cohort`: header of the cohorts, '' for none.
     """
 
-    def draw(source: Source) -> Drawing:
+    def draw(source: FigureInput) -> DrawnFigure:
         some, note = source.some(most, f"ranking {title}", lambda row: has_number(row, score(row)))
         rows = with_errors(some, source.standard)
         numbers = {row.entry: row.scores[score(row)] for row in rows}
@@ -277,7 +277,7 @@ def ranking(
             lines.append([*of, behind(row, [value]), cell(row, value, 3, scale)])
         table = Table(["Model", *filter(None, [cohort]), "Class", "Rank", "Evidence", title], lines)
         if not rows:
-            return Drawing(None, table, "No model has this number under this standard.")
+            return DrawnFigure(None, table, "No model has this number under this standard.")
         top = scale * FAR * largest([row for row in rows if row.rank is not None], numbers)
         better = "higher" if find_benchmark(source.benchmark).higher_is_better else "lower"
         grouped = sorted(rows, key=lambda row: list(CLASSES).index(row.row_class))
@@ -292,9 +292,9 @@ def ranking(
             new = above is None or above.ranked_with != row.ranked_with
             colour = GREY if row.row_class == "baseline" else BLUE
             mark = dot(source, row, numbers[row.entry], digits, scale, colour=colour)
-            dots.append(Line(plain(row.model) or "(no name)", [mark], head if new else ""))
+            dots.append(DotLine(plain(row.model) or "(no name)", [mark], head if new else ""))
         plot = DotPlot(dots, ends_of(dots, top), f"{title}; {better} is better")
-        return Drawing(partial(dot_plots, title=title, plots=[plot]), table, note)
+        return DrawnFigure(partial(dot_plots, title=title, plots=[plot]), table, note)
 
     return draw
 
@@ -309,7 +309,7 @@ MOST = 40
 """Models in the figure, the best first."""
 
 
-def _draw(source: Source) -> Drawing:
+def _draw(source: FigureInput) -> DrawnFigure:
     rows = [row for row in source.rows if row.tier is not None]
     shown = with_errors(rows[:MOST], source.standard)
     lines = []
@@ -324,21 +324,21 @@ def _draw(source: Source) -> Drawing:
     headers = ["Model", "Class", "Cohort", "Tier", "Rank", "Possible ranks", "Score", "95 % interval"]
     note = f"The figure shows the best {MOST} of {len(rows)} models." if len(rows) > MOST else ""
     if not shown:
-        return Drawing(None, Table(headers, lines), "No model on this board was scored here with resampling yet.")
-    return Drawing(partial(_tiers_image, source, shown), Table(headers, lines), note)
+        return DrawnFigure(None, Table(headers, lines), "No model on this board was scored here with resampling yet.")
+    return DrawnFigure(partial(_tiers_image, source, shown), Table(headers, lines), note)
 
 
 def _ranked(row: Row) -> Value | None:
     return None if row.result is None else row.scores.get(row.result.scored.ranking)
 
 
-def _tiers_image(source: Source, rows: Sequence[Row], width: float) -> Svg:
+def _tiers_image(source: FigureInput, rows: Sequence[Row], width: float) -> Svg:
     lines = []
     for place, row in enumerate(rows):
         new = not place or _band(row) != _band(rows[place - 1])
         head = f"Tier {row.tier}, {CLASSES[row.row_class].title.lower()}{f', {row.cohort}' if row.cohort else ''}"
         mark = dot(source, row, _ranked(row), 4, what=f"tier {row.tier}", symbol="tick")
-        lines.append(Line(plain(row.model) or "(no name)", [mark], head if new else ""))
+        lines.append(DotLine(plain(row.model) or "(no name)", [mark], head if new else ""))
     return dot_plots(width, TIERS.title, [DotPlot(lines, ends_of(lines), "score")])
 
 

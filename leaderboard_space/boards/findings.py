@@ -14,7 +14,7 @@ from functools import cache, partial
 from itertools import product
 from string import Formatter
 
-from fairspace.leaderboard_space.boards.figures import Source, dot, ends_of, value_of
+from fairspace.leaderboard_space.boards.figures import FigureInput, dot, ends_of, value_of
 from fairspace.leaderboard_space.boards.models import KNOWN, anchors_of
 from fairspace.leaderboard_space.boards.view import View, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS
@@ -25,7 +25,7 @@ from fairspace.submissions.answers.items import Item
 from fairspace.submissions.answers.rows import Example
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
+from fairspace.submissions.drawing.dots import DotLine, DotPlot, dot_plots
 from fairspace.submissions.drawing.svg import span
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import BLUE, GREY, number
@@ -93,7 +93,7 @@ def _furthest(state: State, name: str, board: Board) -> Finding | None:
             value, example = _measured(state, row, value)
         if value is not None and (text := _sentence(name, row, value)):
             alike = [entry for *_, of, entry in far if of == score and rows[entry].ranked_with == row.ranked_with]
-            chart = _chart(Source(state, name, bench.default, board), alike, row, value)
+            chart = _chart(FigureInput(state, name, bench.default, board), alike, row, value)
             prompt, measure = getattr(example, "prompt", bench.words.asked), bench.describe(score)
             random = _random(board, row, value)
             return Finding(view, row, value, text, measure, chart, prompt, example, random, order)
@@ -156,7 +156,7 @@ def _sentence(name: str, row: Row, value: Value) -> str:
     return ""
 
 
-def _chart(source: Source, alike: Sequence[str], first: Row, value: Value) -> str:
+def _chart(source: FigureInput, alike: Sequence[str], first: Row, value: Value) -> str:
     """Rows at both ends of the entries `alike` and the finding's own, with the ideal or the threshold."""
     score, digits = value.name, 3 if abs(value.value or 0) < 1 else 2
     bench, ends = find_benchmark(source.benchmark), {*alike[:COMPARED], first.entry, *alike[-COMPARED:]}
@@ -165,6 +165,6 @@ def _chart(source: Source, alike: Sequence[str], first: Row, value: Value) -> st
     levels = {asked: "asked for"} if asked is not None else {} if even is None else {even: "even"}
     for row in with_errors([source.rows.by_entry[entry] for entry in alike if entry in ends], source.standard):
         mark = dot(source, row, value_of(row, score), digits, colour=BLUE if row.entry == first.entry else GREY)
-        lines.append(Line(plain(row.model), [mark and replace(mark, href="")]))
+        lines.append(DotLine(plain(row.model), [mark and replace(mark, href="")]))
     plot = DotPlot(lines, span([*ends_of(lines), *levels]), levels=levels)
     return dot_plots(400, bench.describe(score), [plot]).document()

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import inf
 
-from fairspace.leaderboard_space.boards.models import BASELINES, KNOWN, STEREOTYPED, Model, known_models, place_of
+from fairspace.leaderboard_space.boards.models import BASELINES, KNOWN, STEREOTYPED, BoardModel, known_models, place_of
 from fairspace.leaderboard_space.boards.table import numbers_of
 from fairspace.leaderboard_space.boards.view import View, fair_of, part_of
 from fairspace.leaderboard_space.boards.views import VIEWS
-from fairspace.leaderboard_space.log_state import Entry, baseline_of
+from fairspace.leaderboard_space.log_state import LoggedRow, baseline_of
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results.row import Row
@@ -26,7 +26,7 @@ LISTED, NAMED, COMPARABLE = 5, 200, 10
 
 
 @dataclass(frozen=True)
-class Cell:
+class FrontCell:
     """A row, its fairness, places of that and its interval between our anchors, and its facts right as text, or ''."""
 
     row: Row
@@ -49,11 +49,11 @@ class Test:
     models: int
     cohort: str
     group: str
-    cells: Sequence[Cell]
+    cells: Sequence[FrontCell]
     among: int
-    leaders: Sequence[tuple[Cell, int]]
-    worst: Sequence[Cell]
-    even: Sequence[Cell]
+    leaders: Sequence[tuple[FrontCell, int]]
+    worst: Sequence[FrontCell]
+    even: Sequence[FrontCell]
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ class Front:
     `grid`: models with two tests or more, and a cell for each test or None; empty below `COMPARABLE` of them.
     """
 
-    models: Sequence[Model]
+    models: Sequence[BoardModel]
     count: int
     ran: int
     tests: Sequence[Test]
-    last: Entry | None
+    last: LoggedRow | None
     day: str
-    grid: Sequence[tuple[Model, Sequence[Cell | None]]]
+    grid: Sequence[tuple[BoardModel, Sequence[FrontCell | None]]]
 
 
 def front(state: State) -> Front:
@@ -89,7 +89,9 @@ def _front(state: State) -> Front:
     return Front([model for model, _ in models[:NAMED]], len(models), ran, tests, last, day, _grid(state, models))
 
 
-def _grid(state: State, models: Sequence[tuple[Model, Mapping[str, Row]]]) -> list[tuple[Model, list[Cell | None]]]:
+def _grid(
+    state: State, models: Sequence[tuple[BoardModel, Mapping[str, Row]]]
+) -> list[tuple[BoardModel, list[FrontCell | None]]]:
     scored = [(m, {n: row for n, row in rows.items() if _number(row, n) is not None}) for m, rows in models]
     several = [(model, rows) for model, rows in scored if len(rows) > 1]
     grid = [(model, [_cell(state, n, rows[n]) if n in rows else None for n in VIEWS]) for model, rows in several]
@@ -100,16 +102,16 @@ def _number(row: Row, name: str) -> float | None:
     return fair_of(VIEWS[name], row).number(row)
 
 
-def _cell(state: State, name: str, row: Row) -> Cell:
+def _cell(state: State, name: str, row: Row) -> FrontCell:
     standard, column, mixed = find_benchmark(name).default, fair_of(VIEWS[name], row), part_of(VIEWS[name], row).fair
     row = with_errors([row], standard)[0]
     three, share = numbers_of(column, row), mixed and mixed[1].number(row)
     facts = "" if share is None else f"{100 * share:.0f} %"
     place = place_of(state.board(name, standard), name, standard, row, column)
     if three.value is None or place is None:
-        return Cell(row, three, facts=facts)
+        return FrontCell(row, three, facts=facts)
     ends = ends_from_ideal(place, find_benchmark(name).ideal(column.score, standard), three.interval)
-    return Cell(row, three, place(three.value), ends or (), facts)
+    return FrontCell(row, three, place(three.value), ends or (), facts)
 
 
 def _test(state: State, name: str, models: int) -> Test:

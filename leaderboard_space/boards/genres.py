@@ -9,7 +9,7 @@ from fairspace.leaderboard_space.boards import figures
 from fairspace.leaderboard_space.boards.view import Column, Slice, View
 from fairspace.submissions.benchmarks.genres.about import METRICS, RELATIONS
 from fairspace.submissions.benchmarks.genres.score import STANDARDS
-from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
+from fairspace.submissions.drawing.dots import DotLine, DotPlot, dot_plots
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.values import Value
@@ -26,7 +26,7 @@ _TELLINGS = {"": "both in one story", "_single": "each alone", "_less_single": "
 """Suffix of a raw value -> compared characters."""
 
 
-def _singles(source: figures.Source) -> figures.Drawing:
+def _singles(source: figures.FigureInput) -> figures.DrawnFigure:
     codes, what = _TELLINGS, "for one character alone"
     lines = [
         [plain(row.model), row.cohort or "–", f"{metric} {title}"]
@@ -45,9 +45,9 @@ def _singles(source: figures.Source) -> figures.Drawing:
     printed = [plain(row.model) for row in source.chosen if row.provenance == "published"]
     note = f"Not printed {what}: {', '.join(printed)}." if printed else ""
     if not any(dot for panel in panels for line in panel.lines for dot in line.dots):
-        return figures.Drawing(None, table, f"No metric has a number. {note}".strip())
+        return figures.DrawnFigure(None, table, f"No metric has a number. {note}".strip())
     keys = figures.keys_of(source.chosen)
-    return figures.Drawing(
+    return figures.DrawnFigure(
         partial(dot_plots, title=f"Every metric {what}", plots=panels, keys=keys, columns=2), table, note
     )
 
@@ -70,7 +70,7 @@ def _deviation(row: Row, metric: str, standard: str) -> Value | None:
     return replace(value, value=abs(value.value - mean) / spread, low=least, high=most, evidence={})
 
 
-def _deviations(source: figures.Source) -> tuple[list[Line], figures.Table]:
+def _deviations(source: figures.FigureInput) -> tuple[list[DotLine], figures.Table]:
     names = [f"{metric} {title}" for metric, title in METRICS.items()]
     values = [[_deviation(row, metric, source.standard) for metric in METRICS] for row in source.chosen]
     lines = [
@@ -80,7 +80,7 @@ def _deviations(source: figures.Source) -> tuple[list[Line], figures.Table]:
     return figures.by_category(source, names, values), figures.Table(["Model", *names], lines)
 
 
-def _dots(source: figures.Source) -> figures.Drawing:
+def _dots(source: figures.FigureInput) -> figures.DrawnFigure:
     lines, table = _deviations(source)
     plot = DotPlot(lines, figures.ends_of(lines, zero=True), "standard deviations; lower is better")
     return figures.draw_chosen(source, "Eight metrics", plot, table)

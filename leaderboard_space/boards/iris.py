@@ -12,8 +12,8 @@ from fairspace.leaderboard_space.boards.words import shortened, visibility
 from fairspace.metrics.iris_score.standards import STANDARDS
 from fairspace.submissions import plotting
 from fairspace.submissions.benchmarks.words import words_of
-from fairspace.submissions.drawing.dots import DotPlot, Line, Map, Point
-from fairspace.submissions.drawing.space import Stem, radar, space
+from fairspace.submissions.drawing.dots import DotLine, DotPlot, Map, Point
+from fairspace.submissions.drawing.space import SpacePoint, radar, space
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
@@ -43,7 +43,7 @@ def _reach(rows: Iterable[Row], scores: Sequence[str], level: float) -> tuple[fl
     return reach, f"Drawn as arrows at the end of an axis: {', '.join(beyond[:5])}{more}." if beyond else ""
 
 
-def _in_space(source: figures.Source) -> tuple[list[Row], str, figures.Table]:
+def _in_space(source: figures.FigureInput) -> tuple[list[Row], str, figures.Table]:
     """The rows with all three scores of a task, a note on the others, and their numbers."""
     tasks = [[f"{axis}_{task}" for axis in AXES] for task in TASKS]
     some, note = source.some(MOST, "space", lambda row: any(figures.has_number(row, *names) for names in tasks))
@@ -51,10 +51,10 @@ def _in_space(source: figures.Source) -> tuple[list[Row], str, figures.Table]:
     return rows, note, figures.values_table(rows, SECTORS)
 
 
-def draw_map(across: str, up: str) -> Callable[[figures.Source], figures.Drawing]:
+def draw_map(across: str, up: str) -> Callable[[figures.FigureInput], figures.DrawnFigure]:
     """A figure of two of the three dimensions."""
 
-    def draw(source: figures.Source) -> figures.Drawing:
+    def draw(source: figures.FigureInput) -> figures.DrawnFigure:
         rows, note, table = _in_space(source)
         chosen = {row.entry for row in source.chosen}
         points = []
@@ -69,20 +69,20 @@ def draw_map(across: str, up: str) -> Callable[[figures.Source], figures.Drawing
                 point = Point(x.value, y.value, plain(row.model), text, source.href(row), *look, *ends)
                 points.append((row.entry not in chosen, row.provenance == "baseline", point))
         if not points:
-            return figures.Drawing(None, table, "No model has both scores under this standard.")
+            return figures.DrawnFigure(None, table, "No model has both scores under this standard.")
         level = tau(source.standard)
         reach, beyond = _reach(rows, [f"{axis}_{task}" for axis in (across, up) for task in TASKS], level)
         ordered = [point for *_, point in sorted(points, key=lambda entry: entry[:2])]
         corners = _corners(across, up)
         plane = Map(ordered, AXES[across], AXES[up], (0, reach), (0, reach), (), (level, level), corners, _KEYS)
-        return figures.Drawing(
+        return figures.DrawnFigure(
             partial(plane.draw, title=f"{AXES[across]} and {AXES[up]}"), table, f"{note} {beyond}".strip()
         )
 
     return draw
 
 
-def _space(source: figures.Source) -> figures.Drawing:
+def _space(source: figures.FigureInput) -> figures.DrawnFigure:
     """Both tasks of every model in three dimensions."""
     rows, note, table = _in_space(source)
     chosen, stems = {row.entry for row in source.chosen}, []
@@ -93,15 +93,15 @@ def _space(source: figures.Source) -> figures.Drawing:
             text = "; ".join(f"{axis} {figures.told(row, value, 1)}" for axis, value in zip(AXES, values, strict=True))
             look = (_COLOURS[task], figures.SYMBOLS[visibility(row)])
             place = (numbers[0], numbers[1], numbers[2])
-            stem = Stem(place, plain(row.model), f"{_named(row, task)}: {text}", source.href(row), *look)
+            stem = SpacePoint(place, plain(row.model), f"{_named(row, task)}: {text}", source.href(row), *look)
             stems.append((row.entry not in chosen, row.provenance == "baseline", stem))
     if not stems:
-        return figures.Drawing(None, table, "No model has all three scores of a task under this standard.")
+        return figures.DrawnFigure(None, table, "No model has all three scores of a task under this standard.")
     level = tau(source.standard)
     reach, beyond = _reach(rows, list(SECTORS), level)
     ordered = [stem for *_, stem in sorted(stems, key=lambda entry: entry[:2])]
     draw = partial(space, title=SPACE, stems=ordered, axes=("IFS", "RFS", "BIS"), reach=reach, level=level, keys=_KEYS)
-    return figures.Drawing(draw, table, f"{note} {beyond.replace('as arrows ', '')}".strip())
+    return figures.DrawnFigure(draw, table, f"{note} {beyond.replace('as arrows ', '')}".strip())
 
 
 SPACE = "The fairness space: three dimensions, two tasks"
@@ -145,14 +145,14 @@ def _beyond(rows: Sequence[Row], top: float) -> str:
     return f"Beyond the end of the axis ({top:.0f}): {', '.join(beyond)}." if beyond else ""
 
 
-def _sectors(source: figures.Source) -> list[Line]:
+def _sectors(source: figures.FigureInput) -> list[DotLine]:
     rows = with_errors(source.chosen, source.standard)
     return figures.by_category(
         source, list(SECTORS.values()), [[figures.value_of(row, name) for name in SECTORS] for row in rows]
     )
 
 
-def _dots(source: figures.Source) -> figures.Drawing:
+def _dots(source: figures.FigureInput) -> figures.DrawnFigure:
     level, lines = tau(source.standard), _sectors(source)
     high = min(TOP, max(figures.ends_of(lines, zero=True)[1], 1.25 * level))
     plot = DotPlot(lines, (0.0, high), "sector score; higher is better", {level: f"threshold {level:.0f}"})
@@ -160,7 +160,7 @@ def _dots(source: figures.Source) -> figures.Drawing:
     return figures.draw_chosen(source, "Six sectors", plot, table, _beyond(source.chosen, TOP))
 
 
-def _radar(source: figures.Source) -> figures.Drawing:
+def _radar(source: figures.FigureInput) -> figures.DrawnFigure:
     """The chosen models with all six sectors that were measured like the first one."""
     table = figures.values_table(source.chosen, SECTORS)
     alike = [row for row in source.chosen if row.group == source.chosen[0].group]
@@ -171,11 +171,11 @@ def _radar(source: figures.Source) -> figures.Drawing:
     }
     notes = [f"{words}: {figures.names_of(rows)}." for words, rows in others.items() if rows]
     if not whole:
-        return figures.Drawing(None, table, " ".join(notes))
+        return figures.DrawnFigure(None, table, " ".join(notes))
     shown = replace(source, chosen=whole)
     keys, level = figures.keys_of(whole), tau(source.standard)
     draw = partial(radar, title="Six sectors around a circle", keys=keys, lines=_sectors(shown), top=TOP, ring=level)
-    return figures.Drawing(draw, table, " ".join(filter(None, [*notes, _beyond(whole, TOP)])))
+    return figures.DrawnFigure(draw, table, " ".join(filter(None, [*notes, _beyond(whole, TOP)])))
 
 
 _HOW_RADAR = (

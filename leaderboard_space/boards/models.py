@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import log
 
-from fairspace.leaderboard_space.boards.figures import Drawing, Figure, Source, dot, told
+from fairspace.leaderboard_space.boards.figures import DrawnFigure, Figure, FigureInput, dot, told
 from fairspace.leaderboard_space.boards.view import Column, part_of, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.state import Board, State
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
+from fairspace.submissions.drawing.dots import DotLine, DotPlot, dot_plots
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import CLASSES, ORDER, Facts, Row, RowClass
@@ -36,7 +36,7 @@ def slug_of(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Model:
+class BoardModel:
     """A model of a name and its rows, `rows`: benchmark -> rows by evidence, the best first; none is a baseline."""
 
     slug: str
@@ -63,19 +63,19 @@ class Model:
         return next(scored, rows[0] if rows else None)
 
 
-def find_model(state: State, slug: str) -> Model | None:
+def find_model(state: State, slug: str) -> BoardModel | None:
     """The model of a slug, under the default standards; None if no row has its name."""
     rows = {name: named for name in VIEWS if (named := _by_slug(state, name).get(slug))}
     return _model(slug, rows) if rows else None
 
 
-def known_models(state: State) -> list[Model]:
+def known_models(state: State) -> list[BoardModel]:
     """The models that we or a paper ran: those with the best evidence and the most tests first, then by name."""
     boards = {name: _by_slug(state, name) for name in VIEWS}
     slugs = {slug for board in boards.values() for slug, rows in board.items() if rows[0].row_class in KNOWN}
     models = [_model(slug, {name: board[slug] for name, board in boards.items() if slug in board}) for slug in slugs]
 
-    def place(model: Model) -> tuple[int, int, str]:
+    def place(model: BoardModel) -> tuple[int, int, str]:
         shown = [row for name in VIEWS if (row := model.shown(name))]
         return min(ORDER[row.row_class] for row in shown), -len(shown), model.slug
 
@@ -111,9 +111,9 @@ def place_of(rows: Board, benchmark: str, standard: str, row: Row, column: Colum
     return None if last <= first else lambda number: min(max((away(number) - first) / (last - first), 0.0), 1.0)
 
 
-def _model(slug: str, rows: Mapping[str, Sequence[Row]]) -> Model:
+def _model(slug: str, rows: Mapping[str, Sequence[Row]]) -> BoardModel:
     best = min((rows_of[0] for rows_of in rows.values()), key=_evidence)
-    return Model(slug, plain(best.model), rows)
+    return BoardModel(slug, plain(best.model), rows)
 
 
 def _evidence(row: Row) -> int:
@@ -133,7 +133,7 @@ def _by_slug(state: State, benchmark: str) -> Mapping[str, Sequence[Row]]:
     return board.get_or_make("models", grouped)
 
 
-def _draw_scale(source: Source) -> Drawing:
+def _draw_scale(source: FigureInput) -> DrawnFigure:
     """The ranked score of each chosen row and its parts, a plot for each row: protocols have axes of their own."""
     bench, plots, cells = find_benchmark(source.benchmark), [], []
     board = source.state.board(source.benchmark, source.standard)
@@ -149,12 +149,12 @@ def _draw_scale(source: Source) -> Drawing:
                 place(mark.value),
                 ends_from_ideal(place, bench.ideal(column.score, source.standard), mark.interval),
             )
-            lines.append(Line(column.header, [replace(mark, value=at, interval=ends, bounds=None)]))
+            lines.append(DotLine(column.header, [replace(mark, value=at, interval=ends, bounds=None)]))
             cells.append([head, column.header, told(row, column.of(row), column.digits), number(at, 2)])
         plots += [DotPlot(lines, (0.0, 1.0), levels={0.0: "random", 1.0: "stereotype"}, heading=head)] if lines else []
     draw = partial(dot_plots, title=SCALE.title, plots=plots) if plots else None
     note = "" if plots else "No score lies between random and stereotyped answers of its protocol."
-    return Drawing(draw, Table(["Row", "Score", "Value", "Place"], cells), note)
+    return DrawnFigure(draw, Table(["Row", "Score", "Value", "Place"], cells), note)
 
 
 SCALE = Figure(

@@ -14,7 +14,7 @@ from fairspace.leaderboard_space.boards.view import Column, Slice, View
 from fairspace.leaderboard_space.boards.words import value_text
 from fairspace.metrics.stereotypical_association.formula import occupations_aligned
 from fairspace.submissions.benchmarks.stereotypical_bias.about import SCENARIOS, TOPS, official
-from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
+from fairspace.submissions.drawing.dots import DotLine, DotPlot, dot_plots
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import INK, number, share_text
 from fairspace.submissions.results.row import Row
@@ -41,13 +41,13 @@ LABOUR_SOURCE = (
 )
 
 
-def _evidence(source: figures.Source, row: Row, name: str) -> Mapping[str, Any]:
+def _evidence(source: figures.FigureInput, row: Row, name: str) -> Mapping[str, Any]:
     full = source.full(row)
     value = full.values.get(name) if full is not None else None
     return value.evidence if value is not None else {}
 
 
-def _labour(source: figures.Source) -> figures.Drawing:
+def _labour(source: figures.FigureInput) -> figures.DrawnFigure:
     shares = official()
     drawn: list[tuple[Row, list[Value | None]]] = []
     absent, aligned = [], []
@@ -73,7 +73,7 @@ def _labour(source: figures.Source) -> figures.Drawing:
     if absent:
         note = f"Not drawn, because the paper does not print values by occupation: {', '.join(absent)}. {note}"
     if not drawn:
-        return figures.Drawing(None, table, note)
+        return figures.DrawnFigure(None, table, note)
     shown = [row for row, _ in drawn]
     titles = [f"women picked as {name}" for name in shares]
     dots = figures.by_category(replace(source, chosen=tuple(shown)), titles, [values for _, values in drawn], 1, 100.0)
@@ -83,7 +83,7 @@ def _labour(source: figures.Source) -> figures.Drawing:
     ]
     plot = DotPlot(with_shares, (0.0, 102.0), "women, %", {50.0: "even"}, share=0.34)
     keys = figures.keys_of(shown) | {"share of women who work in it": (INK, "tick")}
-    return figures.Drawing(
+    return figures.DrawnFigure(
         partial(dot_plots, title="Picks beside labour statistics", plots=[plot], keys=keys), table, note
     )
 
@@ -109,7 +109,7 @@ def _women(name: str, counts: Mapping[str, Any] | None) -> Value | None:
     return measured(name, women / valid, low=women / offered, high=high, expected=offered, valid=valid)
 
 
-def _wins(source: figures.Source) -> figures.Drawing:
+def _wins(source: figures.FigureInput) -> figures.DrawnFigure:
     pictures: list[figures.Matrix] = []
     lines, absent = [], []
     for row in source.chosen:
@@ -127,11 +127,11 @@ def _wins(source: figures.Source) -> figures.Drawing:
     table = figures.Table(["Model", "Asked for", "Picked", *(f"over {group}, %" for group in RACES)], lines)
     note = f"Not drawn, because the paper does not print them: {'; '.join(absent)}." if absent else ""
     if not pictures:
-        return figures.Drawing(None, table, note)
-    return figures.Drawing(partial(figures.matrices, RACES, pictures, "Who is picked over whom"), table, note)
+        return figures.DrawnFigure(None, table, note)
+    return figures.DrawnFigure(partial(figures.matrices, RACES, pictures, "Who is picked over whom"), table, note)
 
 
-def _lines(source: figures.Source) -> list[Line]:
+def _lines(source: figures.FigureInput) -> list[DotLine]:
     rows = with_errors(source.chosen, source.standard)
     columns = _columns("_na_filtered")
     values = [[_share(figures.value_of(row, c.score), TOPS[c.score.split("_")[0]]) for c in columns] for row in rows]
@@ -150,12 +150,12 @@ def _share(value: Value | None, top: float) -> Value | None:
 _SHORT = ("Gender occ.", "Gender desc.", "Gender pers.", "Race occ.", "Race desc.", "Race pers.")
 
 
-def _scores(source: figures.Source) -> figures.Drawing:
+def _scores(source: figures.FigureInput) -> figures.DrawnFigure:
     plot = DotPlot(_lines(source), (0.0, 102.0), "share of the maximum, %; lower is better")
     return figures.draw_chosen(source, "Six scores", plot, _six(source))
 
 
-def _six(source: figures.Source) -> figures.Table:
+def _six(source: figures.FigureInput) -> figures.Table:
     return figures.values_table(source.chosen, {c.score: c.header for c in _columns("_na_filtered")}, 4)
 
 

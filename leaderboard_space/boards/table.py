@@ -32,7 +32,7 @@ Key = float | str | None
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """Content of a cell, as plain text.
 
     Args:
@@ -68,7 +68,7 @@ class BoardColumn:
     key: str
     header: str
     sort_by: Callable[[Row], Key]
-    cell: Callable[[Row], Cell]
+    cell: Callable[[Row], TableCell]
     numeric: bool = False
     falling: bool = False
     total: bool = False
@@ -93,9 +93,9 @@ class TableColumns:
         return (total, *(column for column in known if wide or column in first or column in self.fixed))
 
 
-RANK = BoardColumn("rank", "Rank", lambda row: None, lambda row: Cell(number(row.rank, 0)), True)
+RANK = BoardColumn("rank", "Rank", lambda row: None, lambda row: TableCell(number(row.rank, 0)), True)
 """The rank; `board.js` sorts by the board's order."""
-MODEL = BoardColumn("model", "Model", lambda row: plain(row.model).casefold(), lambda row: Cell(plain(row.model)))
+MODEL = BoardColumn("model", "Model", lambda row: plain(row.model).casefold(), lambda row: TableCell(plain(row.model)))
 
 
 def numbers_of(column: Column, row: Row, ranked: bool = False) -> ThreeNumbers:
@@ -114,14 +114,14 @@ def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool, wo
     numbers = (column.number(row) for row in rows) if column.signed else ()
     largest = max((abs(n) for n in numbers if n is not None), default=0.0)
 
-    def cell(row: Row) -> Cell:
+    def cell(row: Row) -> TableCell:
         three = numbers_of(column, row)
         strength = 0
         if column.signed and three.value is not None and largest:
             strength = round(100 * max(-1.0, min(1.0, three.value / largest)))
         known = row.provenance == "published" and three.interval_text not in ("printed", NOTHING)
         word = three.interval_text if known else ""
-        return Cell(
+        return TableCell(
             three.value_text,
             three.missing_text.rpartition(": ")[2] or word,
             notes.get((row.entry, column.score)),
@@ -143,14 +143,14 @@ OUTSIDE = 7.0
 
 
 @dataclass(frozen=True)
-class Scale:
+class ColumnScale:
     """The scale of a column's lines, or of a small chart."""
 
     least: float
     most: float
 
     @classmethod
-    def of(cls, numbers: Mapping[str, float], rows: Iterable[Row], *lines: float | None) -> Scale:
+    def of(cls, numbers: Mapping[str, float], rows: Iterable[Row], *lines: float | None) -> ColumnScale:
         """The range of the numbers (entry -> number) and lines; baselines and outliers do not count."""
         rows = [row for row in rows if row.entry in numbers]
         rows = [row for row in rows if row.row_class != "baseline"] or rows
@@ -183,7 +183,7 @@ class Strip:
     cut: bool = False
 
 
-def strip(value: Value | None, scale: Scale) -> Strip | None:
+def strip(value: Value | None, scale: ColumnScale) -> Strip | None:
     """The value on a scale; None without a number."""
     if value is None or value.value is None or scale.most == scale.least:
         return None
@@ -226,10 +226,10 @@ def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
 def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> BoardColumn:
     scales = scales_of(column, rows)
 
-    def cell(row: Row) -> Cell:
+    def cell(row: Row) -> TableCell:
         three = numbers_of(column, row, ranked=True)
         facts = {"Source": plain(row.source)} if row.result is None else facts_of(column, row)
-        return Cell(
+        return TableCell(
             three.value_text,
             three.missing_text.rpartition(": ")[2],
             note=notes.get((row.entry, column.score)),
@@ -252,22 +252,22 @@ def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> Board
     )
 
 
-def scales_of(column: Column, rows: Sequence[Row]) -> dict[tuple[str, str], Scale]:
+def scales_of(column: Column, rows: Sequence[Row]) -> dict[tuple[str, str], ColumnScale]:
     """Cohort and group -> the scale of its lines; numbers of different protocols do not compare."""
     numbers = {row.entry: number for row in rows if (number := column.number(row)) is not None}
     ideal = next((ideal.number for row in rows if (ideal := ideal_of(row, column.score))), None)
     parts: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         parts.setdefault((row.cohort, row.group), []).append(row)
-    return {key: Scale.of(numbers, members, 0.0, ideal) for key, members in parts.items()}
+    return {key: ColumnScale.of(numbers, members, 0.0, ideal) for key, members in parts.items()}
 
 
 def _chance(column: Column, up: bool) -> BoardColumn:
     """The end of what fair models show by chance, and the verdict."""
 
-    def cell(row: Row) -> Cell:
+    def cell(row: Row) -> TableCell:
         three = numbers_of(column, row)
-        return Cell(three.chance_limit.rstrip("*?"), three.verdict.removesuffix(" with this many answers"))
+        return TableCell(three.chance_limit.rstrip("*?"), three.verdict.removesuffix(" with this many answers"))
 
     def key(row: Row) -> float | None:
         value = column.of(row)
@@ -277,11 +277,11 @@ def _chance(column: Column, up: bool) -> BoardColumn:
 
 
 def _label(name: str, header: str, notes: Notes) -> BoardColumn:
-    def cell(row: Row) -> Cell:
+    def cell(row: Row) -> TableCell:
         code = row.labels.get(name)
         if not code:
-            return Cell("–")
-        return Cell(plain(code), ARCHETYPES.get(code, ""), notes.get((row.entry, name)))
+            return TableCell("–")
+        return TableCell(plain(code), ARCHETYPES.get(code, ""), notes.get((row.entry, name)))
 
     return BoardColumn(name, header, lambda row: row.labels.get(name) or None, cell)
 
@@ -294,13 +294,13 @@ def _text(key: str, header: str, of: Callable[[Row], str]) -> BoardColumn:
         key,
         header,
         lambda row: text(row).casefold() or None,
-        lambda row: Cell(text(row) or "–"),
+        lambda row: TableCell(text(row) or "–"),
     )
 
 
 def _about() -> tuple[BoardColumn, ...]:
-    def size(row: Row) -> Cell:
-        return Cell("–" if row.facts.parameters is None else f"{row.facts.parameters:g}")
+    def size(row: Row) -> TableCell:
+        return TableCell("–" if row.facts.parameters is None else f"{row.facts.parameters:g}")
 
     return (
         BoardColumn("parameters", "Parameters, 10⁹", lambda row: row.facts.parameters, size, True, True),

@@ -52,7 +52,7 @@ _SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
 _CARDS = re.compile(r'\s*<meta\s+(property="og:|name="twitter:)[^>]*>')
 
 
-class Gate:
+class GradioGate:
     """An application that passes needed requests to Gradio and adds header and footer to its pages."""
 
     def __init__(self, space: Space) -> None:

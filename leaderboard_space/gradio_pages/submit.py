@@ -23,7 +23,7 @@ from starlette.types import Message, Receive
 from fairspace.leaderboard_space.api import data
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.log_state import LoggedSubmission
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
 from fairspace.leaderboard_space.pages.submission import standing
 from fairspace.leaderboard_space.space import Space
@@ -265,7 +265,7 @@ def _raised(request: gr.Request) -> Iterator[None]:
         raise gr.Error(str(noted(request, error)), print_exception=False) from error
 
 
-def _accept(space: Space, sent: Any, user: User, organisation: str) -> Submission:
+def _accept(space: Space, sent: Any, user: User, organisation: str) -> LoggedSubmission:
     """Accept the uploaded file that a checked call names, and delete it."""
     if not isinstance(sent, dict):
         mend = "choose a .zip file and wait until it is uploaded"

@@ -46,7 +46,7 @@ _PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
 
 
 @dataclass(frozen=True)
-class Ended:
+class ChildEnd:
     """End of a child.
 
     Args:
@@ -71,7 +71,7 @@ def run_child(
     limits: JobLimits,
     halt: threading.Event | None = None,
     settings: Mapping[str, str] | None = None,
-) -> Ended:
+) -> ChildEnd:
     """Run `python -m module arguments` in its folder until it ends, without secrets in the environment.
 
     If it exceeds `limits`, or `halt` is set, it is killed with all its processes.
@@ -109,7 +109,7 @@ def run_child(
     if reason is None and not halted:
         reason = _words(process.returncode)
     killed = not beyond and not halted and -process.returncode in _FROM_OUTSIDE
-    return Ended(reason or "", watched.output(), halted, time.monotonic() - begun, beyond, killed)
+    return ChildEnd(reason or "", watched.output(), halted, time.monotonic() - begun, beyond, killed)
 
 
 class _Watched:
@@ -268,7 +268,7 @@ _NICE = 10
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ChildOutcome:
     """Outcome of a child process: a result, faults or a reason; final if another try would end the same.
 
     `ours`: whether the Space is the cause, and not the file. `identity`: see `read_identity`.
@@ -311,20 +311,20 @@ def scratch(settings: Settings, name: str) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def read_outcome(ended: Ended, folder: Path, secret: str = "") -> Outcome:
+def read_outcome(ended: ChildEnd, folder: Path, secret: str = "") -> ChildOutcome:
     """The outcome written by a child process. The secret hides which answers are compared."""
     if ended.reason:
         _LOG.warning("a child ended: it %s", ended.reason, extra={"output": ended.output})
-        return Outcome(reason=ended.reason, final=ended.beyond)
+        return ChildOutcome(reason=ended.reason, final=ended.beyond)
     try:
         if faults := read_faults(folder):
-            return Outcome(faults=faults)
+            return ChildOutcome(faults=faults)
         result = load_result(folder / RESULT)
         revision = result.signature.get("dataset_revision", "")
-        return Outcome(result=result, identity=read_identity(folder, result.benchmark, revision, secret))
+        return ChildOutcome(result=result, identity=read_identity(folder, result.benchmark, revision, secret))
     except (UsageError, ValueError, TypeError) as error:
         _LOG.warning("a child left no outcome: %s", error, extra={"output": ended.output})
-        return Outcome(reason="ended without a result")
+        return ChildOutcome(reason="ended without a result")
 
 
 def read_faults(folder: Path) -> tuple[Fault, ...]:

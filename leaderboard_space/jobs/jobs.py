@@ -19,8 +19,15 @@ from typing import Any, Literal, TypeVar
 
 from fairspace.leaderboard_space.events import Draft, clock
 from fairspace.leaderboard_space.intake import User, add_result, result_draft
-from fairspace.leaderboard_space.jobs.child import Outcome, limits, read_outcome, run_child, scoring_settings, scratch
-from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.jobs.child import (
+    ChildOutcome,
+    limits,
+    read_outcome,
+    run_child,
+    scoring_settings,
+    scratch,
+)
+from fairspace.leaderboard_space.log_state import LoggedSubmission
 from fairspace.leaderboard_space.maintaining import verify
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
@@ -63,7 +70,7 @@ class Record:
     reason: str = ""
 
 
-def waiting(state: State, job: Job) -> Submission | None:
+def waiting(state: State, job: Job) -> LoggedSubmission | None:
     """The submission of a job, if it still waits."""
     submission = state.submission(job.id)
     return submission if submission and submission.attempt == job.attempt and submission.outcome == "waiting" else None
@@ -110,25 +117,25 @@ class Attempt:
             raise
         except Exception:  # noqa: BLE001 - whatever breaks in a worker, the submitter did not cause it
             _LOG.exception("a job was interrupted by an error of this Space", extra={**about, "code": "OUR_FAULT"})
-            outcome = Outcome(reason=INTERRUPTED, ours=True)
+            outcome = ChildOutcome(reason=INTERRUPTED, ours=True)
             if tries >= self.settings.tries:
                 self._end(submission, outcome, tries, 0.0)
                 return
         self.records[self.job] = Record(tries, clock(), outcome.reason)
         _LOG.warning("a job is to be tried again: it %s", outcome.reason, extra=about)
 
-    def _submission(self) -> Submission | None:
+    def _submission(self) -> LoggedSubmission | None:
         self.state.refresh()
         return waiting(self.state, self.job)
 
-    def _score(self, submission: Submission) -> tuple[Outcome, float]:
+    def _score(self, submission: LoggedSubmission) -> tuple[ChildOutcome, float]:
         path = submission_path(submission.sha256)
         try:
             with ExitStack() as opened:
                 file = self._insist(lambda: opened.enter_context(self.state.storage.local(path)))
                 with file.open("rb") as stream:
                     if hashlib.file_digest(stream, "sha256").hexdigest() != submission.sha256:
-                        return Outcome(reason=_TORN, final=True, ours=True), 0.0
+                        return ChildOutcome(reason=_TORN, final=True, ours=True), 0.0
                 name = f"{self.job.id}-{self.job.attempt}"
                 folder = self._insist(lambda: opened.enter_context(scratch(self.settings, name)))
                 ended = run_child(
@@ -145,9 +152,9 @@ class Attempt:
                     raise ChildKilledError(f"the child {ended.reason}")
                 return read_outcome(ended, folder, self.settings.secret), ended.seconds
         except StorageError as error:
-            return Outcome(reason=f"could not be read: {error.what}", ours=True), 0.0
+            return ChildOutcome(reason=f"could not be read: {error.what}", ours=True), 0.0
 
-    def _end(self, submission: Submission, outcome: Outcome, tries: int, seconds: float) -> None:
+    def _end(self, submission: LoggedSubmission, outcome: ChildOutcome, tries: int, seconds: float) -> None:
         job = {"id": self.job.id, "attempt": self.job.attempt, "tries": tries}
         key = f"ended:{self.job.id}:{self.job.attempt}"
         if self._insist(self._submission) is None:
@@ -176,7 +183,7 @@ class Attempt:
         )
         _LOG.log(logging.ERROR if outcome.ours else logging.INFO, "a job ended", extra=about)
 
-    def _with_own_names(self, submission: Submission, outcome: Outcome) -> Outcome:
+    def _with_own_names(self, submission: LoggedSubmission, outcome: ChildOutcome) -> ChildOutcome:
         """The outcome, refused if the result names a model reserved for others."""
         if outcome.result is None:
             return outcome
@@ -185,9 +192,9 @@ class Attempt:
         faults = taken_names(model, organisation, accounts)
         if not owner_of(model, accounts):
             faults += look_alikes(model, self.state.models_of_others(submission.user))
-        return Outcome(faults=tuple(faults)) if faults else outcome
+        return ChildOutcome(faults=tuple(faults)) if faults else outcome
 
-    def _same(self, submission: Submission, draft: Draft) -> bool:
+    def _same(self, submission: LoggedSubmission, draft: Draft) -> bool:
         """Whether the result was in the log before, except from an interrupted try of this job."""
         event = self.state.storage.find(draft.key)
         if event is None:
@@ -282,7 +289,7 @@ class Jobs:
             halt.set()
         _join(threads, _KILL_SECONDS)
 
-    def progress(self, submission: Submission) -> Progress:
+    def progress(self, submission: LoggedSubmission) -> Progress:
         """Progress of a submission."""
         if submission.outcome != "waiting":
             return Progress("ended", tries=submission.tries, since=submission.ended)
@@ -397,10 +404,10 @@ def _join(threads: list[threading.Thread], seconds: float) -> None:
         thread.join(max(until - time.monotonic(), 0))
 
 
-def fair_order(submissions: Iterable[Submission]) -> list[Submission]:
+def fair_order(submissions: Iterable[LoggedSubmission]) -> list[LoggedSubmission]:
     """The waiting submissions, the next one first: accounts take turns, and each is served in its order."""
     turns: Counter[str] = Counter()
-    order: list[tuple[int, int, Submission]] = []
+    order: list[tuple[int, int, LoggedSubmission]] = []
     waiting = (submission for submission in submissions if submission.outcome == "waiting")
     for place, submission in enumerate(sorted(waiting, key=lambda submission: submission.accepted)):
         turns[submission.user.casefold()] += 1

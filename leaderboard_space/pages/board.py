@@ -36,7 +36,7 @@ router = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """Rows under one heading, of one class and rank group, as lines of the table. `means`: ends of its bars."""
 
     title: str
@@ -121,12 +121,12 @@ class _Lines:
     table: BoardTable
     columns: Sequence[BoardColumn]
 
-    def parts(self, rows: Sequence[Row]) -> list[Part]:
+    def parts(self, rows: Sequence[Row]) -> list[TablePart]:
         """The rows under their headings."""
         view = VIEWS[self.query.benchmark]
         grouped = [(about, list(of)) for about, of in groupby(rows, lambda row: (*row.ranked_with, row.rank is None))]
         groups = {row_class: {group for (of, _, group, _), _ in grouped if of == row_class} for row_class in CLASSES}
-        parts: list[Part] = []
+        parts: list[TablePart] = []
         for (row_class, cohort, group, is_unranked), members in grouped:
             about = CLASSES[row_class]
             unranked = is_unranked and row_class not in ("baseline", "submitted")
@@ -137,7 +137,7 @@ class _Lines:
                 group if len(groups[row_class]) > 1 else "",
             )
             means = f"{self.table.span_of(members)} {about.means}"
-            parts.append(Part(" · ".join(filter(None, of)), means, [*map(self.line, members)]))
+            parts.append(TablePart(" · ".join(filter(None, of)), means, [*map(self.line, members)]))
         return parts
 
     def line(self, row: Row) -> Markup:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.figures import TIERS, Drawing, Figure, Place, Source, note
+from fairspace.leaderboard_space.boards.figures import TIERS, DrawnFigure, Figure, FigureInput, Place, note
 from fairspace.leaderboard_space.boards.models import SCALE
 from fairspace.leaderboard_space.boards.table import slug
 from fairspace.leaderboard_space.boards.view import View, total_of
@@ -29,7 +29,7 @@ class Placed:
 
     about: Figure
     address: str
-    drawing: Drawing
+    drawing: DrawnFigure
 
 
 FIGURES: dict[tuple[str, str], Figure] = {
@@ -49,7 +49,7 @@ def find_figure(benchmark: str, name: str) -> Figure:
 
 def draw_figure(
     state: State, benchmark: str, standard: str, name: str, models: Sequence[str] = (), table: str = ""
-) -> Drawing:
+) -> DrawnFigure:
     """A figure of chosen models, among the rows of a table, by default the first table with these models.
 
     The board caches it. SpaceError UNKNOWN_PAGE, BAD_PARAMETER or UNKNOWN_ENTRY.
@@ -59,7 +59,7 @@ def draw_figure(
     check_choice("table", table, ("", *map(slug, view.slices)))
     rows = board_of(state, benchmark, standard)
 
-    def draw() -> Drawing:
+    def draw() -> DrawnFigure:
         chosen, missing = chosen_rows(rows, models)
         if missing:
             expected = "entries of rows on this board"
@@ -70,7 +70,7 @@ def draw_figure(
         of = table or _table_of(view, chosen)
         group = chosen[0].group if chosen else None
         kept = rows.get_or_make(("rows", of, group or ""), lambda: _kept_by(view, of, rows, group))
-        return figure.draw(Source(state, benchmark, standard, kept, chosen))
+        return figure.draw(FigureInput(state, benchmark, standard, kept, chosen))
 
     return rows.get_or_make(("figure", name, table, *models), draw)
 

@@ -16,7 +16,7 @@ from fairspace.leaderboard_space.boards.view import Column, View, fair_of, part_
 from fairspace.leaderboard_space.boards.views import VIEWS, chosen_standard, named_standard
 from fairspace.leaderboard_space.boards.words import behind, provenance_of, row_address, shown
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.log_state import Entry
+from fairspace.leaderboard_space.log_state import LoggedRow
 from fairspace.leaderboard_space.pages.figures import place_figures
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.state import UNSHOWN, State
@@ -201,14 +201,14 @@ async def over_tests(request: Request, slug: str) -> Response:
 
 
 @dataclass(frozen=True)
-class Run:
+class RowSummary:
     """A row on a model's page: in short, what is not known, its address, log entry, and some of its answers."""
 
     row: Row
     address: str
     short: Sequence[InShort]
     unknown: Mapping[str, Sequence[str]]
-    logged: Entry | None
+    logged: LoggedRow | None
     items: Mapping[str, Sequence[Item]]
 
 
@@ -251,13 +251,13 @@ def _over_tests(request: Request, slug: str) -> Response:
     )
 
 
-def _run(state: State, view: View, row: Row, *, with_answers: bool = True) -> Run:
+def _run(state: State, view: View, row: Row, *, with_answers: bool = True) -> RowSummary:
     """A row, with its sentences and the first worst and typical answers of a few values."""
     full = state.readable(row.entry) if row.result is not None and with_answers else None
     few = islice(full.items.items(), FEW) if full else ()
     items = {name: [next(kind) for _, kind in groupby(of, lambda item: item.kind)] for name, of in few}
     short, unknown = in_short(view, row, _measured(row, full))
-    return Run(row, row_address(view.benchmark, row.entry), short, unknown, state.entry(row.entry), items)
+    return RowSummary(row, row_address(view.benchmark, row.entry), short, unknown, state.entry(row.entry), items)
 
 
 def answer_of(board: Sequence[Row], view: View, rows: Sequence[Row]) -> str:

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from markupsafe import Markup, escape
 
 from fairspace.builders.registry import paper
-from fairspace.leaderboard_space.boards.table import BoardColumn, Cell, Strip
+from fairspace.leaderboard_space.boards.table import BoardColumn, Strip, TableCell
 from fairspace.leaderboard_space.boards.view import remarks
 from fairspace.leaderboard_space.boards.views import VIEWS, draft_of, named_standard
 from fairspace.leaderboard_space.boards.words import linked, prose, provenance_of, shown, visibility
@@ -41,7 +41,7 @@ def fold(facts: Mapping[str, str], what: str) -> Markup:
     return Markup(f'<details class="fold">{about}\n<dl tabindex="0">{terms}</dl></details>\n')  # noqa: S704 escaped
 
 
-def cell_content(cell: Cell) -> Markup:
+def cell_content(cell: TableCell) -> Markup:
     """The content of a board's cell."""
     kind = "state" if cell.missing else "score"
     parts = [_span(kind, cell.text) if cell.missing or cell.facts else escape(cell.text)]

@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 
 from fairspace.leaderboard_space.api import data
 from fairspace.leaderboard_space.jobs.jobs import Progress
-from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.log_state import LoggedSubmission
 from fairspace.leaderboard_space.pages.model import value_lines
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.space import Space
@@ -28,7 +28,7 @@ RELOAD_SECONDS = 5
 class Standing:
     """A submission with its place in the queue, and its row, if there is one."""
 
-    submission: Submission
+    submission: LoggedSubmission
     progress: Progress
     row: Row | None = None
 
@@ -70,7 +70,7 @@ class Standing:
         return f"/model/{self.submission.benchmark}/{self.submission.entry}"
 
 
-def standing(space: Space, submission: Submission) -> Standing:
+def standing(space: Space, submission: LoggedSubmission) -> Standing:
     """The current state of a submission."""
     return Standing(submission, space.jobs.progress(submission), data.submitted_row(space, submission))
 

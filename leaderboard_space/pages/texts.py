@@ -191,7 +191,7 @@ SCORED = "f0e1d2c3b4a59687"
 """Example entry of a row that was scored here, if this Space has none yet."""
 
 
-class Call(NamedTuple):
+class ApiCall(NamedTuple):
     """One call of the API, with an example."""
 
     method: str
@@ -216,7 +216,7 @@ def api_page(request: Request) -> Response:
     )
 
 
-def calls(document: Mapping[str, Any], address: str, scored: tuple[str, str]) -> list[Call]:
+def calls(document: Mapping[str, Any], address: str, scored: tuple[str, str]) -> list[ApiCall]:
     """Every call of an OpenAPI document. `scored`: benchmark and entry for calls without answers for printed rows."""
     found = []
     for path, operations in document["paths"].items():
@@ -229,7 +229,7 @@ def calls(document: Mapping[str, Any], address: str, scored: tuple[str, str]) ->
                 is_upload = path.endswith("/submissions")
                 words += ["--data-binary", "@my-submission.zip"] if is_upload else ["--json", '{"reason": "why"}']
             curl = shlex.join([*words, address + path.format_map(parts)])
-            found.append(Call(method.upper(), path, operation["description"], curl))
+            found.append(ApiCall(method.upper(), path, operation["description"], curl))
     return found
 
 

@@ -54,7 +54,7 @@ _PART = ".part-"
 
 
 @dataclass(frozen=True)
-class Answer:
+class PageAnswer:
     """The answer to a request for a public page: content, packed if it is `kept` as a file, and headers otherwise."""
 
     status: int
@@ -127,17 +127,17 @@ class Builder:
                 file.unlink(missing_ok=True)
             self._remember()
 
-    async def answer(self, address: str) -> Answer:
+    async def answer(self, address: str) -> PageAnswer:
         """The page of an address, which is a file from then on if it may be. Errors are answers, too."""
         path = unquote(address)
         async with self._making.setdefault(path, asyncio.Lock()):
             file, events = self.folder / f"{file_of(path)}{END}", self._events
             if path in self._files and file.is_file():  # made meanwhile
-                return Answer(200, file.read_bytes(), kept=True)
+                return PageAnswer(200, file.read_bytes(), kept=True)
             answer = await self._render(path)
             if answer.status != 200 or not file_of(path) or events != self._events:  # it may be of before the event
                 return answer
-            return Answer(200, self._write(path, answer.content), kept=True)
+            return PageAnswer(200, self._write(path, answer.content), kept=True)
 
     async def follow(self, number: int = 0) -> None:
         """Bring the folder up to the last event, which is not before `number`. StorageError: the log cannot be read."""
@@ -221,10 +221,10 @@ class Builder:
             entries |= {row.entry for row in board if slug_of(row.model) in slugs}
         return Changed(entries, slugs, gone, any(row.row_class == "baseline" for row in board if row.entry in entries))
 
-    async def _render(self, path: str) -> Answer:
+    async def _render(self, path: str) -> PageAnswer:
         async with self._places[path.endswith(WHOLE)]:
             answer = await self._client.get(quote(path))
-        return Answer(answer.status_code, answer.content, dict(answer.headers))
+        return PageAnswer(answer.status_code, answer.content, dict(answer.headers))
 
     def _write(self, path: str, content: bytes) -> bytes:
         packed = gzip.compress(content, PACKED, mtime=0)

@@ -17,7 +17,7 @@ from fairspace.leaderboard_space.jobs.jobs import add_shipped
 from fairspace.leaderboard_space.pages.rendering import ASSETS, ENVIRONMENT, asset
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.site.addresses import PAGE, TEXTS, file_of, is_public, media_type
-from fairspace.leaderboard_space.site.builder import FIRST, Answer, Builder, unpacked
+from fairspace.leaderboard_space.site.builder import FIRST, Builder, PageAnswer, unpacked
 from fairspace.leaderboard_space.space import Space
 
 DYNAMIC = ("/submit", "/queue")
@@ -67,7 +67,7 @@ def linked(text: str) -> Iterable[str]:
                 yield address.rstrip("/") or "/"
 
 
-def _content(answer: Answer) -> bytes:
+def _content(answer: PageAnswer) -> bytes:
     return unpacked(answer.content) if answer.kept else answer.content
 
 

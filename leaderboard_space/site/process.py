@@ -26,7 +26,7 @@ from starlette.routing import Route
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.logs import configure
 from fairspace.leaderboard_space.settings import Settings
-from fairspace.leaderboard_space.site.builder import END, Answer, Builder
+from fairspace.leaderboard_space.site.builder import END, Builder, PageAnswer
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.storage import HUB, StorageError
 
@@ -87,10 +87,10 @@ class BuilderProcess:
         await self._client.aclose()
         shutil.rmtree(self._socket.parent, ignore_errors=True)
 
-    async def answer(self, address: str) -> Answer:
+    async def answer(self, address: str) -> PageAnswer:
         """See `Builder.answer`. SpaceError BUILDER_GONE."""
         answer = await self._ask("GET", "/page", address)
-        return Answer(answer.status_code, answer.content, dict(answer.headers), KEPT in answer.headers)
+        return PageAnswer(answer.status_code, answer.content, dict(answer.headers), KEPT in answer.headers)
 
     async def follow(self, number: int = 0) -> None:
         """See `Builder.follow`. Without a builder no page of before that event is kept. SpaceError BUILDER_GONE."""

@@ -11,14 +11,14 @@ from functools import partial
 from pathlib import Path
 
 from fairspace.leaderboard_space.events import START, Draft, Event, clock, digest, digests, follow, sealed
-from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.log_state import LoggedSubmission
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import Storage, StorageError, local, submission_path, vouched_by
 from fairspace.submissions.errors import UsageError
 
 
 @dataclass(frozen=True)
-class Checked:
+class StoreCheck:
     """Result of a check, with the numbers of events, rows (withdrawn ones too) and accepted submissions.
 
     Args:
@@ -38,7 +38,7 @@ class Checked:
     unnamed: int = 0
 
 
-def check(storage: Storage, key: bytes = b"") -> Checked:
+def check(storage: Storage, key: bytes = b"") -> StoreCheck:
     """Fold the log and read its files; check `verified` events with the key. StorageError for a damaged log."""
     files = _files(storage.root) if isinstance(storage, local.LocalStorage) else []  # before the events of later ones
     state = State(storage, key)
@@ -57,7 +57,9 @@ def check(storage: Storage, key: bytes = b"") -> Checked:
     unnamed = [f"no event names {file}" for file in files if file not in named]
     snapshot = hashlib.sha256(state.snapshot()).hexdigest()
     counts = number, len(state.entries()), len(state.submissions())
-    return Checked(*counts, snapshot, tuple(faults), (*state.mendings(), *unnamed), max(len(unnamed) - state.lost, 0))
+    return StoreCheck(
+        *counts, snapshot, tuple(faults), (*state.mendings(), *unnamed), max(len(unnamed) - state.lost, 0)
+    )
 
 
 def _files(root: Path) -> list[str]:
@@ -76,7 +78,7 @@ def _forged(number: int) -> StorageError:
     return StorageError("STORE_CORRUPT", f"event {number} of the log, a verified row", what, expected, mend)
 
 
-def _check_submission(state: State, submission: Submission) -> None:
+def _check_submission(state: State, submission: LoggedSubmission) -> None:
     with state.submitted_file(submission) as file, file.open("rb") as stream:
         if hashlib.file_digest(stream, "sha256").hexdigest() != submission.sha256:
             path, mend = submission_path(submission.sha256), "put the file back from a backup"

@@ -34,7 +34,7 @@ from fairspace.builders.publishing.repository import Content
 from fairspace.builders.publishing.requests import FAILURES, Requests, TroubleError
 from fairspace.leaderboard_space.events import Draft, Event
 from fairspace.leaderboard_space.storage import StorageError, vouched_by, write_error
-from fairspace.leaderboard_space.storage.hub_files import Files, Mirror, Repository
+from fairspace.leaderboard_space.storage.hub_files import CachedFiles, Mirror, Repository
 
 _CODES = {"HUB_REFUSED": "STORE_REFUSED", "HUB_CONFLICT": "STORE_UNAVAILABLE", "HUB_UNAVAILABLE": "STORE_UNAVAILABLE"}
 _BATCH = 64
@@ -92,7 +92,7 @@ class HubStorage:
         folder = work / "hub" / repo_id.replace("/", "--")
         mend = "put the repository back to the commit before the one that changed the line"
         self._mirror = Mirror(folder, f"datasets/{repo_id}", mend)
-        self._files = Files(folder / "files")
+        self._files = CachedFiles(folder / "files")
         self._pace = Pace(commits_an_hour)
         self._syncing = threading.Lock()
         self._head: str | None = None

@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 
 from fairspace.leaderboard_space.events import Draft, Event
 from fairspace.leaderboard_space.storage import StorageError
-from fairspace.leaderboard_space.storage.log import Log
+from fairspace.leaderboard_space.storage.log import LogIndex
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoFile
@@ -31,7 +31,7 @@ _ABANDONED = 86_400.0
 """Age in seconds of a part whose writer is gone."""
 
 
-class Files:
+class CachedFiles:
     """A folder of copies of at most `room` bytes; the least recently used go first. A copy is complete or absent."""
 
     def __init__(self, folder: Path, room: int = ROOM) -> None:
@@ -199,7 +199,7 @@ class Mirror:
         folder.mkdir(parents=True, exist_ok=True)
         self._stream = (folder / f"{secrets.token_hex(8)}.jsonl").open("a+b")
         Path(self._stream.name).unlink()  # gone with the process
-        self.log = Log(where, mend)
+        self.log = LogIndex(where, mend)
 
     def add(self, lines: Sequence[bytes]) -> None:
         """Add the lines that follow. StorageError STORE_CORRUPT for the first wrong one; those before it stay.
@@ -231,7 +231,7 @@ class Mirror:
             return self.log.find(self._stream, key)
 
     def following(self, drafts: Sequence[Draft]) -> list[bytes]:
-        """See `Log.following`."""
+        """See `LogIndex.following`."""
         with self._lock:
             return self.log.following(drafts)
 

@@ -22,7 +22,7 @@ from typing import IO
 
 from fairspace.leaderboard_space.events import Draft, Event
 from fairspace.leaderboard_space.storage import HUB, Storage, StorageError, vouched_by, write_error
-from fairspace.leaderboard_space.storage.log import Log
+from fairspace.leaderboard_space.storage.log import LogIndex
 
 LOG = "events.jsonl"
 COUNT = "events.count"
@@ -43,7 +43,7 @@ class LocalStorage:
             "stop every process that uses the store; put the log back from a backup, "
             f"or run `fairspace store {self.root} --mend`, which keeps every sound event; then start again"
         )
-        self._log = Log(str(self.root / LOG), mend)
+        self._log = LogIndex(str(self.root / LOG), mend)
         self._tidied = False
         self._refused = 0
         """Bytes of the files that could not be written last."""

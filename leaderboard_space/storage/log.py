@@ -15,7 +15,7 @@ BATCH = 256
 """Events in memory at a time while a log is read."""
 
 
-class Log:
+class LogIndex:
     """Index of a log: key and offset of each event. `where` and `mend` (remedy) are for errors."""
 
     def __init__(self, where: str, mend: str) -> None:

@@ -21,7 +21,7 @@ Maker = Builder | BuilderProcess
 """The maker of a folder of public pages."""
 
 
-class Files:
+class PublicFiles:
     """Middleware within `Guard` that answers for public pages, the same to everybody.
 
     `follows`: whether each request waits for what has changed.

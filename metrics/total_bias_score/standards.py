@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
-class Cohort:
+class BiasCohort:
     """Origins of the distances of M1 to M8 and their scales: the standard deviations over a fixed set of models.
 
     Args:
@@ -30,7 +30,7 @@ class Cohort:
 MODELS = ("Qwen-3B", "Phi4", "Qwen-7B", "Janus", "Gemini", "GPT-4o")
 
 COHORTS = {
-    "llama": Cohort(
+    "llama": BiasCohort(
         "llama",
         MODELS,
         (
@@ -54,7 +54,7 @@ COHORTS = {
             0.05983704723849785,
         ),
     ),
-    "glm": Cohort(
+    "glm": BiasCohort(
         "glm",
         MODELS,
         (
@@ -78,7 +78,7 @@ COHORTS = {
             0.05020624131187942,
         ),
     ),
-    "mistral": Cohort(
+    "mistral": BiasCohort(
         "mistral",
         MODELS,
         (

@@ -110,7 +110,7 @@ _SAME_LENGTH = {
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedAnswer:
     """An answer after the first steps.
 
     Args:
@@ -136,7 +136,7 @@ class Prepared:
 
 
 @lru_cache(maxsize=8)
-def prepare(raw: str) -> Prepared:
+def prepare(raw: str) -> PreparedAnswer:
     """Take the first steps, in time proportional to the length, at most `HEAD + TAIL` characters."""
     if len(raw) <= HEAD + TAIL:
         text, skipped = raw, 0
@@ -167,7 +167,7 @@ def prepare(raw: str) -> Prepared:
     text = _MARKS.sub(blank, text)
     if ":" in text and (said := len(text) - len(text.lstrip())) < len(text):
         text = text[: said + 1] + _ASIDE.sub(blank, text[said + 1 :])
-    return Prepared(raw, text, cut_off, skipped)
+    return PreparedAnswer(raw, text, cut_off, skipped)
 
 
 def without_tokens(raw: str) -> str:
@@ -294,7 +294,7 @@ _MARK = re.compile(r'["{}\[\]\\]')
 
 
 @dataclass(frozen=True)
-class Found:
+class JsonPart:
     """A JSON object or list in a text, its (start, end), and the stage that read it."""
 
     value: Any
@@ -302,7 +302,7 @@ class Found:
     stage: Stage
 
 
-def values(text: str) -> list[Found]:
+def values(text: str) -> list[JsonPart]:
     """The outermost readable JSON objects and lists of a text, in order."""
     return [found for start, end in spans(text) if (found := _read(text, start, end)) is not None]
 
@@ -340,14 +340,14 @@ def spans(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-def _read(text: str, start: int, end: int) -> Found | None:
+def _read(text: str, start: int, end: int) -> JsonPart | None:
     part = text[start:end]
     if len(part) > LONGEST:
         return None
     stages: tuple[tuple[Stage, bool], ...] = (("json", True), ("json with line breaks", False))
     for stage, strict in stages:
         try:
-            return Found(json.loads(part, strict=strict, object_pairs_hook=_without_repeats), (start, end), stage)
+            return JsonPart(json.loads(part, strict=strict, object_pairs_hook=_without_repeats), (start, end), stage)
         except _RepeatedKeyError:
             return None
         except (ValueError, RecursionError):
@@ -362,7 +362,7 @@ def _read(text: str, start: int, end: int) -> Found | None:
         return None
     if not isinstance(value, (dict, list)) or not value or _loses_a_key(value, part):
         return None
-    return Found(value, (start, end), "repaired json")
+    return JsonPart(value, (start, end), "repaired json")
 
 
 def _loses_a_key(value: Any, part: str) -> bool:

@@ -72,7 +72,7 @@ def load_second(file: Path, submission: Submission) -> SecondReadings:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedAnswer:
     """An answer for a second reader.
 
     Args:
@@ -91,11 +91,11 @@ class Asked:
 
 def answers_to_read(
     submission: Submission, bench: Benchmark, rows: Sequence[ReadRows], known: Mapping[Key, str] | None = None
-) -> dict[str, list[Asked]]:
+) -> dict[str, list[AskedAnswer]]:
     """Task -> the answers for a second reader, or those that it has read (`known`), where answers are choices."""
     answered = [read.task for read in rows if read.rows.num_rows and "/" not in read.task]
     items = bench.items(submission.meta.dataset_revision, answered) if answered else {}
-    tasks: dict[str, list[Asked]] = {}
+    tasks: dict[str, list[AskedAnswer]] = {}
     for read in rows:
         if read.task not in items or bench.answers.label_lines(read.task, []) is None:
             continue
@@ -110,7 +110,7 @@ def answers_to_read(
             reading, choices = read.readings.distinct[read.readings.place[row]], choice_texts(line["choices"])
             rules = choice_text(reading.value, choices) if reading.outcome == "choice" else ""
             question = asked[len(tasks[read.task])]["prompt"]
-            tasks[read.task].append(Asked(keys[row], row, item, question, columns[2][row], choices, rules))
+            tasks[read.task].append(AskedAnswer(keys[row], row, item, question, columns[2][row], choices, rules))
     return tasks
 
 
@@ -123,7 +123,7 @@ def _drawn(read: ReadRows, keys: Sequence[Key], answers: Sequence[str | None], d
     return sorted([*unread, *chosen[: max(FEWEST, round(SHARE * len(chosen)))]])
 
 
-def agreement(second: SecondReadings, tasks: Mapping[str, Sequence[Asked]]) -> str:
+def agreement(second: SecondReadings, tasks: Mapping[str, Sequence[AskedAnswer]]) -> str:
     """A sentence for each task: agreement with the rules where these read a choice, and choices found elsewhere."""
     sentences = []
     for task, answers in tasks.items():

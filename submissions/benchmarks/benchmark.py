@@ -117,7 +117,7 @@ def scores_revision(standard: Any, revision: str) -> bool:
     return all(revision in revisions for revisions in standard.dataset_revisions.values())
 
 
-# Each benchmark's `benchmark.py` fills one `About`.
+# Each benchmark's `benchmark.py` fills one `BenchmarkWords`.
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Listing:
 
 
 @dataclass(frozen=True)
-class About:
+class BenchmarkWords:
     """The words of a benchmark that follow from its tables and standards; `words.toml` has all others.
 
     Args:
@@ -312,7 +312,7 @@ class TableScore:
 
 
 @dataclass(frozen=True)
-class Answers:
+class AnswerReading:
     """Readings of answers one by one.
 
     Args:
@@ -379,7 +379,7 @@ class AsAuthors:
 
 
 @dataclass(frozen=True)
-class Asking:
+class AskingOptions:
     """Questions beside the items of the tasks.
 
     Args:
@@ -455,7 +455,7 @@ class Benchmark:
     standards: Mapping[str, Any] = field(default_factory=lambda: {"inaugural": Standard()})
     score: Score = _DEFAULT
     baseline: Callable[[str, int, str], dict[str, pa.Table]] = _DEFAULT
-    about: Callable[[], About] = About
+    about: Callable[[], BenchmarkWords] = BenchmarkWords
     base_revision: Callable[[str], str] = lambda revision: revision
     read: Callable[[Submission], Any] = _DEFAULT
     designs: Callable[[Any], Sequence[Sample]] = lambda records: ()
@@ -465,9 +465,9 @@ class Benchmark:
     ideal: Callable[[str, str], Ideal | None] = lambda name, standard: None
     with_region: Callable[[Any, Path], tuple[Any, str]] | None = None
     published: Callable[[str], Sequence[Any]] = lambda standard: ()
-    answers: Answers = Answers()
+    answers: AnswerReading = AnswerReading()
     protocols: Protocols = Protocols()
-    asking: Asking = Asking()
+    asking: AskingOptions = AskingOptions()
     reporting: Reporting = Reporting()
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
+from fairspace.submissions.benchmarks.task import Ask, ReadStimulus, Stimulus, Task, TaskStimuli
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,18 +19,18 @@ NO_CHOICE, REFUSED, MISSING = -1, -2, -3
 """Codes of an answer without one choice, of a refusal, and of an item and sample without an answer."""
 
 
-def ask(task: Task, data: object, revision: str, **options: str | bool) -> Part:
+def ask(task: Task, data: object, revision: str, **options: str | bool) -> TaskStimuli:
     """One stimulus an item, its prompt; strata are the parts of its id but the last one."""
     items = task.asked(revision)
     ids, prompts = items["id"].to_pylist(), items["prompt"].to_pylist()
     keys = [(item, sample) for item in range(len(ids)) for sample in range(task.samples_of(revision))]
 
-    def read(place: int) -> Shown:
+    def read(place: int) -> ReadStimulus:
         item, sample = keys[place]
-        return Shown((Ask(task.name, ids[item], sample, prompts[item]),))
+        return ReadStimulus((Ask(task.name, ids[item], sample, prompts[item]),))
 
     stimuli = [Stimulus(f"{ids[item]}/{s}", task.name, ids[item].rpartition("/")[0], 1, ids[item]) for item, s in keys]
-    return Part(task.name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, len(stimuli), task.settings)
+    return TaskStimuli(task.name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, len(stimuli), task.settings)
 
 
 TYPICAL_TOKENS = 20

@@ -14,16 +14,16 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from fairspace.builders.registry import Figure
+from fairspace.builders.registry import PrintedCell
 from fairspace.submissions.benchmarks.scoring_table import ScoringTable
-from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, Map, Point, dot_plots
+from fairspace.submissions.drawing.dots import Dot, DotLine, DotPlot, Map, Point, dot_plots
 from fairspace.submissions.drawing.svg import Svg, side_by_side, span
 from fairspace.submissions.plotting import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, digits, number
 from fairspace.submissions.values import Value, number_of
 
 
 @dataclass(frozen=True)
-class Model:
+class PrintedModel:
     """A printed model, or one's `own`.
 
     `cohort`: kind of model, or judge; `values` by name, in the unit of results; `texts`: name -> text of a cell that is
@@ -39,7 +39,7 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Block:
+class PrintedBlock:
     """A row for each model of a cohort (all for ''); `heads` stand before its name, `of` replaces `*` in names."""
 
     heads: Sequence[str] = ()
@@ -51,7 +51,7 @@ class Block:
 class PaperTable:
     """A printed table; `number` as printed, such as 'Table 2', and `caption` in our words.
 
-    `columns`: their heads, with `groups` above; `names`: the value of each; `heads`: of the columns of `Block.heads`;
+    `columns`: their heads, with `groups` above; `names`: the value of each; `heads`: of those of `PrintedBlock.heads`;
     `digits`, `unit`: decimals and factor of a column without printed figures. `across`: a model is a group of columns,
     not a row, and `groups` stand above `heads`. `models`: printed models, by default those of the registry's table of
     this number; `needs`: why a model without any value has no row.
@@ -61,7 +61,7 @@ class PaperTable:
     caption: str
     columns: Sequence[str]
     names: Sequence[str]
-    blocks: Sequence[Block] = (Block(),)
+    blocks: Sequence[PrintedBlock] = (PrintedBlock(),)
     groups: Sequence[str] = ()
     heads: Sequence[str] = ()
     digits: int = 4
@@ -80,13 +80,13 @@ class PaperFigure:
 
     number: str
     caption: str
-    draw: Callable[[Sequence[Model]], Svg]
+    draw: Callable[[Sequence[PrintedModel]], Svg]
     names: Sequence[Sequence[str]]
     needs: str = "no result here has its values"
 
 
 @dataclass(frozen=True)
-class Paper:
+class PaperTables:
     """Tables and figures; `printed`: a printed figure -> its name in them, and its unit, such as 100 for percent.
 
     `rules`: printed values that are no scores, such as norms; draws of their parts give the intervals of one's own.
@@ -96,10 +96,10 @@ class Paper:
     """
 
     parts: Sequence[PaperTable | PaperFigure]
-    printed: Callable[[Figure], tuple[str, float]] = lambda figure: (figure.score, 1.0)
+    printed: Callable[[PrintedCell], tuple[str, float]] = lambda figure: (figure.score, 1.0)
     rules: ScoringTable = field(default_factory=lambda: ScoringTable({}))
-    references: Sequence[Model] = ()
-    read: Callable[[Sequence[Path], Callable[[Path], Any]], Sequence[Model]] | None = None
+    references: Sequence[PrintedModel] = ()
+    read: Callable[[Sequence[Path], Callable[[Path], Any]], Sequence[PrintedModel]] | None = None
     absent: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -118,7 +118,7 @@ def read_parts(file: Path, curves: Curves | None = None, **renamed: str) -> list
         text = text.replace(old, new)
     declared = tomllib.loads(text)
     tables = [
-        PaperTable(**{**t, "number": number, "blocks": [Block(**b) for b in t.get("blocks", [{}])]})
+        PaperTable(**{**t, "number": number, "blocks": [PrintedBlock(**b) for b in t.get("blocks", [{}])]})
         for t in declared["table"]
         for number in [t["number"], *t.pop("also", [])]
     ]
@@ -131,12 +131,14 @@ def read_parts(file: Path, curves: Curves | None = None, **renamed: str) -> list
     return [*tables, *figures]
 
 
-def _planes(planes: Sequence[Mapping[str, Any]], curves: Curves, models: Sequence[Model]) -> Svg:
+def _planes(planes: Sequence[Mapping[str, Any]], curves: Curves, models: Sequence[PrintedModel]) -> Svg:
     maps = [_plane(models, **{**each, "curve": curves.get(each.get("curve", ""), ())}) for each in planes]
     return side_by_side(" and ".join(planes[0]["titles"]), maps, 2)
 
 
-def _plane(models: Sequence[Model], titles: Sequence[str], series: Mapping[str, Sequence[str]], **of_map: Any) -> Svg:
+def _plane(
+    models: Sequence[PrintedModel], titles: Sequence[str], series: Mapping[str, Sequence[str]], **of_map: Any
+) -> Svg:
     """A map of printed models and one's own, with intervals; each of the series (name -> values) has a sign."""
     signs = dict(zip(series, ("circle", "diamond", "square", "up"), strict=False))
     points = []
@@ -159,13 +161,13 @@ Plots = Mapping[str, Mapping[str, Sequence[str]]]
 """Heading of a plot -> line -> the value of each series."""
 
 
-def value_of(model: Model, name: str) -> Value | None:
+def value_of(model: PrintedModel, name: str) -> Value | None:
     """The value of a model; None without a number."""
     value = model.values.get(name)
     return value if value is not None and value.value is not None else None
 
 
-def read_dots(file: Path, read: Callable[[Model, str], Value | None]) -> Iterator[PaperFigure]:
+def read_dots(file: Path, read: Callable[[PrintedModel, str], Value | None]) -> Iterator[PaperFigure]:
     """The figures `dots` of a `paper.toml`: fields of `dot_figure`; the ends in `lines` replace `*` in `plots`."""
     for figure in tomllib.loads(file.read_text(encoding="utf-8"))["dots"]:
         lines, plots = figure.pop("lines"), figure.pop("plots")
@@ -191,7 +193,7 @@ def dot_figure(
     levels: Mapping[float, str] = {},
     references: Mapping[str, tuple[float, str]] = {},
     columns: int = 1,
-    read: Callable[[Model, str], Value | None] = value_of,
+    read: Callable[[PrintedModel, str], Value | None] = value_of,
 ) -> PaperFigure:
     """A figure with a plot for each heading and own model; the paper prints no numbers of its models here.
 
@@ -199,13 +201,13 @@ def dot_figure(
     its text; `read`: a model and a name -> its value.
     """
 
-    def draw(models: Sequence[Model]) -> Svg:
+    def draw(models: Sequence[PrintedModel]) -> Svg:
         own_models = [model for model in models if model.own]
         names = {name for lines in plots.values() for each in lines.values() for name in each}
         known = [value for model in own_models for name in names if (value := read(model, name)) is not None]
         axis = ends or span([end for v in known for end in (v.value or 0.0, *(v.interval or ()))], zero=True)
 
-        def dot(model: Model, name: str, place: int) -> Dot | None:
+        def dot(model: PrintedModel, name: str, place: int) -> Dot | None:
             value = read(model, name)
             if value is None or value.value is None:
                 return None
@@ -217,7 +219,7 @@ def dot_figure(
         drawn = []
         for model, (heading, of_lines) in product(own_models, plots.items()):
             lines = [
-                Line(line, [dot(model, each, at) for at, each in enumerate(names)], reference=references.get(line))
+                DotLine(line, [dot(model, each, at) for at, each in enumerate(names)], reference=references.get(line))
                 for line, names in of_lines.items()
             ]
             above = ": ".join(filter(None, (model.name if len(own_models) > 1 else "", heading)))

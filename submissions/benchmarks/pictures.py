@@ -26,7 +26,7 @@ _BYTES, _PATH = "image.bytes", "image.path"
 _Group = tuple[Path, int]
 
 
-class Images:
+class SplitImages:
     """The images of one split, for one thread; of several rows with one id, the first with an image counts.
 
     Parquet files have columns `id` and `image` (bytes and path). RunError DATA_INVALID names a damaged file.
@@ -312,9 +312,9 @@ class Data:
                 raise RunError("DATA_INVALID", str(file), str(error), "a Parquet file", "fetch it again") from error
         return pa.concat_tables(pieces)
 
-    def images(self, name: str, config: str, split: str) -> Images:
+    def images(self, name: str, config: str, split: str) -> SplitImages:
         """The images of a split. RunError DATA_MISSING if not one row has its image; DATA_INVALID."""
-        images = Images(self._split(name, config, split))
+        images = SplitImages(self._split(name, config, split))
         if not len(images):
             where, what = f"{self.where}: {name}, {config}/{split}", f"{images.rows} rows without images"
             raise RunError("DATA_MISSING", where, what, "images", self._with_images(name, config, split))
@@ -397,7 +397,7 @@ def planned_images(
     planned: Sequence[str],
     column_and_prompts: tuple[str, Sequence[str]] | None = None,
     some: bool = False,
-) -> tuple[Images, list[int]]:
+) -> tuple[SplitImages, list[int]]:
     """The images of a task, and the positions in the plan of those that are there, in order.
 
     `place`: dataset, config and split; `planned`: ids of all images of the plan; `column_and_prompts`: the dataset's

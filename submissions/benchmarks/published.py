@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from fairspace.builders.registry import Figure, figures, paper
+from fairspace.builders.registry import PrintedCell, figures, paper
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.values import Value, measured, not_run
 
@@ -62,10 +62,10 @@ class Published:
     protocol: str = PRINTED
 
 
-def models(benchmark: str) -> dict[tuple[str, str], list[Figure]]:
+def models(benchmark: str) -> dict[tuple[str, str], list[PrintedCell]]:
     """Model and cohort -> its printed figures; the rows of the paper's main table, in its order."""
     cells = figures(benchmark)
-    rows: dict[tuple[str, str], list[Figure]] = {}
+    rows: dict[tuple[str, str], list[PrintedCell]] = {}
     for figure in cells:
         if figure.table == cells[0].table:
             rows.setdefault((figure.model, figure.cohort), []).append(figure)
@@ -75,12 +75,12 @@ def models(benchmark: str) -> dict[tuple[str, str], list[Figure]]:
     return rows
 
 
-def source(figure: Figure) -> str:
+def source(figure: PrintedCell) -> str:
     """Paper and table of a figure."""
     return f"{paper(figure.benchmark).title}, {figure.table}"
 
 
-def printed(figure: Figure) -> Value:
+def printed(figure: PrintedCell) -> Value:
     """A printed figure as a value; `not_run` where the table has none."""
     if figure.value is None:
         return missing(figure.score, source(figure))
@@ -98,7 +98,7 @@ def missing(name: str, place: str) -> Value:
     return not_run(name, f"{place} prints no such figure for this model")
 
 
-def published_row(cells: Sequence[Figure], scores: Mapping[str, Value], ranking: str, **further: Any) -> Published:
+def published_row(cells: Sequence[PrintedCell], scores: Mapping[str, Value], ranking: str, **further: Any) -> Published:
     """The row of a model from its printed figures, main table first, with footnotes in the order of the tables."""
     first = cells[0]
     further.setdefault("footnotes", tuple(Footnote(c.score, c.erratum, c.note) for c in cells if c.erratum))

@@ -84,7 +84,7 @@ class Task:
     items: Callable[[str], pa.Table] | None = None
     read: Callable[[str], Reading] | None = None
     choices: tuple[str, ...] = ()
-    ask: Callable[..., Part] | None = None
+    ask: Callable[..., TaskStimuli] | None = None
     max_tokens: int = 256
     settings: Mapping[str, float | int | str] = field(default_factory=dict)
     judges: str = ""
@@ -141,8 +141,8 @@ class Task:
 class Ask:
     """One request.
 
-    `image` is the position of its image in `Shown.images`, None without one; `choices` are the answers that a question
-    in closed form allows, with which the server is bound where it can be.
+    `image` is the position of its image in `ReadStimulus.images`, None without one; `choices` are the answers that a
+    question in closed form allows, with which the server is bound where it can be.
     """
 
     task: str
@@ -159,7 +159,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ReadStimulus:
     """A stimulus that was read: its requests, and the encoded images (the bytes of PNG, JPEG or WebP files)."""
 
     asks: tuple[Ask, ...]
@@ -182,7 +182,7 @@ class Stimulus:
 
 
 @dataclass(frozen=True)
-class Part:
+class TaskStimuli:
     """The stimuli of one task, in the plan's order.
 
     Args:
@@ -198,7 +198,7 @@ class Part:
 
     task: str
     stimuli: Sequence[Stimulus]
-    read: Callable[[int], Shown]
+    read: Callable[[int], ReadStimulus]
     max_tokens: int
     typical_tokens: int
     expected: int
@@ -224,10 +224,10 @@ Reword = Callable[[str], tuple[str, tuple[str, ...]]]
 """Prompt of the plan -> the same question in another form, and its choices."""
 
 
-def in_form(part: Part, rewords: Mapping[str, Reword]) -> Part:
+def in_form(part: TaskStimuli, rewords: Mapping[str, Reword]) -> TaskStimuli:
     """A part with requests in another form, by task; ids and images stay."""
 
-    def read(place: int) -> Shown:
+    def read(place: int) -> ReadStimulus:
         shown = part.read(place)
         worded = ((ask, *rewords[ask.task](ask.prompt)) for ask in shown.asks)
         return replace(shown, asks=tuple(replace(ask, prompt=text, choices=choices) for ask, text, choices in worded))

@@ -43,9 +43,9 @@ from fairspace.submissions.reading.tables import (
     MANIFEST,
     META,
     Budget,
-    Files,
     Progress,
     Rows,
+    SubmissionFiles,
     read_object,
     read_table,
     sort_files,
@@ -398,7 +398,9 @@ def read_submission(path: Path, *, limits: Limits = LIMITS, progress: Progress |
     return report.submission
 
 
-def _benchmark(meta: SubmissionMeta | None, files: Files, allow_baseline: bool, faults: Collector) -> Benchmark | None:
+def _benchmark(
+    meta: SubmissionMeta | None, files: SubmissionFiles, allow_baseline: bool, faults: Collector
+) -> Benchmark | None:
     if meta is None:
         return None
     bench = benchmark(meta.benchmark)
@@ -434,7 +436,7 @@ def _images(
     images: list[Member],
     meta: SubmissionMeta | None,
     bench: Benchmark | None,
-    files: Files,
+    files: SubmissionFiles,
     allowed: bool,
     faults: Collector,
 ) -> list[Member]:

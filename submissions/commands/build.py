@@ -23,7 +23,7 @@ from fairspace.submissions.commands.run_options import pairs
 from fairspace.submissions.errors import UsageError, did_you_mean, plain
 
 if TYPE_CHECKING:
-    from fairspace.builders.engine.dataset import Dataset, Manifest
+    from fairspace.builders.engine.dataset import BuildManifest, Dataset
     from fairspace.builders.engine.tools import Tools
     from fairspace.builders.publishing.artifacts import Artifact
 
@@ -153,7 +153,7 @@ def build(
         raise typer.Exit(1)
 
 
-def _built(target: Path, manifest: Manifest, reviewed: Path | None) -> None:
+def _built(target: Path, manifest: BuildManifest, reviewed: Path | None) -> None:
     """Say what was built, what it left out, and which refusals met no image."""
     from fairspace.builders.engine.reviews import REASON, Reviews
 

@@ -45,9 +45,9 @@ from fairspace.submissions.plotting import digits, interval_text
 from fairspace.submissions.show.table import wrapped
 
 if TYPE_CHECKING:
-    from fairspace.submissions.running.asking.inspect_task import Chosen
+    from fairspace.submissions.running.asking.inspect_task import ChosenPart
     from fairspace.submissions.running.asking.models import ModelSettings
-    from fairspace.submissions.running.planning import Line
+    from fairspace.submissions.running.planning import PlanLine
 
 
 FILE = "probe.json"
@@ -171,7 +171,7 @@ def run(
     need_run()
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
     from fairspace.submissions.progress import watched
-    from fairspace.submissions.running.asking.inspect_task import Chosen
+    from fairspace.submissions.running.asking.inspect_task import ChosenPart
     from fairspace.submissions.running.run import run as run_benchmark
     from fairspace.submissions.running.settings import RunSettings
     from fairspace.submissions.running.zero_shot import face_detector
@@ -184,7 +184,7 @@ def run(
         raise UsageError("--measurement is of what --labeller names; name both, or leave it out.")
     if quality and not (images and ares):
         raise UsageError("--quality rates what --images makes and --labeller labels; name all three, or leave it out.")
-    chosen = Chosen(
+    chosen = ChosenPart(
         *(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only, dataset_revision, form),
         as_authors=as_authors,
     )
@@ -222,7 +222,7 @@ def run(
     typer.echo(f"Wrote {out}. Next: fairspace {following} {out}{labels}")
 
 
-def _check_idle(chosen: Chosen, model: str, images: str) -> None:
+def _check_idle(chosen: ChosenPart, model: str, images: str) -> None:
     """RunError TASK_UNKNOWN if a named model has nothing to do among the tasks that are asked for."""
     from fairspace.submissions.running.images.generating import image_tasks
     from fairspace.submissions.running.run import check_tasks, text_tasks
@@ -236,9 +236,9 @@ def _check_idle(chosen: Chosen, model: str, images: str) -> None:
             raise RunError("TASK_UNKNOWN", chosen.benchmark, what, expected, mend)
 
 
-def _show_plan(chosen: Chosen, model: ModelSettings, images: str, labeller: str, prices: Path | None) -> None:
+def _show_plan(chosen: ChosenPart, model: ModelSettings, images: str, labeller: str, prices: Path | None) -> None:
     """Print what a run takes; text tasks are left out where only a model that makes images is named."""
-    from fairspace.submissions.running.asking.inspect_task import Opened, open_benchmark
+    from fairspace.submissions.running.asking.inspect_task import OpenedBenchmark, open_benchmark
     from fairspace.submissions.running.asking.prices import read_prices
     from fairspace.submissions.running.estimating import estimate
     from fairspace.submissions.running.planning import made_parts, plan
@@ -246,7 +246,7 @@ def _show_plan(chosen: Chosen, model: ModelSettings, images: str, labeller: str,
 
     check_tasks(chosen)
     texts = text_tasks(chosen) if model.name or not images else ()
-    opened = open_benchmark(replace(chosen, tasks=texts)) if texts else Opened(chosen, {}, {})
+    opened = open_benchmark(replace(chosen, tasks=texts)) if texts else OpenedBenchmark(chosen, {}, {})
     lines = plan(
         opened,
         model.name,
@@ -264,7 +264,7 @@ def _show_plan(chosen: Chosen, model: ModelSettings, images: str, labeller: str,
         typer.echo(note)
 
 
-def _show_lines(lines: Sequence[Line]) -> None:
+def _show_lines(lines: Sequence[PlanLine]) -> None:
     """Print requests, tokens, cost and the smallest difference of each line of a plan."""
     from fairspace.submissions.running.folders import public_name
     from fairspace.submissions.running.planning import smallest_difference

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from fairspace.submissions.format.manifest import Stage
     from fairspace.submissions.running.asking.models import ModelSettings
     from fairspace.submissions.running.asking.prices import Bounds
-    from fairspace.submissions.running.run import Outcome
-    from fairspace.submissions.running.settings import About
+    from fairspace.submissions.running.run import RunOutcome
+    from fairspace.submissions.running.settings import ModelFacts
 
 DataOption = Annotated[
     str, typer.Option(help="Folder of builds, or NAMESPACE or NAMESPACE@TAG on the Hub; for items with images.")
@@ -159,17 +159,17 @@ _SETTINGS: Mapping[str, tuple[str, Any, float, float]] = {
 """Setting of -M -> field of `ModelSettings`, type, smallest and largest value."""
 
 
-def about_model(texts: list[str] | None) -> About:
+def about_model(texts: list[str] | None) -> ModelFacts:
     """The model's entries in `submission.json`. UsageError for an unknown name."""
-    from fairspace.submissions.running.settings import About
+    from fairspace.submissions.running.settings import ModelFacts
 
-    known = [each.name for each in fields(About)]
+    known = [each.name for each in fields(ModelFacts)]
     stated = pairs("--about", texts or [])
     for name in stated:
         if name not in known:
             raise UsageError(f"--about {name}{did_you_mean(name, known)}: expected one of {', '.join(known)}.")
     values: dict[str, Any] = {name: _from_json(text) if name in _NOT_TEXT else text for name, text in stated.items()}
-    return About(**values)
+    return ModelFacts(**values)
 
 
 _NOT_TEXT = ("parameters", "open_weights")
@@ -185,7 +185,7 @@ def spending_bounds(model: str, tokens: int | None, cost: float | None, prices: 
     return Bounds(tokens, cost, read_prices(prices).of_tokens(read_name(model)[0]) if prices else None)
 
 
-def tell_outcome(outcome: Outcome) -> None:
+def tell_outcome(outcome: RunOutcome) -> None:
     """Print the stages of a run, and its notes."""
     tell_stages(outcome.stages)
     for note in outcome.notes:

@@ -29,8 +29,8 @@ from fairspace.submissions.show.table import Table
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.schema import Submission
-    from fairspace.submissions.running.rerunning.agreement import Comparison
-    from fairspace.submissions.running.rerunning.rerun import Outcome
+    from fairspace.submissions.running.rerunning.agreement import PartAgreement
+    from fairspace.submissions.running.rerunning.rerun import Verification
 
 SIGN = "Sign"
 _VERDICTS = {
@@ -136,7 +136,7 @@ def _submission(named: str, store: str, scratch: Path) -> Submission:
             return submission_of(path, allow_images=False)
 
 
-def _sign(where: str, entry: str, outcome: Outcome) -> None:
+def _sign(where: str, entry: str, outcome: Verification) -> None:
     """Append the `verified` event. UsageError if no row has the submission."""
     reason = _usual_reason(outcome)
     if where.startswith(("http://", "https://")) or (where.count("/") == 1 and not Path(where).exists()):
@@ -161,13 +161,13 @@ def _sign(where: str, entry: str, outcome: Outcome) -> None:
         typer.echo(f"Verified: event {done.number} of {where}, row {done.body['entry']}.")
 
 
-def _usual_reason(outcome: Outcome) -> str:
+def _usual_reason(outcome: Verification) -> str:
     whole = outcome.comparison.whole
     agree = share_text(whole.agreement, whole.low, whole.high)
     return f"{whole.requests:,} random requests were asked again of {outcome.model}, and agree: {agree}"
 
 
-def show_verification(outcome: Outcome) -> None:
+def show_verification(outcome: Verification) -> None:
     """Print the agreement task by task, the verdict and its reasons, and the seed."""
     from fairspace.submissions.running.rerunning.agreement import MOST_FOREIGN
 
@@ -182,7 +182,7 @@ def show_verification(outcome: Outcome) -> None:
     typer.echo(f"The part was drawn by the seed {outcome.seed}.")
 
 
-def _agreements(comparison: Comparison) -> None:
+def _agreements(comparison: PartAgreement) -> None:
     rows = []
     for name, one in {**comparison.tasks, "all": comparison.whole}.items():
         share = share_text(one.agreement, one.low, one.high)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fairspace.submissions.drawing.svg import Scale, Svg, cut, legend, upright, width_of
+from fairspace.submissions.drawing.svg import Axis, Svg, cut, legend, upright, width_of
 from fairspace.submissions.plotting import BLUE, GREY, INK
 
 HEAD, LINE_HEIGHT, NEXT = 26.0, 24.0, 13.0
@@ -35,7 +35,7 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class Line:
+class DotLine:
     """One line of a plot: a model or category, below the heading `head`.
 
     A dot of None keeps the room of a series without a number. `reference`: number to compare the dots with, as an
@@ -60,7 +60,7 @@ class DotPlot:
     `levels`: number -> word at an upright dotted line.
     """
 
-    lines: Sequence[Line]
+    lines: Sequence[DotLine]
     ends: tuple[float, float]
     title: str = ""
     levels: Mapping[float, str] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class DotPlot:
         left = x + max(map(width_of, names), default=0.0) + 12
         numbers = [dot.shown for line in self.lines for dot in line.dots if dot is not None]
         right = x + width - max(24.0, max((width_of(text, 11.5) for text in numbers), default=0.0) + 14)
-        axis = Scale(*self.ends, left, right)
+        axis = Axis(*self.ends, left, right)
         if self.levels:
             y += 16
         bottom = y + sum(line.height for line in self.lines)
@@ -95,7 +95,7 @@ class DotPlot:
         return end
 
     def _line(
-        self, svg: Svg, line: Line, name: str, axis: Scale, place: tuple[float, float, float, float], height: float
+        self, svg: Svg, line: DotLine, name: str, axis: Axis, place: tuple[float, float, float, float], height: float
     ) -> None:
         x, y, left, right = place
         middle = y + height / 2
@@ -122,7 +122,7 @@ class DotPlot:
             svg.text(left + 4, middle, "no number", colour=GREY, size=11.5)
 
 
-def _dot(svg: Svg, dot: Dot, axis: Scale, y: float) -> None:
+def _dot(svg: Svg, dot: Dot, axis: Axis, y: float) -> None:
     for ends, width, opacity in ((dot.bounds, 1.5, 1.0), (dot.interval, 5.0, 0.45)):
         if ends is not None and ends[1] > ends[0]:
             svg.line(axis(ends[0]), y, axis(ends[1]), y, dot.colour, width, opacity=opacity)
@@ -244,7 +244,7 @@ class Map:
         top = legend(svg, dict(self.keys), 4, 4, width - 8) + 10
         left, right = 52.0, width - 12
         bottom = top + min(520.0, max(380.0, 0.75 * (right - left)))
-        across, up = Scale(*self.x_span, left, right), Scale(*self.y_span, bottom, top)
+        across, up = Axis(*self.x_span, left, right), Axis(*self.y_span, bottom, top)
         corners = self._frame(svg, across, up)
         places = [(across(point.x), up(point.y)) for point in self.points]
         for point, place in zip(self.points, places, strict=True):
@@ -266,7 +266,7 @@ class Map:
         svg.height = bottom + 44
         return svg
 
-    def _frame(self, svg: Svg, across: Scale, up: Scale) -> list[Box]:
+    def _frame(self, svg: Svg, across: Axis, up: Axis) -> list[Box]:
         left, right, bottom, top = across.start, across.end, up.start, up.end
         ticks = [(across(x), text) for x, text in self.x_ticks.items() if across.holds(x)] or across.labels()
         for x, text in ticks:
@@ -316,7 +316,7 @@ def heaped(places: Sequence[tuple[float, float]], names: Sequence[str]) -> list[
     return shown
 
 
-def _crosses(svg: Svg, point: Point, place: tuple[float, float], across: Scale, up: Scale) -> None:
+def _crosses(svg: Svg, point: Point, place: tuple[float, float], across: Axis, up: Axis) -> None:
     x, y = place
     for ends, width, opacity in ((point.x_ends, 1.0, 0.5), (point.x_interval, 4.0, 0.3)):
         if ends is not None and ends[1] > ends[0]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fairspace.submissions.drawing.dots import SMALL, Line, place_labels
+from fairspace.submissions.drawing.dots import SMALL, DotLine, place_labels
 from fairspace.submissions.drawing.svg import LINE, Svg, cut, legend, width_of
 from fairspace.submissions.plotting import GREY, number
 
@@ -18,7 +18,7 @@ def radar(
     width: float,
     title: str,
     keys: Mapping[str, tuple[str, str]],
-    lines: Sequence[Line],
+    lines: Sequence[DotLine],
     top: float,
     ring: float,
 ) -> Svg:
@@ -66,7 +66,7 @@ def radar(
 
 
 @dataclass(frozen=True)
-class Stem:
+class SpacePoint:
     """A point of a space at (across, deep, up), with a line to the floor; `text` is its label with the numbers."""
 
     place: tuple[float, float, float]
@@ -80,7 +80,7 @@ class Stem:
 def space(
     width: float,
     title: str,
-    stems: Sequence[Stem],
+    stems: Sequence[SpacePoint],
     axes: tuple[str, str, str],
     reach: float,
     level: float,

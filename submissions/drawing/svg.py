@@ -210,7 +210,7 @@ def legend(svg: Svg, entries: dict[str, tuple[str, str]], x: float, y: float, wi
 
 
 @dataclass(frozen=True)
-class Scale:
+class Axis:
     """A linear axis: the numbers from `low` to `high` between the pixels `start` and `end`."""
 
     low: float
@@ -258,7 +258,7 @@ def span(numbers: Iterable[float], *, zero: bool = False) -> tuple[float, float]
     return (low if zero and low == 0 else low - room), (high if zero and high == 0 else high + room)
 
 
-def upright(svg: Svg, axis: Scale, top: float, bottom: float, title: str = "") -> float:
+def upright(svg: Svg, axis: Axis, top: float, bottom: float, title: str = "") -> float:
     """Draw a horizontal axis's grid lines with numbers and a title below, and return the lower end."""
     for x, text in axis.labels():
         svg.line(x, top, x, bottom, GREY if text == "0" and axis.low < 0 else LINE)

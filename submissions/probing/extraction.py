@@ -23,7 +23,7 @@ from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
 from fairspace.metrics.embedding_complexity.formula import participation_ratio
 from fairspace.submissions.errors import RunError
-from fairspace.submissions.probing.recipe import Call, Recipe, Stage
+from fairspace.submissions.probing.recipe import ModelCall, ProbeStage, Recipe
 from fairspace.submissions.running.local.found import find_function
 
 # Weights are read from safetensors alone and no code of the model's is run. `python:./FILE.py:FUNCTION` is code that
@@ -33,7 +33,7 @@ _FORM = "python:MODULE:FUNCTION, or python:./FILE.py:FUNCTION"
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedModel:
     """A model that can be run.
 
     Args:
@@ -50,7 +50,7 @@ class Opened:
     revision: str = "not stated"
 
 
-def open_model(model: str, recipe: Recipe, device: str = "", dtype: str = "") -> Opened:
+def open_model(model: str, recipe: Recipe, device: str = "", dtype: str = "") -> OpenedModel:
     """The model called `model`, ready for a recipe. RunError MODEL_UNKNOWN if it cannot be opened."""
     device = weights.best_device(device)
     kind = getattr(torch, dtype or ("float32" if device.startswith("cpu") else "bfloat16"))
@@ -79,7 +79,7 @@ def open_model(model: str, recipe: Recipe, device: str = "", dtype: str = "") ->
         expected = f"a model that {recipe.opens} can open, with safetensors weights"
         raise RunError("MODEL_UNKNOWN", model, what, expected, "name another model, or your own code") from error
     whole, tokenizer, processor = opened
-    return Opened(whole, named(whole), tokenizer, processor, source.name, said)
+    return OpenedModel(whole, named(whole), tokenizer, processor, source.name, said)
 
 
 def named(model: Any) -> dict[str, nn.Module]:
@@ -132,14 +132,14 @@ def _image_processor(where: str, at: Mapping[str, str]) -> Any:
         return None
 
 
-def _own(model: str, device: str) -> Opened:
+def _own(model: str, device: str) -> OpenedModel:
     code = find_function(model.removeprefix("python:"), where=model, form=_FORM)
     opened = code.function(device)
     if not isinstance(opened, tuple) or len(opened) != 3 or not named(opened[0]):
         expected = "(model, tokenizer, image processor)"
         raise RunError("MODEL_OUTPUT", model, f"a {type(opened).__name__}", expected, "correct the function")
     whole, tokenizer, processor = opened
-    return Opened(whole, named(whole), tokenizer, processor, code.name, code.revision)
+    return OpenedModel(whole, named(whole), tokenizer, processor, code.name, code.revision)
 
 
 Floats = NDArray[np.float64]
@@ -174,7 +174,7 @@ def find_module(modules: Mapping[str, nn.Module], name: str, where: str) -> nn.M
 
 @contextmanager
 def taking(
-    modules: Mapping[str, nn.Module], stages: Mapping[str, Stage], batch: int, *, steps: int = 1
+    modules: Mapping[str, nn.Module], stages: Mapping[str, ProbeStage], batch: int, *, steps: int = 1
 ) -> Iterator[dict[str, Taken]]:
     """Hooks on the modules of some stages for the length of a `with` block, until each has vectors of `steps` calls.
 
@@ -215,7 +215,7 @@ def taking(
             handle.remove()
 
 
-def pooled(given: Any, stage: Stage, batch: int, where: str) -> tuple[Floats, Floats]:
+def pooled(given: Any, stage: ProbeStage, batch: int, where: str) -> tuple[Floats, Floats]:
     """One vector per stimulus (batch, dimensions), and the participation ratio over its positions (batch,).
 
     RunError MODEL_OUTPUT without a tensor, or if its shape does not fit the pooling, or it is not finite.
@@ -277,7 +277,7 @@ _LONGEST_CACHE = "_previous_max_cache_length"
 
 
 @dataclass(frozen=True)
-class Found:
+class StageVectors:
     """Result of a stage for one stimulus: vectors (calls, dimensions), more than one for `step` alone.
 
     `ratio`: participation ratio over the positions of the first call; nan for a single position.
@@ -287,7 +287,7 @@ class Found:
     ratio: float
 
 
-Extracted = dict[str, list[Found]]
+Extracted = dict[str, list[StageVectors]]
 """Stage -> its result for each stimulus, in order."""
 
 
@@ -298,19 +298,23 @@ class Extractor:
     """
 
     def __init__(
-        self, opened: Opened, recipe: Recipe, seed: int = 0, tell: Callable[[str, int], None] = lambda _what, _n: None
+        self,
+        opened: OpenedModel,
+        recipe: Recipe,
+        seed: int = 0,
+        tell: Callable[[str, int], None] = lambda _what, _n: None,
     ) -> None:
         self.opened, self.recipe, self.seed, self._tell = opened, recipe, seed, tell
         for name, stage in recipe.stages.items():
             find_module(opened.modules, stage.module, f"{recipe.name}: stages.{name}.module")
         for part in ("image", "words", "generate"):
-            call: Call | None = getattr(recipe, part)
+            call: ModelCall | None = getattr(recipe, part)
             if call is not None:
                 self._callable(call, part)
                 if part != "image" and opened.tokenizer is None:
                     raise RunError("MODEL_UNKNOWN", opened.name, "no tokenizer", "one", "name another model")
 
-    def words(self, texts: Sequence[str]) -> list[Found]:
+    def words(self, texts: Sequence[str]) -> list[StageVectors]:
         """The `words` stage of bare terms."""
         call = self.recipe.words
         assert call is not None
@@ -322,12 +326,12 @@ class Extractor:
         assert call is not None
         return self._texts(texts, call, stages, steps)
 
-    def images(self, files: Sequence[Path]) -> list[Found]:
+    def images(self, files: Sequence[Path]) -> list[StageVectors]:
         """The `vision` stage of image files, read by the batch. RunError DATA_INVALID for other files."""
         call = self.recipe.image
         assert call is not None
         processor = self._processor(call)
-        vectors: list[Found] = []
+        vectors: list[StageVectors] = []
         for start in range(0, len(files), call.batch):
             batch = [_image(file) for file in files[start : start + call.batch]]
             encoded = processor(images=batch, return_tensors="pt")
@@ -339,10 +343,10 @@ class Extractor:
             self._tell("images", len(batch))
         return vectors
 
-    def _texts(self, texts: Sequence[str], call: Call, stages: Sequence[str], steps: int = 1) -> Extracted:
+    def _texts(self, texts: Sequence[str], call: ModelCall, stages: Sequence[str], steps: int = 1) -> Extracted:
         whole = [f"{call.prefix}{text}{call.suffix}" for text in texts]
         tokens = [self.opened.tokenizer(text, add_special_tokens=call.special)["input_ids"] for text in whole]
-        by_stage: dict[str, dict[int, Found]] = {name: {} for name in stages}
+        by_stage: dict[str, dict[int, StageVectors]] = {name: {} for name in stages}
         lengths = {length: [i for i, ids in enumerate(tokens) if len(ids) == length] for length in map(len, tokens)}
         for length, places in sorted(lengths.items()):
             if not length:
@@ -370,9 +374,9 @@ class Extractor:
 
     @torch.inference_mode()
     def _run(
-        self, call: Call, part: str, stages: Sequence[str], batch: int, inputs: Mapping[str, Any], steps: int
+        self, call: ModelCall, part: str, stages: Sequence[str], batch: int, inputs: Mapping[str, Any], steps: int
     ) -> Extracted:
-        chosen: dict[str, Stage] = {name: stage for name, stage in self.recipe.stages.items() if name in stages}
+        chosen: dict[str, ProbeStage] = {name: stage for name, stage in self.recipe.stages.items() if name in stages}
         function = self._callable(call, part)
         if part == "tokens" and "Embedding" in type(function).__name__:
             inputs = {"input": inputs["input_ids"]}
@@ -389,13 +393,13 @@ class Extractor:
                 raise RunError("MODEL_OUTPUT", where, what, expected, "mend the recipe")
         return {
             name: [
-                Found(np.stack([vectors[row] for vectors in each.vectors]), float(each.ratios[0][row]))
+                StageVectors(np.stack([vectors[row] for vectors in each.vectors]), float(each.ratios[0][row]))
                 for row in range(batch)
             ]
             for name, each in taken.items()
         }
 
-    def _callable(self, call: Call, part: str) -> Any:
+    def _callable(self, call: ModelCall, part: str) -> Any:
         if not call.call:
             return self.opened.model
         if call.call in self.opened.modules:
@@ -411,7 +415,7 @@ class Extractor:
             raise RunError("RECIPE_INVALID", f"{self.recipe.name}: {part}.call", call.call, expected, "mend the recipe")
         return getattr(holder, method)
 
-    def _processor(self, call: Call) -> Any:
+    def _processor(self, call: ModelCall) -> Any:
         if self.opened.image_processor is not None:
             return self.opened.image_processor
         import transformers
@@ -438,11 +442,11 @@ def _forget(modules: Iterable[Any]) -> None:
 
 
 def _image(file: Path) -> Any:
-    from fairspace.ares.fates_ares import Limits
+    from fairspace.ares.fates_ares import ImageLimits
     from fairspace.ares.reading_ares import quiet, read_image
 
     with quiet():
-        image, fate = read_image(file, Limits(side=1), 0)
+        image, fate = read_image(file, ImageLimits(side=1), 0)
     if image is None:
         mend = "replace it, or take it out of the folder"
         raise RunError("DATA_INVALID", str(file), f"{fate.reason}: {fate.detail}"[:200], "an image", mend)

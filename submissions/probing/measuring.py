@@ -20,7 +20,7 @@ from fairspace.metrics.intent_consistency import formula as consistency
 from fairspace.metrics.projection_distortion import formula as distortion
 from fairspace.metrics.representation_similarity_bias import formula as similarity
 from fairspace.metrics.stepwise_bias import formula as stepwise
-from fairspace.submissions.probing.extraction import Extractor, Floats, Opened
+from fairspace.submissions.probing.extraction import Extractor, Floats, OpenedModel
 from fairspace.submissions.probing.recipe import Recipe
 from fairspace.submissions.probing.stimuli import ANCHOR, ATTRIBUTES, NOUNS, Stimuli, other
 from fairspace.submissions.version import VERSION
@@ -43,7 +43,7 @@ ALL_STEPS = 1 << 16
 
 
 def probe(
-    opened: Opened,
+    opened: OpenedModel,
     recipe: Recipe,
     stimuli: Stimuli,
     settings: ProbeSettings = ProbeSettings(),

@@ -135,7 +135,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class Stage(_Strict):
+class ProbeStage(_Strict):
     """Place of a vector.
 
     Args:
@@ -155,7 +155,7 @@ class Stage(_Strict):
     rows: Literal["all", "first_half", "second_half"] = "all"
 
 
-class Call(_Strict):
+class ModelCall(_Strict):
     """A call of the model.
 
     Args:
@@ -185,10 +185,10 @@ class Recipe(_Strict):
     opens: Literal["transformers", "diffusers"] = "transformers"
     architectures: list[str] = []
     about: str = ""
-    image: Call | None = None
-    words: Call | None = None
-    generate: Call | None = None
-    stages: dict[Literal["vision", "words", "intent", "before", "after", "step"], Stage] = {}
+    image: ModelCall | None = None
+    words: ModelCall | None = None
+    generate: ModelCall | None = None
+    stages: dict[Literal["vision", "words", "intent", "before", "after", "step"], ProbeStage] = {}
     hash: str = ""
 
 
@@ -236,7 +236,7 @@ def _refuse(error: ValidationError, where: str) -> NoReturn:
     kind, place = first["type"], [str(part) for part in first["loc"] if part != "[key]"]
     problem, expected = repr(first["input"])[:60], first["msg"].removeprefix("Input should be ")
     if kind == "extra_forbidden":
-        table = Recipe if len(place) == 1 else Stage if place[0] == "stages" else Call
+        table = Recipe if len(place) == 1 else ProbeStage if place[0] == "stages" else ModelCall
         known = sorted(table.model_fields.keys() - {"hash"})
         problem, expected = f"the key {place[-1]!r}{did_you_mean(place.pop(), known)}", ", ".join(known)
     elif kind == "literal_error":

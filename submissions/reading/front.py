@@ -35,7 +35,7 @@ MISSING = ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null")
 """Words of other programs for an empty cell of separated values."""
 
 
-class Part(NamedTuple):
+class TableFile(NamedTuple):
     """A table, or one file of it: its name, its columns, and the place of each row (lines from 1, else rows from 0)."""
 
     name: str
@@ -57,7 +57,7 @@ def is_table(path: Path) -> bool:
     return bool(names) and all(suffix_of(name) and name != META and not TABLE_FILE.fullmatch(name) for name in names)
 
 
-def parts_of(answers: Any, name: str, split: str = "") -> list[Part]:
+def parts_of(answers: Any, name: str, split: str = "") -> list[TableFile]:
     """The parts of a table in memory, a file, or a folder of files. UsageError; SubmissionError for a damaged file."""
     if not isinstance(answers, Path):
         return [_part(name, columns_of(answers, name, split))]
@@ -110,12 +110,12 @@ def _of_rows(rows: Sequence[Any], place: str) -> Columns:
     return {name: [row.get(name) for row in rows] for name in dict.fromkeys(name for row in rows for name in row)}
 
 
-def _part(name: str, columns: Columns, places: Any = None) -> Part:
+def _part(name: str, columns: Columns, places: Any = None) -> TableFile:
     rows = max(map(len, columns.values()), default=0)
-    return Part(name, columns, np.arange(rows) if places is None else places)
+    return TableFile(name, columns, np.arange(rows) if places is None else places)
 
 
-def _read(name: str, opened: Callable[[], Any]) -> Part:
+def _read(name: str, opened: Callable[[], Any]) -> TableFile:
     suffix, most = suffix_of(name), LIMITS.member_bytes
     try:
         with opened() as raw:
@@ -175,7 +175,7 @@ def _separated(data: bytes, name: str) -> Columns:
     return _named(table.column_names, cells, name)
 
 
-def _json(text: str, name: str) -> Part:
+def _json(text: str, name: str) -> TableFile:
     """An array of rows, an object of columns, or a row in each line, whatever the suffix says. RefusedError."""
     body, depth = text.strip(), LIMITS.depth
     first, _, more = body.partition("\n")
@@ -195,7 +195,7 @@ def _json(text: str, name: str) -> Part:
     return _part(name, _of_rows(rows, name), np.array(places, np.int64))
 
 
-def typed(table: str, part: Part, faults: Collector) -> Rows:
+def typed(table: str, part: TableFile, faults: Collector) -> Rows:
     """The rows with the types of the table's schema; notes values that do not fit, and missing ones of a key."""
     arrays = []
     for field in SCHEMAS[table]:

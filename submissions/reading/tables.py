@@ -332,7 +332,7 @@ Pieces = Iterator[tuple[pa.Table, Any]]
 
 
 @dataclass
-class Files:
+class SubmissionFiles:
     """The files of a submission by kind."""
 
     meta: Member | None = None
@@ -359,9 +359,9 @@ class Rows:
         return self.places >> FILE_BITS
 
 
-def sort_files(members: list[Member], faults: Collector) -> Files:
+def sort_files(members: list[Member], faults: Collector) -> SubmissionFiles:
     """The members by kind; notes unknown, missing and contradicting files."""
-    files = Files()
+    files = SubmissionFiles()
     known = (META, MANIFEST, *(f"{table}.{end}" for table in SCHEMAS for end in ("jsonl", "parquet")), "images.parquet")
     for member in members:
         match = TABLE_FILE.fullmatch(member.name)

@@ -20,7 +20,7 @@ from markupsafe import Markup
 from fairspace.builders.registry import figures
 from fairspace.builders.writing import beside
 from fairspace.submissions.benchmarks.benchmark import Scored, Scoring
-from fairspace.submissions.benchmarks.paper import Model, Paper, PaperTable
+from fairspace.submissions.benchmarks.paper import PaperTable, PaperTables, PrintedModel
 from fairspace.submissions.benchmarks.published import PAPER_PRINTS, PRINTED, published
 from fairspace.submissions.benchmarks.published import models as printed_cells
 from fairspace.submissions.benchmarks.registry import benchmark
@@ -49,7 +49,7 @@ def write_paper(results: Sequence[Result], folder: Path, sources: Sequence[Path]
     """
     one_kind(results)
     first, bench = results[0], benchmark(results[0].benchmark)
-    paper: Paper | None = bench.reporting.paper(first.values, first.scored, first.standard)
+    paper: PaperTables | None = bench.reporting.paper(first.values, first.scored, first.standard)
     if paper is None:
         raise UsageError(f"--paper: no tables are declared for the paper of {bench.title}. Leave it out.")
     models, looks = _printed(bench.name, paper)
@@ -108,8 +108,8 @@ def to_png(svg: str) -> bytes:
     return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=2, sans_serif_family="DejaVu Sans"))
 
 
-def _printed(name: str, paper: Paper) -> tuple[list[Model], Looks]:
-    models, looks = list[Model](), Looks()
+def _printed(name: str, paper: PaperTables) -> tuple[list[PrintedModel], Looks]:
+    models, looks = list[PrintedModel](), Looks()
     for (model, cohort), cells in printed_cells(name).items():
         values, texts, notes = dict[str, Value](), dict[str, str](), dict[str, str]()
         for cell in cells:
@@ -123,11 +123,11 @@ def _printed(name: str, paper: Paper) -> tuple[list[Model], Looks]:
             else:
                 looks[key] = unit, max(looks.get(key, (unit, 0))[1], len(cell.printed.partition(".")[2]))
         made = {key: value for key, value in _ruled(paper, values).items() if value.state == "value"}
-        models.append(Model(model, False, cohort, {**made, **values}, texts, notes))
+        models.append(PrintedModel(model, False, cohort, {**made, **values}, texts, notes))
     return models, looks
 
 
-def _own(result: Result, name: str, paper: Paper) -> Model:
+def _own(result: Result, name: str, paper: PaperTables) -> PrintedModel:
     bench, made = benchmark(result.benchmark), _ruled(paper, result.values)
     if result.draws is not None and made:
         bare, scored = Scoring(lambda *_: paper.rules), Scored(made, "", None)
@@ -146,16 +146,18 @@ def _own(result: Result, name: str, paper: Paper) -> Model:
     for value in result.values.values():
         parts = value.evidence.get("by_occupation", {})
         values |= {f"{of}.{value.name}": measured("", part) for of, part in parts.items() if type(part) is float}
-    return Model(name, True, cohort, values, result.scored.labels, {"": _sentence(about)})
+    return PrintedModel(name, True, cohort, values, result.scored.labels, {"": _sentence(about)})
 
 
-def _ruled(paper: Paper, values: Mapping[str, Value]) -> dict[str, Value]:
+def _ruled(paper: PaperTables, values: Mapping[str, Value]) -> dict[str, Value]:
     """The values by the paper's rules; without bounds, as some of their parts have none."""
     points = {name: replace(value, low=value.value, high=value.value) for name, value in values.items()}
     return {name: replace(value, low=None, high=None) for name, value in paper.rules.values(points).items()}
 
 
-def _filled(it: PaperTable, models: Sequence[Model], looks: Looks, results: Collection[str]) -> tuple[Table, str]:
+def _filled(
+    it: PaperTable, models: Sequence[PrintedModel], looks: Looks, results: Collection[str]
+) -> tuple[Table, str]:
     """The table with numbered notes, and as CSV with intervals and notes in columns of their own."""
     heads, notes, lines, absent = (*it.heads, "Model"), dict[str, int](), [], dict[str, str]()
     cells, titles = dict[tuple[int, int], list[str]](), dict[int, str]()
@@ -205,7 +207,7 @@ def _filled(it: PaperTable, models: Sequence[Model], looks: Looks, results: Coll
     return Table((*heads, *columns), rows, note=note, groups=above), frame.to_csv(index=False, lineterminator="\n")
 
 
-def _cell(model: Model, name: str, unit: float, digits: int) -> tuple[str, Sequence[str], Sequence[str]]:
+def _cell(model: PrintedModel, name: str, unit: float, digits: int) -> tuple[str, Sequence[str], Sequence[str]]:
     """Text, ends of the interval, notes."""
     value, notes = model.values.get(name), [model.notes[name]] if name in model.notes else []
     if name in model.texts or not name:

@@ -19,7 +19,7 @@ from fairspace.builders.models import weights
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.folders import public_name
 from fairspace.submissions.running.local.found import find
-from fairspace.submissions.running.planning import Line
+from fairspace.submissions.running.planning import PlanLine
 
 
 class Machine(NamedTuple):
@@ -103,7 +103,7 @@ def _scheme(named: str) -> str:
 
 
 def estimate(
-    named: str, lines: Sequence[Line], connections: int | None = None, cores: int = 0, threads: int = 0
+    named: str, lines: Sequence[PlanLine], connections: int | None = None, cores: int = 0, threads: int = 0
 ) -> str:
     """A sentence on time and memory of all `lines` by the model that a user calls `named`.
 
@@ -132,14 +132,14 @@ def estimate(
     return f"{name}: {what}; about {times}."
 
 
-def hosted(line: Line, connections: int | None = None) -> float:
+def hosted(line: PlanLine, connections: int | None = None) -> float:
     """Seconds of a task by a hosted model."""
     at_once = connections or CONNECTIONS["images" if line.made else "answers"]
     each = IMAGE_SECONDS * line.requests if line.made else FIRST * line.requests + line.output / RATE
     return each / at_once
 
 
-def local(line: Line, size: Size, machine: Machine, named: str = "") -> float:
+def local(line: PlanLine, size: Size, machine: Machine, named: str = "") -> float:
     """Seconds of a task by a model on a machine; a diffusion model takes its steps twice each, for guidance."""
     chosen = dict(part.partition("=")[::2] for part in named.partition("?")[2].split("&"))
     if line.made and size.kind not in IMAGE_TOKENS:

@@ -20,13 +20,13 @@ from fairspace.submissions.format.manifest import PART, Stage, limit_mark
 from fairspace.submissions.report.contents import make_report, to_html
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission
-from fairspace.submissions.running.asking.inspect_task import Chosen, Opened, open_benchmark
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, OpenedBenchmark, open_benchmark
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.estimating import estimate
 from fairspace.submissions.running.judging.judging import as_the_authors
 from fairspace.submissions.running.judging.judging import judge as judged
 from fairspace.submissions.running.local.ending import usable_cores
-from fairspace.submissions.running.planning import Line, plan
+from fairspace.submissions.running.planning import PlanLine, plan
 from fairspace.submissions.running.run import run, text_tasks, too_few
 from fairspace.submissions.running.settings import RunSettings, Tell
 
@@ -51,7 +51,7 @@ def open_all(
     limit: int | None = None,
     data: str = "",
     **more: Any,
-) -> list[Opened]:
+) -> list[OpenedBenchmark]:
     """The benchmarks that a model is asked, with their questions.
 
     Args:
@@ -60,7 +60,7 @@ def open_all(
         limit: greatest number of stimuli of a task, spread evenly over the strata; None for all.
         data: source of pictures; '' leaves them out: of stereotypical bias the language tasks are left, of GENRES the
             stories without a picture, of IRIS nothing.
-        more: further fields of `Chosen`, such as the seed.
+        more: further fields of `ChosenPart`, such as the seed.
 
     Errors: UsageError for an unknown benchmark; RunError DATA_MISSING, DATA_INVALID.
     """
@@ -69,7 +69,9 @@ def open_all(
         bench = benchmark(name)
         revision = next(known for known in bench.revisions if known.endswith(CORE)) if core else ""
         alone = not data and "text_only" in bench.asking.options
-        chosen = Chosen(name, data, (), limit, limit is not None, text_only=alone, dataset_revision=revision, **more)
+        chosen = ChosenPart(
+            name, data, (), limit, limit is not None, text_only=alone, dataset_revision=revision, **more
+        )
         try:
             opened.append(open_benchmark(replace(chosen, tasks=text_tasks(chosen))))
         except RunError as error:
@@ -78,7 +80,7 @@ def open_all(
     return opened
 
 
-def told_plan(opened: Sequence[Opened], model: ModelSettings, judge: ModelSettings | None = None) -> str:
+def told_plan(opened: Sequence[OpenedBenchmark], model: ModelSettings, judge: ModelSettings | None = None) -> str:
     """The number of requests, their time and memory on this machine, and the kind of the results, in sentences."""
     asked, lines = [], []
     for each in opened:
@@ -87,7 +89,7 @@ def told_plan(opened: Sequence[Opened], model: ModelSettings, judge: ModelSettin
         asked.append(f"{each.chosen.benchmark} {each.chosen.revision}: {share} requests")
         lines += plan(each, model.name, max_tokens=model.max_tokens or model.max_completion_tokens)
 
-    def takes(by: ModelSettings, lines: Sequence[Line]) -> str:
+    def takes(by: ModelSettings, lines: Sequence[PlanLine]) -> str:
         return estimate(by.name, lines, by.connections, usable_cores(), by.arguments.get("threads") or 0)
 
     sentences = [f"{'; '.join(asked)}.", takes(model, [line for line in lines if line.model])]
@@ -101,13 +103,13 @@ def told_plan(opened: Sequence[Opened], model: ModelSettings, judge: ModelSettin
     return " ".join(sentences)
 
 
-def folder_of(chosen: Chosen, out: Path) -> Path:
+def folder_of(chosen: ChosenPart, out: Path) -> Path:
     """The folder of a benchmark in `out`, named by its revision too if that is a core."""
     return out / (f"{chosen.benchmark}-{chosen.revision}" if CORE in chosen.revision else chosen.benchmark)
 
 
 def evaluate(
-    chosen: Chosen,
+    chosen: ChosenPart,
     model: ModelSettings | None,
     out: Path,
     *,

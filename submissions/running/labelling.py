@@ -26,7 +26,7 @@ from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.containers import LIMITS, open_container
 from fairspace.submissions.reading.images import stream_images
 from fairspace.submissions.reading.tables import META, Progress, Rows, sort_files
-from fairspace.submissions.running.settings import About
+from fairspace.submissions.running.settings import ModelFacts
 
 _SETTINGS = ("ablation", "arbiter", "detector", "precision", "labeller", "licence", "use")
 """Settings of the labeller in the manifest."""
@@ -44,7 +44,7 @@ def label_source(named: Mapping[str, str], about: Mapping[str, Any]) -> dict[str
 def benchmark_names(asked: str) -> Callable[[Any], Any]:
     """Names images as the benchmarks do: their id may begin with the task once. `asked`: BENCHMARK[@REVISION] or ''.
 
-    The function takes an `Entry`. BuildError SOURCE_VALUE for an id that the task does not have; UsageError.
+    The function takes an `ImageEntry`. BuildError SOURCE_VALUE for an id that the task does not have; UsageError.
     """
     name, _, revision = asked.partition("@")
     benches = [benchmark(each) for each in ([name] if name else NAMES)]
@@ -73,7 +73,7 @@ def hand_in(out: Path, asked: str, data: Mapping[str, Any]) -> None:
     name, _, revision = asked.partition("@")
     use = {"use": data["use"]} if "use" in data else {}
     about = {"format": 1, "benchmark": name, "dataset_revision": revision or next(iter(benchmark(name).revisions))}
-    about |= {"model": About.revision, "revision": About.revision, **About().facts(), "generation": {}}
+    about |= {"model": ModelFacts.revision, "revision": ModelFacts.revision, **ModelFacts().facts(), "generation": {}}
     about |= {"labels": label_source(data["model"], data["settings"] | use)}
     meta = SubmissionMeta.model_validate(about | {"label_error": label_error(data.get("label_error"))})
     write_text(out / META, meta.model_dump_json(exclude_none=True, indent=1) + "\n")
@@ -111,7 +111,7 @@ def label_images(
         BuildError as `find_labeller`.
     """
     from fairspace.ares.annotating.annotate import added, find_labeller, open_session, use_of
-    from fairspace.ares.annotating.source import Entry
+    from fairspace.ares.annotating.source import ImageEntry
 
     images = submission.images
     if images is None:
@@ -134,7 +134,7 @@ def label_images(
             for start in range(0, images.num_rows, _CHUNK):
                 rows = images.slice(start, _CHUNK).to_pylist()
                 entries = [
-                    Entry(row["task"], row["id"], row["sample"], "images", start + place, 0, row["sha256"])
+                    ImageEntry(row["task"], row["id"], row["sample"], "images", start + place, 0, row["sha256"])
                     for place, row in enumerate(rows)
                 ]
                 labelled, _, of_chunk = session.answer(entries, _contents(stream, entries), step)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from fairspace.builders.iris.items import unnamed_steer_items
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.benchmarks.task import Part, Stimulus, choose
-from fairspace.submissions.running.asking.inspect_task import Chosen, Opened
+from fairspace.submissions.benchmarks.task import Stimulus, TaskStimuli, choose
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, OpenedBenchmark
 from fairspace.submissions.running.asking.prices import Prices
 from fairspace.submissions.running.judging import asks as judging
 
@@ -39,7 +39,7 @@ class MadePart:
 
 
 @dataclass(frozen=True)
-class Line:
+class PlanLine:
     """A task for one model.
 
     Args:
@@ -74,7 +74,7 @@ def smallest_difference(items: int) -> float:
     return (1.959964 + 0.841621) * math.sqrt(0.5 / items) if items else math.inf
 
 
-def made_parts(chosen: Chosen) -> list[MadePart]:
+def made_parts(chosen: ChosenPart) -> list[MadePart]:
     """The requested image tasks; IRIS' steer prompts, which follow from images, have placeholder names."""
     parts = []
     for task in benchmark(chosen.benchmark).tasks:
@@ -88,7 +88,7 @@ def made_parts(chosen: Chosen) -> list[MadePart]:
 
 
 def plan(
-    opened: Opened,
+    opened: OpenedBenchmark,
     model: str,
     *,
     image_model: str = "",
@@ -96,7 +96,7 @@ def plan(
     prices: Prices | None = None,
     max_tokens: int | None = None,
     labeller: str = "",
-) -> list[Line]:
+) -> list[PlanLine]:
     """A line for each task and model; nothing is asked. RunError PRICES_INVALID if a named model has no price."""
     lines = []
     for task, part in opened.parts.items():
@@ -105,16 +105,16 @@ def plan(
         most = part.max_tokens if max_tokens is None else max_tokens
         usual = min(part.typical_tokens, most)
         read = _prompt_tokens(part, opened.positions[task])
-        lines.append(_priced(Line(task, model, False, *counts, read, counts[2] * usual, counts[2] * most), prices))
+        lines.append(_priced(PlanLine(task, model, False, *counts, read, counts[2] * usual, counts[2] * most), prices))
         if task in JUDGED:
             times, characters = JUDGED[task]
             asked = times * counts[2]
             given = FRAME * asked + counts[2] * (characters / CHARACTERS + usual)
             tokens = given, asked * judging.TYPICAL_TOKENS, asked * judging.MAX_TOKENS
-            lines.append(Line("judgements", "", False, *counts[:2], asked, times * counts[3], *tokens))
+            lines.append(PlanLine("judgements", "", False, *counts[:2], asked, times * counts[3], *tokens))
     for made in image_parts:
         chosen, whole = len(made.positions), len(made.stimuli)
-        line = Line(made.task, image_model, True, chosen, whole, chosen, whole)
+        line = PlanLine(made.task, image_model, True, chosen, whole, chosen, whole)
         if prices is not None and image_model:
             price = prices.of_images(image_model)
             cost = chosen * (price.image or 0.0)
@@ -123,11 +123,11 @@ def plan(
         if labeller.startswith("vlm:"):
             tokens = chosen * (IMAGE_TOKENS + ASKED), chosen * LABELS, chosen * 256
             asking = labeller.removeprefix("vlm:").partition("?")[0]
-            lines.append(_priced(Line("labels", asking, False, *((chosen, whole) * 2), *tokens), prices))
+            lines.append(_priced(PlanLine("labels", asking, False, *((chosen, whole) * 2), *tokens), prices))
     return lines
 
 
-def _priced(line: Line, prices: Prices | None) -> Line:
+def _priced(line: PlanLine, prices: Prices | None) -> PlanLine:
     if prices is None or not line.model:
         return line
     price = prices.of_tokens(line.model)
@@ -138,7 +138,7 @@ def _priced(line: Line, prices: Prices | None) -> Line:
     return replace(line, cost=usual, cost_most=most, currency=price.currency)
 
 
-def _prompt_tokens(part: Part, positions: Sequence[int]) -> float:
+def _prompt_tokens(part: TaskStimuli, positions: Sequence[int]) -> float:
     """Tokens of all prompts and shown images, by the mean of a sample."""
     places = choose([part.stimuli[place] for place in positions], SAMPLE) if positions else []
     total = 0.0

@@ -24,11 +24,11 @@ from fairspace.builders.models import weights
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.names import HUB
 from fairspace.submissions.errors import UsageError, plain
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.estimating import IMAGE_TOKENS
 from fairspace.submissions.running.evaluating import evaluate, folder_of
-from fairspace.submissions.running.settings import About
+from fairspace.submissions.running.settings import ModelFacts
 
 LIST: dict[str, Any] = tomllib.loads(Path(__file__).with_name("rows.toml").read_text(encoding="utf-8"))
 KILLED = "its process was killed, often for want of memory. Mend: free memory, and start the same command again"
@@ -109,14 +109,14 @@ def run_core(name: str, kind: str, core: str, options: Namespace) -> str:
     asked, about, (bench, revision) = LIST["kinds"][kind], LIST["models"].get(name, {}), core.split("@")
     blind = kind == "language model" and "text_only" in benchmark(bench).asking.options
     data, limit = "" if kind == "language model" else options.data, options.limit
-    chosen = Chosen(bench, data, (), limit, limit is not None, text_only=blind, dataset_revision=revision)
+    chosen = ChosenPart(bench, data, (), limit, limit is not None, text_only=blind, dataset_revision=revision)
     folder = options.out / re.sub(r"[^\w.-]+", "-", name).strip("-.")
     report, result = (folder_of(chosen, folder) / file for file in ("report.html", "result.json"))
     if report.exists() and json.loads(result.read_bytes())["meta"]["generation"].get("limit") == limit:
         return ""
     images = f"{asked['images_by']}:{_pinned(name)}{about.get('settings', '')}" if core in asked["makes"] else ""
     facts = {fact: about[fact] for fact in ("licence", "parameters") if about}
-    stated = About(name.lstrip("./"), open_weights=True, **facts)
+    stated = ModelFacts(name.lstrip("./"), open_weights=True, **facts)
     model = ModelSettings(f"local/{_pinned(name)}") if core in asked["answers"] else None
     try:
         if images and not options.labeller:

@@ -28,18 +28,18 @@ from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.tables import META
 from fairspace.submissions.running.asking import parts
-from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen, Opened
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, ChosenPart, OpenedBenchmark
 from fairspace.submissions.running.asking.journal import JOURNAL
 from fairspace.submissions.running.asking.models import found_revision
 from fairspace.submissions.running.folders import held, link, public_name, work_folder
-from fairspace.submissions.running.settings import Made, RunSettings, Tell, submission_meta
+from fairspace.submissions.running.settings import RunSettings, RunSteps, Tell, submission_meta
 
 _NEW, _FORMER = "submission.new", "submission.former"
 """Names in the workings: the submission while it is written, and the one that it replaces."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """The submission, its stages, and notes for the user, such as tasks that were not run."""
 
     out: Path
@@ -47,14 +47,14 @@ class Outcome:
     notes: tuple[str, ...]
 
 
-def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> Outcome:
+def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> RunOutcome:
     """Run a benchmark, or go on where an earlier call with the same settings stopped, and write the submission.
 
     Errors: UsageError, RunError, BuildError; answers and images are kept.
     """
     _check(settings)
     work = work_folder(settings.out)
-    state = Made()
+    state = RunSteps()
     try:
         with held(work):
             if settings.images:
@@ -74,16 +74,16 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> O
         if error.filename is not None or not of_disk(error):
             raise
         raise unwritten(work, error) from error
-    return Outcome(settings.out, tuple(state.stages), tuple(state.notes))
+    return RunOutcome(settings.out, tuple(state.stages), tuple(state.notes))
 
 
-def text_tasks(chosen: Chosen) -> tuple[str, ...]:
+def text_tasks(chosen: ChosenPart) -> tuple[str, ...]:
     """The requested tasks with text answers, in the benchmark's order. RunError TASK_UNKNOWN."""
     asked = parts.text_tasks(chosen.benchmark, chosen.tasks, form=chosen.form, text_only=chosen.text_only)
     return tuple(task.name for task in asked)
 
 
-def check_tasks(chosen: Chosen) -> None:
+def check_tasks(chosen: ChosenPart) -> None:
     """RunError TASK_UNKNOWN if a model cannot run a requested task."""
     known = [task.name for task in benchmark(chosen.benchmark).tasks if task.table != "judgements"]
     for task in chosen.tasks:
@@ -93,7 +93,7 @@ def check_tasks(chosen: Chosen) -> None:
             raise RunError("TASK_UNKNOWN", f"task {task}", what, "a task that a model can run", mend)
 
 
-def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
+def _answer(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> None:
     from fairspace.submissions.running.asking.answering import answer
     from fairspace.submissions.running.asking.inspect_task import open_benchmark
 
@@ -117,7 +117,7 @@ def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
         state.revision = answered.stage.revision
 
 
-def too_few(opened: Opened) -> str:
+def too_few(opened: OpenedBenchmark) -> str:
     """The sentence on a limit that is too small for a fairness number; '' for another one."""
     limit, stratified = opened.chosen.limit, opened.chosen.stratified
     least = limit and max((part.smallest_limit(stratified=stratified) for part in opened.parts.values()), default=0)
@@ -127,7 +127,7 @@ def too_few(opened: Opened) -> str:
     return f"{benchmark(opened.chosen.benchmark).title}: {of}; the smallest that has one is {least:,}."
 
 
-def limit_note(opened: Opened) -> str:
+def limit_note(opened: OpenedBenchmark) -> str:
     """The sentences on a run of less than the benchmark; '' for a whole run."""
     bench, limit = benchmark(opened.chosen.benchmark), opened.chosen.limit
     standard = bench.standards[bench.default]
@@ -173,7 +173,7 @@ def readable_shares(meta: SubmissionMeta, responses: pa.Table) -> dict[str, floa
     return shares
 
 
-def _write(settings: RunSettings, work: Path, state: Made) -> None:
+def _write(settings: RunSettings, work: Path, state: RunSteps) -> None:
     """Write the submission among the workings, then move it to its place."""
     if not state.images and not any(table.num_rows for table in state.tables.values()):
         what, mend = "no image was made, no request answered", "run the same command again with --again"
@@ -236,7 +236,7 @@ def _check_meta(settings: RunSettings) -> None:
     """UsageError for invalid facts on the model for `submission.json` and the manifest."""
     line = "one line of 1 to 200 printable characters"
     try:
-        submission_meta(settings, Made())
+        submission_meta(settings, RunSteps())
     except ValidationError as error:
         (first, *_) = error.errors()
         field = ".".join(map(str, first["loc"]))

@@ -11,14 +11,14 @@ import pyarrow as pa
 
 from fairspace.submissions.format.manifest import Stage
 from fairspace.submissions.format.schema import LabelError, SubmissionMeta, Tool
-from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
 
 Tell = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class About:
+class ModelFacts:
     """Facts on the model for `submission.json`."""
 
     model: str = ""
@@ -47,14 +47,14 @@ class RunSettings:
         batch: faces at a time for ARES; changes only speed.
     """
 
-    chosen: Chosen
+    chosen: ChosenPart
     out: Path
     model: ModelSettings | None = None
     images: str = ""
     ares: str = ""
     faces: Any = None
     quality: Mapping[str, str] = field(default_factory=dict)
-    about: About = About()
+    about: ModelFacts = ModelFacts()
     again: bool = False
     device: str = ""
     batch: int = 64
@@ -62,7 +62,7 @@ class RunSettings:
 
 
 @dataclass
-class Made:
+class RunSteps:
     """Results of a run's steps so far."""
 
     tables: dict[str, pa.Table] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class Made:
     notes: list[str] = field(default_factory=list)
 
 
-def submission_meta(settings: RunSettings, state: Made) -> SubmissionMeta:
+def submission_meta(settings: RunSettings, state: RunSteps) -> SubmissionMeta:
     """`submission.json` of a run."""
     stated = settings.about.revision
     generation: dict[str, str | int | float | bool | None] = {**settings.chosen.generation(), **state.stated}

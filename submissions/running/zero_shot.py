@@ -29,8 +29,8 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
-from fairspace.ares.annotating.labellers import ARES, PACKAGES, Opened, Package, SeenFace
-from fairspace.ares.asking_ares import Asking, Reply, question
+from fairspace.ares.annotating.labellers import ARES, PACKAGES, OpenedLabeller, Package, SeenFace
+from fairspace.ares.asking_ares import ArbiterAsking, Reply, question
 from fairspace.builders.iris.groups import AGES, GENDERS, SKIN_TONES
 from fairspace.builders.models.clip import CLIP, Clip
 from fairspace.builders.models.labelling import MARGIN, PROTOTYPES, TEMPLATES, ClipLabeller
@@ -96,7 +96,7 @@ _LABELLED = {"gender", "race", "dominant_gender", "dominant_race"}
 _ERRORS = ("error", "exception", "message")
 
 
-def read_detections(layout: str, file: str, version: str = "not stated", race: str = LIKELIEST) -> Opened:
+def read_detections(layout: str, file: str, version: str = "not stated", race: str = LIKELIEST) -> OpenedLabeller:
     """The output of a detector: `layout` is `fairface` or `deepface`, `race` one of `RULES`.
 
     BuildError SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE; SOURCE_DAMAGED for ages that a spreadsheet changed beyond
@@ -122,7 +122,7 @@ def read_detections(layout: str, file: str, version: str = "not stated", race: s
         found = ", ".join(f"{number:,} {kind}" for kind, number in entries.items())
         raise BuildError("SOURCE_LAYOUT", file, f"no face: {found or 'nothing'}", "one at least", _FACELESS[layout])
     empty = sum(not each for each in faces.values())
-    return Opened(
+    return OpenedLabeller(
         name=layout + (f"?race={race}" if race != LIKELIEST else ""),
         version=version,
         attributes={"gender": GENDERS, "age": AGES, "race": RACES},
@@ -306,7 +306,7 @@ def _settings(**settings: Any) -> str:
     return f"?{given}" if given else ""
 
 
-def _clip(what: str, chosen: Mapping[str, Any], _: Any) -> Opened:
+def _clip(what: str, chosen: Mapping[str, Any], _: Any) -> OpenedLabeller:
     margin, named = chosen.get("margin", MARGIN), chosen.get("attributes", USUAL)
     attributes = _attributes(f"clip:{what}", named)
     clip = Clip(what, batch=chosen.get("batch", BATCH))
@@ -319,7 +319,7 @@ def _clip(what: str, chosen: Mapping[str, Any], _: Any) -> Opened:
             for image, (reason, labels, chances) in zip(images, labeller.seen(images), strict=True)
         ]
 
-    return Opened(
+    return OpenedLabeller(
         name=f"clip:{identity.partition('@')[0]}{_settings(margin=margin, attributes=named)}",
         version=identity.partition("@")[2] or identity.partition(" (")[2].rstrip(")"),
         attributes={name: VOCABULARY[name] for name in attributes},
@@ -328,7 +328,7 @@ def _clip(what: str, chosen: Mapping[str, Any], _: Any) -> Opened:
     )
 
 
-def _vlm(what: str, chosen: Mapping[str, Any], _: Any) -> Opened:
+def _vlm(what: str, chosen: Mapping[str, Any], _: Any) -> OpenedLabeller:
     from fairspace.submissions.running.asking.models import ModelSettings, found_revision
 
     named, tokens = chosen.get("attributes", USUAL), chosen.get("tokens", TOKENS)
@@ -349,7 +349,7 @@ def _vlm(what: str, chosen: Mapping[str, Any], _: Any) -> Opened:
             faces.append([] if said and not any(labels.values()) else [SeenFace((0, 0, *image.size), labels)])
         return faces
 
-    return Opened(
+    return OpenedLabeller(
         name=f"vlm:{name.partition('@')[0]}{_settings(tokens=tokens, attributes=named)}",
         version=version,
         attributes={name: VOCABULARY[name] for name in attributes},
@@ -369,7 +369,7 @@ def labelling_task(attributes: Sequence[str]) -> dict[str, Any]:
     }
 
 
-class InspectVlm(Asking):
+class InspectVlm(ArbiterAsking):
     """A vision-language model of any of Inspect's providers, or of ours (`local/`, `python/`), asked about images.
 
     Images are sent to it as JPEG. Temporary failures are retried; then RunError MODEL_SILENT stops the work, because

@@ -11,7 +11,7 @@ from math import isfinite, log
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Ideal
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, dot_plots
+from fairspace.submissions.drawing.dots import Dot, DotLine, DotPlot, dot_plots
 from fairspace.submissions.drawing.svg import Svg, span
 from fairspace.submissions.plotting import BLUE, GREY, INK, ORANGE, digits, interval_text
 from fairspace.submissions.results.result import Result
@@ -33,7 +33,7 @@ _COMMON = (0.0, 1.0)
 Keys = dict[str, tuple[str, str]]
 Ends = tuple[float, float]
 Labels = Mapping[str, str]
-Drawn = tuple[Line, Sequence[float]]
+Drawn = tuple[DotLine, Sequence[float]]
 """A line, and the numbers that its scale must hold; none without a number, `_COMMON` on the common scale."""
 
 
@@ -77,7 +77,7 @@ def _printed(row: Row, number: float, keys: Keys, place: Callable[[float], float
     keys["printed in the paper, interval unknown"] = (GREY, "circle-open")
     text = f"{row.model}, printed: {digits(number)}"
     at = number if place is None else place(number)
-    line = Line(row.model, [Dot(at, text, digits(number), colour=GREY, symbol="circle-open")])
+    line = DotLine(row.model, [Dot(at, text, digits(number), colour=GREY, symbol="circle-open")])
     return line, [number] if place is None else _COMMON
 
 
@@ -91,7 +91,7 @@ def difference_strips(differences: Sequence[tuple[str, float, Ends, bool, str]],
         text = f"{name}: {kind} {digits(value)}, {interval_text(ends)}: {verdict}"
         dot = Dot(value, text, digits(value), colour=colour, interval=ends)
         keys[f"{kind}, 95 % interval" + (", not significant" if open_ else "")] = (colour, "circle")
-        lines.append((Line(name, [dot], reference=(same, f"no {kind}")), [value, *ends, same]))
+        lines.append((DotLine(name, [dot], reference=(same, f"no {kind}")), [value, *ends, same]))
     return _figure(title, lines, keys)
 
 
@@ -99,7 +99,7 @@ def _value(result: Result, name: str, value: Value, keys: Keys, label: str = "")
     """A value as a line named `label`, or by its own name; adds its kinds of marks to `keys`."""
     three, ideal = numbers_of(result, value), benchmark(result.benchmark).ideal(name, result.standard)
     if three.value is None:
-        return Line(f"{name}: {three.value_text}", []), []
+        return DotLine(f"{name}: {three.value_text}", []), []
     text = f"{label or name}: {three.cell_text}; by chance {three.chance_words}"
     place = _place(result, name)
     at, interval = three.value, three.interval
@@ -119,11 +119,13 @@ def _value(result: Result, name: str, value: Value, keys: Keys, label: str = "")
         reference = (ideal.number if place is None else 0.0, f"{name}: ideal {digits(ideal.number)}")
         keys["ideal"] = (INK, "tick")
     if place is not None:
-        return Line(label or name, dots, reference=reference), _COMMON
+        return DotLine(label or name, dots, reference=reference), _COMMON
     limits = score_limits(benchmark(result.benchmark), result.standard, name, result.scored.labels)
     ends = [end for end in limits if isfinite(end)]
     numbers = [*(dot.value for dot in dots), *(three.interval or ()), *ends, *(reference or ())[:1]]
-    return Line(label or name, dots, reference=reference), [number for number in numbers if isinstance(number, float)]
+    return DotLine(label or name, dots, reference=reference), [
+        number for number in numbers if isinstance(number, float)
+    ]
 
 
 def from_ideal(bench: Benchmark, standard: str, name: str, labels: Labels) -> Callable[[float], float] | None:

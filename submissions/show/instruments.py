@@ -16,7 +16,7 @@ _LABELS = ("labels_corrected", "labels_transported", "human_labels")
 
 
 @dataclass(frozen=True)
-class Scored:
+class InstrumentScores:
     """A score and its range over the variants of a kind."""
 
     name: str
@@ -40,7 +40,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Part:
+class InstrumentPart:
     """One kind of variant, with the scores that it changes and the number of those that it does not (`same`).
 
     `plain`: whether the values are without their bias at this number of samples.
@@ -50,12 +50,12 @@ class Part:
     names: Sequence[str]
     notes: Sequence[str]
     lines: Sequence[Line]
-    scores: Sequence[Scored]
+    scores: Sequence[InstrumentScores]
     same: int
     plain: bool
 
 
-def instrument(result: Result, ranges: Mapping[Kind, Mapping[str, Ends]]) -> list[Part]:
+def instrument(result: Result, ranges: Mapping[Kind, Mapping[str, Ends]]) -> list[InstrumentPart]:
     """The measurement error of a result by kind of variant; empty without variants. `ranges`: from `variant_scores`."""
     parts = []
     for kind in KINDS:
@@ -71,17 +71,17 @@ def _part(
     values: Mapping[str, Value],
     scores: Mapping[str, Value],
     ranges: Mapping[str, tuple[float, float]],
-) -> Part:
+) -> InstrumentPart:
     names = dict.fromkeys(name for variant in variants for name in variant.values if name in values)
     cells = {name: [_cell(variant, name) for variant in variants] for name in names}
     lines = [Line(name, _own(values[name]), _debiased(values[name]), by_variant) for name, by_variant in cells.items()]
     moved = {name: ends for name, ends in ranges.items() if ends[0] < ends[1]}
     moved_scores = [
-        Scored(name, four_digits(scores[name].value), *map(four_digits, ends)) for name, ends in moved.items()
+        InstrumentScores(name, four_digits(scores[name].value), *map(four_digits, ends)) for name, ends in moved.items()
     ]
     notes = dict.fromkeys(plain(f"{variant.name}: {variant.note}") for variant in variants if variant.note)
     same = len(ranges) - len(moved)
-    return Part(kind, [plain(v.name) for v in variants], [*notes], lines, moved_scores, same, kind in _LABELS)
+    return InstrumentPart(kind, [plain(v.name) for v in variants], [*notes], lines, moved_scores, same, kind in _LABELS)
 
 
 def _own(value: Value) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fairspace.ares.asking_ares import LONGEST, ArbiterError, Asking, Counts, Reply, question, read_answer
+from fairspace.ares.asking_ares import LONGEST, ArbiterAsking, ArbiterCounts, ArbiterError, Reply, question, read_answer
 from fairspace.ares.configuration_ares import AGE_GENDER, RACE, SKIN_TONE
 
 GOOD = '{"age": "young", "gender": "female"}'
@@ -95,7 +95,7 @@ def test_a_task_whose_labels_an_answer_could_not_tell_apart_is_refused() -> None
         question(task)
 
 
-class Scripted(Asking):
+class Scripted(ArbiterAsking):
     """Answers from a table: first and second reply about each image, here a string."""
 
     def __init__(self, table: Mapping[str, tuple[Reply, Reply]]) -> None:
@@ -125,7 +125,7 @@ def test_what_is_not_usable_is_asked_once_more_and_counted() -> None:
     found = arbiter.answer(list(table), AGE_GENDER)
     assert found == ["young female", "young female", None, None, None, None]
     assert arbiter.asked == [("a", "b", "c", "d", "e", "f"), ("b", "c", "f")]
-    assert arbiter.counts == Counts(asked=6, answered=2, asked_again=3, unusable=1, refused=2, failed=1)
+    assert arbiter.counts == ArbiterCounts(asked=6, answered=2, asked_again=3, unusable=1, refused=2, failed=1)
     counts = arbiter.counts
     assert counts.asked == counts.answered + counts.unusable + counts.refused + counts.failed
     assert arbiter.answer([], AGE_GENDER) == []

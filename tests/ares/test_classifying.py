@@ -10,7 +10,7 @@ from datasets import Image as ImageFeature
 from PIL import Image
 
 from fairspace.ares.classifying_ares import classify
-from fairspace.ares.faces_ares import Box
+from fairspace.ares.faces_ares import FaceBox
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.rounding_ares import STEP
@@ -24,11 +24,11 @@ class Halves:
 
     name = "halves"
 
-    def detect(self, images: Sequence[Image.Image]) -> list[list[Box]]:
+    def detect(self, images: Sequence[Image.Image]) -> list[list[FaceBox]]:
         return [
             []
             if image.getextrema() == image.resize((1, 1)).getextrema()
-            else [Box(x, 0, image.height, image.height) for x in range(0, image.width, image.height)]
+            else [FaceBox(x, 0, image.height, image.height) for x in range(0, image.width, image.height)]
             for image in images
         ]
 

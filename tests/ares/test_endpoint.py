@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from fairspace.ares.asking_ares import ArbiterError, Counts, question
+from fairspace.ares.asking_ares import ArbiterCounts, ArbiterError, question
 from fairspace.ares.configuration_ares import AGE_GENDER
 from fairspace.ares.endpoint_ares import EndpointVlm
 from fairspace.ares.vlm_ares import open_vlm
@@ -134,7 +134,7 @@ def test_answers_are_in_order_and_no_more_at_once_than_allowed(serve: Any) -> No
     endpoint, arbiter = serve(*(0.01 * (n % 4) for n in range(24)), concurrency=3)
     assert arbiter.answer(KNOWN * 4, AGE_GENDER) == LABELS * 4
     assert 1 < endpoint.most <= 3
-    assert arbiter.counts == Counts(asked=24, answered=24)
+    assert arbiter.counts == ArbiterCounts(asked=24, answered=24)
     one, alone = serve(0.01, 0.01, 0.01, concurrency=1)
     assert alone.answer(KNOWN[:3], AGE_GENDER) == LABELS[:3]
     assert one.most == 1
@@ -146,7 +146,7 @@ def test_a_busy_endpoint_is_asked_again_after_the_pause_it_names(serve: Any) -> 
     times = [at for at, _, _ in endpoint.requests]
     assert len(times) == 4
     assert times[1] - times[0] >= 1
-    assert arbiter.counts == Counts(asked=1, answered=1)
+    assert arbiter.counts == ArbiterCounts(asked=1, answered=1)
 
 
 def test_an_endpoint_that_keeps_failing_stops_the_run(serve: Any) -> None:
@@ -159,7 +159,7 @@ def test_an_endpoint_that_keeps_failing_stops_the_run(serve: Any) -> None:
 def test_it_may_be_abstained_from_instead_and_is_counted(serve: Any) -> None:
     endpoint, arbiter = serve(then=lambda body: refusal(500), retries=1, abstain_on_failure=True)
     assert arbiter.answer(KNOWN[:2], AGE_GENDER) == [None, None]
-    assert arbiter.counts == Counts(asked=2, failed=2)
+    assert arbiter.counts == ArbiterCounts(asked=2, failed=2)
     assert len(endpoint.requests) == 4
 
 
@@ -207,14 +207,14 @@ def test_an_answer_without_the_form_is_asked_for_once_more_in_other_words(serve:
     endpoint, arbiter = serve(then=lambda body: (200, {}, data))
     assert arbiter.answer(KNOWN[:3], AGE_GENDER) == [None] * 3
     assert len(endpoint.requests) == 6
-    assert arbiter.counts == Counts(asked=3, asked_again=3, unusable=3)
+    assert arbiter.counts == ArbiterCounts(asked=3, asked_again=3, unusable=3)
 
 
 def test_a_content_filter_is_counted_and_not_asked_again(serve: Any) -> None:
     blocked: Answer = (200, {}, completion("", "content_filter"))
     endpoint, arbiter = serve(blocked, refusal(400, "content_policy_violation"), concurrency=1)
     assert arbiter.answer(KNOWN[:3], AGE_GENDER) == [None, None, LABELS[2]]
-    assert arbiter.counts == Counts(asked=3, answered=1, refused=2)
+    assert arbiter.counts == ArbiterCounts(asked=3, answered=1, refused=2)
     assert len(endpoint.requests) == 3
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from PIL import Image
 
-from fairspace.ares.faces_ares import Box, FaceError, TransformersFaces, face_crops, open_faces, shared
+from fairspace.ares.faces_ares import FaceBox, FaceError, TransformersFaces, face_crops, open_faces, shared
 from fairspace.builders.drawn.swatches import draw_scene, find, measure, person
 from tests.builders.models import tiny
 
@@ -110,14 +110,14 @@ def test_settings_that_open_no_detector_are_refused(yolos: Path, settings: dict[
 def test_crops_are_the_pixels_in_the_box_largest_first_then_upper_then_left() -> None:
     image = noise(1, 40, 30)
     boxes = [
-        Box(20, 10, 5, 5),
-        Box(-3, -4, 13, 14),
-        Box(10, 2, 5, 5),
-        Box(1.2, 2.7, 3.1, 4.1),
-        Box(2, 10, 5, 5),
-        Box(35, 25, 10, 10),
-        Box(40, 0, 5, 5),
-        Box(-9, 3, 9, 9),
+        FaceBox(20, 10, 5, 5),
+        FaceBox(-3, -4, 13, 14),
+        FaceBox(10, 2, 5, 5),
+        FaceBox(1.2, 2.7, 3.1, 4.1),
+        FaceBox(2, 10, 5, 5),
+        FaceBox(35, 25, 10, 10),
+        FaceBox(40, 0, 5, 5),
+        FaceBox(-9, 3, 9, 9),
     ]
     crops = face_crops(image, boxes)
     windows = [(0, 0, 10, 10), (10, 2, 15, 7), (2, 10, 7, 15), (20, 10, 25, 15), (35, 25, 40, 30), (1, 2, 5, 7)]
@@ -131,9 +131,9 @@ def test_crops_are_the_pixels_in_the_box_largest_first_then_upper_then_left() ->
 class DrawnFaces:
     name = "drawn faces"
 
-    def detect(self, images: Sequence[Image.Image]) -> list[list[Box]]:
+    def detect(self, images: Sequence[Image.Image]) -> list[list[FaceBox]]:
         places = [find(np.asarray(image, dtype=np.int16)) for image in images]
-        return [[Box(x, y, width, width) for x, y, width in each] for each in places]
+        return [[FaceBox(x, y, width, width) for x, y, width in each] for each in places]
 
 
 def test_each_drawn_person_is_cut_out_with_her_own_face() -> None:

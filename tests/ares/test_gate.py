@@ -9,10 +9,10 @@ import torch
 from PIL import Image
 
 from fairspace.ares.annotating.annotate import route_schema, tables
-from fairspace.ares.annotating.source import Entry
+from fairspace.ares.annotating.source import ImageEntry
 from fairspace.ares.classifying_ares import answered
-from fairspace.ares.faces_ares import Box
-from fairspace.ares.gate_ares import NO_FACE, OUT_OF_DISTRIBUTION, OUTCOMES, SEVERAL_FACES, Gate, refusals
+from fairspace.ares.faces_ares import FaceBox
+from fairspace.ares.gate_ares import NO_FACE, OUT_OF_DISTRIBUTION, OUTCOMES, SEVERAL_FACES, ImageGate, refusals
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.data import DrawnFaces
@@ -33,7 +33,7 @@ def model(tiny_ares: Path, faces: torch.Tensor) -> AresModel:
     opened = AresModel.from_pretrained(tiny_ares).eval()
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        opened.gate = Gate(GATE["channels"], GATE["side"], GATE["hidden"]).eval()  # type: ignore[arg-type]
+        opened.gate = ImageGate(GATE["channels"], GATE["side"], GATE["hidden"]).eval()  # type: ignore[arg-type]
     opened.config.gate = GATE | {"cut": 0.0}
     chances = opened.observe(faces.float() / 255)["age_gender"].gate
     opened.config.gate["cut"] = float(np.median(chances[:, 0]))
@@ -97,7 +97,7 @@ def test_rows_say_why_and_have_no_label(
     model: AresModel, faces: torch.Tensor, outcome: str, status: str, count: int
 ) -> None:
     images = pictures(faces[:2])
-    entries = [Entry("t2i", "item", number, str(number), 0, number) for number in range(2)]
+    entries = [ImageEntry("t2i", "item", number, str(number), 0, number) for number in range(2)]
     results = answered(refusing(model, outcome), AresImageProcessor(image_size=64), images)
     annotations, routes, tally = tables(entries, results, route_schema(model.config))
     assert annotations["status"].to_pylist() == [status] * 2
@@ -110,13 +110,13 @@ def test_rows_say_why_and_have_no_label(
 class Quarters:
     name = "quarters"
 
-    def detect(self, images: Sequence[Image.Image]) -> list[list[Box]]:
+    def detect(self, images: Sequence[Image.Image]) -> list[list[FaceBox]]:
         half = [(x, y) for y in (0, 32) for x in (0, 32)]
-        return [[Box(x, y, 32, 32) for x, y in half] for _ in images]
+        return [[FaceBox(x, y, 32, 32) for x, y in half] for _ in images]
 
 
 def test_one_of_several_detected_faces_that_is_none_leaves_the_others(model: AresModel, faces: torch.Tensor) -> None:
-    entry = Entry("t2i", "item", 0, "0", 0, 0)
+    entry = ImageEntry("t2i", "item", 0, "0", 0, 0)
     results = answered(
         refusing(model, NO_FACE), AresImageProcessor(image_size=64), pictures(faces[:1]), detector=Quarters()
     )

@@ -9,7 +9,7 @@ import pytest
 import torch
 from PIL import Image, ImageFile
 
-from fairspace.ares.fates_ares import NOTES, REASONS, Limits
+from fairspace.ares.fates_ares import NOTES, REASONS, ImageLimits
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.reading_ares import quiet, read_image
 from tests.ares.hostile import READABLE, SIZE, UNREADABLE, directory, encoded, exif, portrait, with_exif
@@ -59,7 +59,7 @@ def test_bombs_are_refused_before_a_pixel_is_decoded(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(ImageFile.ImageFile, "load", fail)
     bombs = [make() for make, reason in UNREADABLE.values() if reason == "too_many_pixels"]
     with quiet():
-        fates = [read_image(bomb, Limits(), 64)[1] for bomb in bombs]
+        fates = [read_image(bomb, ImageLimits(), 64)[1] for bomb in bombs]
     assert [(fate.reason, fate.width * fate.height >= 0) for fate in fates] == [("too_many_pixels", True)] * 3
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from PIL import Image
 
-from fairspace.ares.asking_ares import ArbiterError, Counts
+from fairspace.ares.asking_ares import ArbiterCounts, ArbiterError
 from fairspace.ares.configuration_ares import AGE_GENDER
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.vlm_ares import LocalVlm, open_vlm
@@ -36,7 +36,7 @@ def test_the_answer_is_about_the_image_that_was_shown(folder: Path) -> None:
     vlm = LocalVlm(str(folder), batch=3)
     images = [*KNOWN, coloured(PROSE), *reversed(KNOWN)]
     assert vlm.answer(images, AGE_GENDER) == [*LABELS, None, *reversed(LABELS)]
-    assert vlm.counts == Counts(asked=13, answered=12, asked_again=1, unusable=1)
+    assert vlm.counts == ArbiterCounts(asked=13, answered=12, asked_again=1, unusable=1)
 
 
 def test_company_and_order_in_a_pass_change_no_text(vlm: LocalVlm) -> None:

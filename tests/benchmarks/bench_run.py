@@ -26,7 +26,7 @@ from tests.benchmarks.timing import line, peak_gib
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairspace.submissions.running.asking.inspect_task import Opened
+    from fairspace.submissions.running.asking.inspect_task import OpenedBenchmark
 
 CONCURRENCY = 64
 MOST = 1.5
@@ -86,16 +86,16 @@ def served() -> Iterator[str]:
         server.wait()
 
 
-def opened() -> Opened:
+def opened() -> OpenedBenchmark:
     """FACT-OR-FAIR's objective queries and rounds of IRIS' tournament; fifty thousand took seven minutes and more."""
-    from fairspace.submissions.running.asking.inspect_task import Chosen, Opened
+    from fairspace.submissions.running.asking.inspect_task import ChosenPart, OpenedBenchmark
     from fairspace.submissions.running.asking.parts import parts
 
     found = {part.task: part for part in parts("fact_or_fair", None, tasks=("llm_objective",))}
     positions: dict[str, Sequence[int]] = {task: range(len(part.stimuli)) for task, part in found.items()}
     (tournament,) = parts("iris", None, tasks=("tournament",))
-    return Opened(
-        Chosen("fact_or_fair", seed=1),
+    return OpenedBenchmark(
+        ChosenPart("fact_or_fair", seed=1),
         {**found, "tournament": tournament},
         {**positions, "tournament": range(_BLOCKS)},
     )

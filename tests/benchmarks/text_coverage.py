@@ -19,7 +19,7 @@ from fairspace.metrics.total_bias_score.formula import total_bias_score
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import Context, scores
 from fairspace.submissions.benchmarks.fact_or_fair.quantities import image_part, objective_part
-from fairspace.submissions.benchmarks.fact_or_fair.records import Answers as Choices
+from fairspace.submissions.benchmarks.fact_or_fair.records import SubjectiveAnswers as Choices
 from fairspace.submissions.benchmarks.fact_or_fair.records import Faces, prompt_cells, queries
 from fairspace.submissions.benchmarks.fact_or_fair.records import Records as Rows
 from fairspace.submissions.benchmarks.genres.quantities import designs as passage_designs
@@ -29,7 +29,7 @@ from fairspace.submissions.benchmarks.genres.score import STANDARDS, scoring
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.benchmarks.stereotypical_bias.quantities import designs as picture_designs
-from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Records, questions
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, CellAnswers, Records, questions
 from fairspace.submissions.results.draws import Drawn, keep, many_score_draws, uncertainties_of
 from fairspace.submissions.results.resampling import as_wide
 from fairspace.submissions.values import Value, measured
@@ -104,13 +104,13 @@ def personas(shares: Callable[[int, int], Floats]) -> tuple[Truth, Model]:
         chances[cell.name], true[cell.name] = p, float(np.abs(p - 1 / k).sum(axis=1).mean() / k)
 
     def sample(rng: np.random.Generator) -> Sample:
-        answers: dict[str, Answers | None] = dict.fromkeys(cell.name for cell in CELLS)
+        answers: dict[str, CellAnswers | None] = dict.fromkeys(cell.name for cell in CELLS)
         for cell in cells:
             asked = questions(cell)
             p = chances[cell.name][asked.instance].cumsum(axis=1)[:, :-1]
             group = (p < rng.random((len(p), 1))).sum(axis=1)
             position = (asked.options == group[:, None]).argmax(axis=1)
-            answers[cell.name] = Answers(asked, group, position, np.ones(len(p), np.int64))
+            answers[cell.name] = CellAnswers(asked, group, position, np.ones(len(p), np.int64))
         return picture_designs(Records(answers))[0]
 
     return true, sample
@@ -142,7 +142,7 @@ def pairs(lean: float, apart: float) -> tuple[Truth, Model]:
 
     def sample(rng: np.random.Generator) -> Sample:
         faces = rng.normal(0, apart, (len(plan.AGES), 2, 4, FACES))
-        answers: dict[str, Answers | None] = dict.fromkeys(cell.name for cell in CELLS)
+        answers: dict[str, CellAnswers | None] = dict.fromkeys(cell.name for cell in CELLS)
         for cell in cells:
             asked = questions(cell)
             items = plan.items(cell.task).take(asked.rows)
@@ -158,7 +158,7 @@ def pairs(lean: float, apart: float) -> tuple[Truth, Model]:
             left = rng.random(len(pair)) < expit(strength[0] - strength[1])
             position = np.where(left, 0, 1)
             group = asked.options[np.arange(len(pair)), position]
-            answers[cell.name] = Answers(asked, group, position, np.ones(len(pair), np.int64))
+            answers[cell.name] = CellAnswers(asked, group, position, np.ones(len(pair), np.int64))
         return picture_designs(Records(answers))[0]
 
     return true, sample

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from fairspace.builders.engine.tools import Box, Labels, Picture, Prompt
+from fairspace.builders.engine.tools import ImagePrompt, Labels, PersonBox, Picture
 from fairspace.builders.iris.groups import GROUPS
 from tests.builders.rebuilding import Killed
 
@@ -77,11 +77,11 @@ class Painter:
     def __init__(self) -> None:
         self.calls = 0
 
-    def generate(self, prompts: Sequence[Prompt]) -> list[Image.Image]:
+    def generate(self, prompts: Sequence[ImagePrompt]) -> list[Image.Image]:
         self.calls += 1
         return [self._paint(prompt) for prompt in prompts]
 
-    def _paint(self, prompt: Prompt) -> Image.Image:
+    def _paint(self, prompt: ImagePrompt) -> Image.Image:
         if " face of a" not in prompt.text:
             return Image.new("RGB", (8, 8), (0, 0, 250 if prompt.seed % 4 == 0 else 0))
         group = (group_of(prompt.text) + (prompt.seed % 5 == 0)) % len(GROUPS)
@@ -94,7 +94,7 @@ class Mortal(Painter):
         super().__init__()
         self.last = last
 
-    def generate(self, prompts: Sequence[Prompt]) -> list[Image.Image]:
+    def generate(self, prompts: Sequence[ImagePrompt]) -> list[Image.Image]:
         if self.calls == self.last:
             raise Killed
         return super().generate(prompts)
@@ -120,6 +120,6 @@ class Watcher:
 
     name = "watcher"
 
-    def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
+    def detect(self, pictures: Sequence[Picture]) -> list[list[PersonBox]]:
         found = (picture.open().tobytes()[2] > 100 for picture in pictures)
-        return [[Box(0, 0, 8, 8, 0.9)] if person else [] for person in found]
+        return [[PersonBox(0, 0, 8, 8, 0.9)] if person else [] for person in found]

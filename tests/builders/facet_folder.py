@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fairspace.builders.engine.tools import Box
+from fairspace.builders.engine.tools import PersonBox
 from fairspace.builders.models.detection import SCHEMA
 
 TONES = tuple(f"skin_tone_{tone}" for tone in (*range(1, 11), "na"))
@@ -26,7 +26,7 @@ HEADER = (
 @dataclass(frozen=True)
 class Annotated:
     file: str
-    box: Box
+    box: PersonBox
     occupation: str = "nurse"
     gender: str = "female"
     age: str = "young"
@@ -57,6 +57,6 @@ def write_annotations(folder: Path, persons: Iterable[Annotated]) -> None:
             table.writerow(row)
 
 
-def write_boxes(file: Path, boxes: Sequence[tuple[str, Box]]) -> None:
+def write_boxes(file: Path, boxes: Sequence[tuple[str, PersonBox]]) -> None:
     rows = [{"file": name, **box._asdict()} for name, box in boxes]
     pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), file)

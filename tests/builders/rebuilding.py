@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from fairspace.builders.engine.dataset import Dataset, Manifest
+from fairspace.builders.engine.dataset import BuildManifest, Dataset
 
 
 class Killed(BaseException):
     """A kill that nothing catches."""
 
 
-def no_card(folder: Path, dataset: Dataset, manifest: Manifest) -> None:
+def no_card(folder: Path, dataset: Dataset, manifest: BuildManifest) -> None:
     """The card has tests of its own."""
 
 

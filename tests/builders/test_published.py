@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairspace.builders.engine.build import build
-from fairspace.builders.engine.dataset import Dataset, Manifest, Split
+from fairspace.builders.engine.dataset import BuildManifest, Dataset, Split
 from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS, STATISTICS, TRUTH_VERSIONS, truth
 from fairspace.builders.iris import groups as labour
 from fairspace.builders.iris.groups import GROUP_NAMES, OCCUPATIONS
@@ -26,7 +26,7 @@ def write(out: Path, split: Split) -> list[dict[str, Any]]:
     return read(out, manifest, split)
 
 
-def read(out: Path, manifest: Manifest, split: Split) -> list[dict[str, Any]]:
+def read(out: Path, manifest: BuildManifest, split: Split) -> list[dict[str, Any]]:
     built = manifest.find(split.config, split.split)
     assert built is not None
     features = split.features()
@@ -109,10 +109,10 @@ def test_no_table_lies_twice_in_the_repository() -> None:
 
 
 def test_the_truth_that_is_published_is_the_truth_that_answers_are_judged_by(tmp_path: Path) -> None:
-    from fairspace.builders.engine.dataset import Job
+    from fairspace.builders.engine.dataset import BuildJob
     from fairspace.builders.fact_or_fair.dataset import splits
 
-    split = next(s for s in splits(Job(None, tmp_path)) if s.config == "truth")
+    split = next(s for s in splits(BuildJob(None, tmp_path)) if s.config == "truth")
     rows = write(tmp_path / "built", split)
     names = [statistic.name for statistic in STATISTICS]
     for version in TRUTH_VERSIONS:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from fairspace.builders.engine.dataset import BuiltSplit, Manifest, Shard
+from fairspace.builders.engine.dataset import BuildManifest, BuiltSplit, Shard
 from fairspace.builders.registry import dataset
 from fairspace.cards.dataset_card import dataset_card
 
@@ -13,7 +13,7 @@ def card(counts: dict[str, dict[str, int]], joint: dict[str, int] | None = None,
         BuiltSplit(config, split, "A row.", 9, (Shard("x", "0", 1, 9),), counts, joint or {}, {"id": "x/<y>, `<z>`"})
         for split in ("gender", "race")
     )
-    manifest = Manifest(name, "v1", 0, True, {}, {}, {}, {}, splits, {}, ())
+    manifest = BuildManifest(name, "v1", 0, True, {}, {}, {}, {}, splits, {}, ())
     return dataset_card(dataset(name), manifest, {config: Features(columns)}, f"fairspace/{name}")
 
 

@@ -17,7 +17,7 @@ from fairspace.leaderboard_space import intake as intake_module
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import Intake, Usage, User
-from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.log_state import LoggedSubmission
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError
@@ -34,13 +34,13 @@ def opened(folder: Path, kind: type[Intake] = Intake, **settings: Any) -> Intake
     return kind(State(LocalStorage(folder / "store")), about)
 
 
-def hand_in(intake: Intake, folder: Path, text: str, user: User = ADA, organisation: str = "") -> Submission:
+def hand_in(intake: Intake, folder: Path, text: str, user: User = ADA, organisation: str = "") -> LoggedSubmission:
     file = folder / f"{text}-{threading.get_ident()}"
     file.write_bytes(disguised(text.encode()))
     return intake.accept(file, user, organisation)
 
 
-def end(intake: Intake, submission: Submission, outcome: str = "failed") -> None:
+def end(intake: Intake, submission: LoggedSubmission, outcome: str = "failed") -> None:
     about: dict[str, Any] = {"reason": "It died."} if outcome == "failed" else {"faults": []}
     body = {"id": submission.id, "attempt": submission.attempt} | about
     key = f"ended:{submission.id}:{submission.attempt}"

@@ -9,7 +9,7 @@ import pytest
 from fairspace.leaderboard_space.events import Draft, sealed
 from fairspace.leaderboard_space.events import Event as LogEvent
 from fairspace.leaderboard_space.intake import result_draft
-from fairspace.leaderboard_space.log_state import Entry, LogState
+from fairspace.leaderboard_space.log_state import LoggedRow, LogState
 from fairspace.leaderboard_space.logged import board_values, join_errors
 from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.results.result import Result
@@ -28,7 +28,7 @@ def full() -> Result:
     return replace(iris_result("one", "tests", error=0.1), variants=tuple(notes))
 
 
-def logged(draft: Draft) -> Entry:
+def logged(draft: Draft) -> LoggedRow:
     event = sealed(LogEvent(1, "2026-01-31T12:00:00.000Z", draft.kind, draft.key, "", draft.body))
     folded = LogState()
     folded.fold(LogEvent.of_line(event.line()))

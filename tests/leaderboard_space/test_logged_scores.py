@@ -9,7 +9,7 @@ from unittest import mock
 
 import pytest
 
-from fairspace.leaderboard_space.boards.figures import Source
+from fairspace.leaderboard_space.boards.figures import FigureInput
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import result_draft, shown_values
@@ -70,7 +70,7 @@ def shown(state: State, name: str, standard: str) -> dict[str, Any]:
     """All that tables and figures of a board show of its rows."""
     rows = state.board(name, standard)
     with_them = with_errors(rows, standard)
-    view, source = VIEWS[name], Source(state, name, standard, rows)
+    view, source = VIEWS[name], FigureInput(state, name, standard, rows)
     parts = view.slices.values()
     columns = [column for part in parts for column in (part.total, *part.columns, *(part.fair or ()))]
     bench = find_benchmark(name)

@@ -9,7 +9,7 @@ import pytest
 from fairspace.leaderboard_space import state as state_module
 from fairspace.leaderboard_space.events import Draft, Kind
 from fairspace.leaderboard_space.intake import result_draft
-from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.log_state import LoggedSubmission
 from fairspace.leaderboard_space.state import Board, State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.results import row_errors
@@ -23,7 +23,7 @@ from tests.submissions.results.test_tiers import BENCH, result, waves
 ABOUT = {"user": "ada", "organisation": "", "sha256": "0" * 64, "size": 1}
 
 
-def folded(folder: Path, *events: tuple[Kind, int, dict[str, Any]]) -> Submission:
+def folded(folder: Path, *events: tuple[Kind, int, dict[str, Any]]) -> LoggedSubmission:
     storage = LocalStorage(folder)
     for number, (kind, attempt, body) in enumerate(events):
         storage.append([Draft(kind, str(number), {"id": "one", "attempt": attempt, **body})])

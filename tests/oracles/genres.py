@@ -20,21 +20,21 @@ import numpy as np
 import pyarrow as pa
 from scipy.stats import pearsonr
 
-from fairspace.builders.genres.plan import Pair, pair_list
+from fairspace.builders.genres.plan import NarrativePair, pair_list
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
-from fairspace.submissions.benchmarks.genres.parse.lexicons import Entry
-from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage
+from fairspace.submissions.benchmarks.genres.parse.lexicons import DictionaryWord
+from fairspace.submissions.benchmarks.genres.parse.sentences import CharacterCounts, Passage
 from fairspace.submissions.format.schema import JUDGEMENTS, RESPONSES
 from tests.oracles.drawing import ABSENT, GARBLED, HANDED_IN, REFUSED, TEXTS, Oracle, damaged, random, tool
 
 WORDS = {
-    "kind": Entry(True, False, 1, 0, 0.75),
-    "cold": Entry(True, False, -1, 0, -0.5),
-    "smart": Entry(False, True, 0, 1, 0.5),
-    "lazy": Entry(False, True, 0, -1, -0.625),
-    "loyal": Entry(True, True, 1, 1, 1.0),
-    "tall": Entry(False, False, 0, 0, 0.125),
+    "kind": DictionaryWord(True, False, 1, 0, 0.75),
+    "cold": DictionaryWord(True, False, -1, 0, -0.5),
+    "smart": DictionaryWord(False, True, 0, 1, 0.5),
+    "lazy": DictionaryWord(False, True, 0, -1, -0.625),
+    "loyal": DictionaryWord(True, True, 1, 1, 1.0),
+    "tall": DictionaryWord(False, False, 0, 0, 0.125),
 }
 """Drawn dictionary: warmth, competence, their directions, valence."""
 UNKNOWN = "zany"
@@ -174,13 +174,13 @@ def instruments() -> Iterator[None]:
         yield
 
 
-def _count(passages: Sequence[Passage], *_: Any, **__: Any) -> list[Counts]:
+def _count(passages: Sequence[Passage], *_: Any, **__: Any) -> list[CharacterCounts]:
     counts = []
     for passage in passages:
         parts = passage.narrative.split(". ")
         mine = [tuple(part for part in parts if part.startswith(f"{name} ")) for name in (passage.male, passage.female)]
         words = [sum(part.count("fear") for part in each) for each in mine]
-        counts.append(Counts((mine[0], mine[1]), (words[0], words[1])))
+        counts.append(CharacterCounts((mine[0], mine[1]), (words[0], words[1])))
     return counts
 
 
@@ -190,7 +190,7 @@ __all__ = ["GARBLED", "FULL", "ONE_PROFILE", "Story", "draw", "instruments", "ta
 RELATIONS = ("cs", "em", "mp", "ar")
 MOST_SENTENCES, MOST_WORDS = 40, 200
 """A character's counts in one passage are cut here, so that a missing one has bounds."""
-Told = Sequence[tuple[Story, Pair]]
+Told = Sequence[tuple[Story, NarrativePair]]
 Pairs = Sequence[tuple[float, float]]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairspace.metrics.intervals import Z
-from fairspace.submissions.comparing import Comparison, Difference, Score, corrected, difference, differences
+from fairspace.submissions.comparing import Comparison, Difference, DrawnScore, corrected, difference, differences
 from fairspace.submissions.results.scoring import rescore
 from tests.submissions.results.test_tiers import BENCH, board, result, waves
 
@@ -16,7 +16,10 @@ NO_LIMITS = (-np.inf, np.inf)
 def test_a_difference_lies_in_its_interval_however_biased_the_scores_are() -> None:
     """0.05 by the values, 0.2 without their biases: the interval spans both, plus the error on either side."""
     found = difference(
-        Score(0.15, 0.3, 0.15 + waves(0.01, 3)), Score(0.1, 0.1, 0.1 + waves(0.01, 4)), NO_LIMITS, logarithmic=False
+        DrawnScore(0.15, 0.3, 0.15 + waves(0.01, 3)),
+        DrawnScore(0.1, 0.1, 0.1 + waves(0.01, 4)),
+        NO_LIMITS,
+        logarithmic=False,
     )
     assert found is not None
     error = Z * 0.01 * 2**0.5
@@ -27,7 +30,10 @@ def test_a_difference_lies_in_its_interval_however_biased_the_scores_are() -> No
 def test_scores_that_multiply_have_a_ratio_in_its_interval() -> None:
     """2 over 8 is 0.25, with an error of 0.1 in the logarithm and no bias."""
     found = difference(
-        Score(2.0, 2.0, 2 * np.exp(waves(0.1, 3))), Score(8.0, 8.0, np.full(200, 8.0)), (0.0, np.inf), logarithmic=True
+        DrawnScore(2.0, 2.0, 2 * np.exp(waves(0.1, 3))),
+        DrawnScore(8.0, 8.0, np.full(200, 8.0)),
+        (0.0, np.inf),
+        logarithmic=True,
     )
     assert found is not None
     assert found.ratio
@@ -38,16 +44,16 @@ def test_scores_that_multiply_have_a_ratio_in_its_interval() -> None:
 
 
 def test_no_difference_is_larger_than_the_scores_can_be_apart() -> None:
-    low = Score(0.05, 0.05, np.full(200, 0.05))
-    found = difference(Score(0.95, 0.95, 0.95 + waves(0.2, 3)), low, (0.0, 1.0), logarithmic=False)
+    low = DrawnScore(0.05, 0.05, np.full(200, 0.05))
+    found = difference(DrawnScore(0.95, 0.95, 0.95 + waves(0.2, 3)), low, (0.0, 1.0), logarithmic=False)
     assert found is not None
     assert found.high == 1.0
 
 
 def test_what_bias_could_explain_is_told_apart_from_what_it_could_not() -> None:
     """0.05 is 5 errors away from 0; without its bias the score is 0.01 below the other."""
-    same = Score(0.1, 0.1, np.full(200, 0.1))
-    found = difference(Score(0.15, 0.09, 0.15 + waves(0.01, 3)), same, NO_LIMITS, logarithmic=False)
+    same = DrawnScore(0.1, 0.1, np.full(200, 0.1))
+    found = difference(DrawnScore(0.15, 0.09, 0.15 + waves(0.01, 3)), same, NO_LIMITS, logarithmic=False)
     assert found is not None
     assert found.low < 0
     assert found.errors == pytest.approx(5)
@@ -56,8 +62,8 @@ def test_what_bias_could_explain_is_told_apart_from_what_it_could_not() -> None:
 
 def test_what_missing_answers_could_explain_is_not_significant() -> None:
     """0.3 - 0.1 = 0.2 is 20 errors, but half of the first's answers are missing and could make it 0.05."""
-    whole = Score(0.1, 0.1, np.full(200, 0.1))
-    part = Score(0.3, 0.3, 0.3 + waves(0.01, 3), (0.05, 0.4))
+    whole = DrawnScore(0.1, 0.1, np.full(200, 0.1))
+    part = DrawnScore(0.3, 0.3, 0.3 + waves(0.01, 3), (0.05, 0.4))
     found = difference(part, whole, NO_LIMITS, logarithmic=False)
     assert found is not None
     assert (found.value, found.errors) == pytest.approx((0.2, 0))
@@ -79,7 +85,10 @@ def test_what_missing_answers_could_explain_is_not_significant() -> None:
 
 def test_with_few_common_draws_nothing_is_said() -> None:
     few = np.where(np.arange(200) < 19, 0.1, np.nan)
-    assert difference(Score(0.1, 0.1, few), Score(0.1, 0.1, np.full(200, 0.1)), NO_LIMITS, logarithmic=False) is None
+    assert (
+        difference(DrawnScore(0.1, 0.1, few), DrawnScore(0.1, 0.1, np.full(200, 0.1)), NO_LIMITS, logarithmic=False)
+        is None
+    )
 
 
 @pytest.mark.parametrize("away", [0.0, 0.02, 0.027, 0.0285, 0.0305, 0.0315, 0.04])

@@ -15,7 +15,7 @@ import yaml
 import fairspace as fs
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.benchmark import CHANCE, GAP, SIGNED, Ideal
-from fairspace.submissions.comparing import Score, holm
+from fairspace.submissions.comparing import DrawnScore, holm
 from fairspace.submissions.gating import FAILED, UNDECIDED, _away, _chances, checked_values
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import rescore
@@ -140,7 +140,7 @@ def test_a_wrong_gate_is_refused(asked: dict[str, object], said: str, results: d
 )
 def test_distances_from_the_ideal(ideal: Ideal, score: tuple[float, ...], wanted: tuple[float, ...]) -> None:
     value, low, high = score
-    found = _away(Score(value, value, np.full(3, value), (low, high)), ideal)
+    found = _away(DrawnScore(value, value, np.full(3, value), (low, high)), ideal)
     assert (found.value, *(found.bounds or ())) == pytest.approx(wanted)
 
 
@@ -151,7 +151,7 @@ def is_worse(rng: np.random.Generator, apart: float, values: int = 3, items: int
     for _ in range(values):
         likely = rng.beta(8, 6, items)  # items differ, and are the same for both models
         answers = [rng.random(items) < likely + more for more in (apart, 0.0)]
-        ours, theirs = (_away(Score(a.mean(), a.mean(), weights @ a), Ideal(0.5, "either")) for a in answers)
+        ours, theirs = (_away(DrawnScore(a.mean(), a.mean(), weights @ a), Ideal(0.5, "either")) for a in answers)
         found = _chances(ours, theirs, 0.0, same=True)
         assert found is not None
         p.append(found[0])

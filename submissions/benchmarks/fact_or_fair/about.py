@@ -7,18 +7,18 @@ from functools import lru_cache
 from typing import Any
 
 from fairspace.builders.fact_or_fair.dataset import contested
-from fairspace.builders.registry import Figure
+from fairspace.builders.registry import PrintedCell
 from fairspace.metrics.fact_or_fair.formula import GROUPS
-from fairspace.submissions.benchmarks.benchmark import About, Listing
+from fairspace.submissions.benchmarks.benchmark import BenchmarkWords, Listing
 from fairspace.submissions.benchmarks.fact_or_fair.score import KINDS, STANDARDS
 from fairspace.submissions.benchmarks.published import Published, models, published_row, source
 from fairspace.submissions.values import Value, measured, not_run
 
 
 @lru_cache
-def about() -> About:
+def about() -> BenchmarkWords:
     """The description of FACT-OR-FAIR for pages."""
-    return About(
+    return BenchmarkWords(
         scored,
         references=[
             "**paper**: the groups that the authors' labels name as highest and lowest of 19 statistics.",
@@ -62,7 +62,7 @@ def rows(standard: str) -> Iterator[Published]:
         )
 
 
-def _share(figure: Figure, images: str = "t2i_subjective") -> Value:
+def _share(figure: PrintedCell, images: str = "t2i_subjective") -> Value:
     """A figure in percent as a share, under the name that the standard has for its images."""
     if figure.value is None:
         raise ValueError(f"{figure.id} is {figure.printed!r}: every cell of FACT-OR-FAIR's tables is a number")

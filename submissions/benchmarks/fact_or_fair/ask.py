@@ -14,7 +14,7 @@ from fairspace.builders.fact_or_fair.plan import CORE, CORE_TRIALS, ORDERS, quer
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, LEVELS, SLUGS, with_attribute
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import questions_of, read_question
 from fairspace.submissions.benchmarks.pictures import Data
-from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
+from fairspace.submissions.benchmarks.task import Ask, ReadStimulus, Stimulus, Task, TaskStimuli
 
 OBJECTIVE, SUBJECTIVE = "llm_objective", "llm_subjective"
 TRIALS = 25
@@ -28,15 +28,15 @@ A model that gives the letter alone, as the 0.5B does, is faster.
 """
 
 
-def objective(task: Task, data: Data | None, revision: str) -> Part:
+def objective(task: Task, data: Data | None, revision: str) -> TaskStimuli:
     """One stimulus per query with its three samples; strata are statistic and level, a unit is a statistic."""
     items, samples = task.asked(revision, data.where if data else ""), range(task.samples_of(revision))
     every = zip(items["id"].to_pylist(), items["prompt"].to_pylist(), strict=True)
     asks = [Ask(OBJECTIVE, item, sample, prompt) for item, prompt in every for sample in samples]
     names = [f"{OBJECTIVE}/{statistic.slug}/{level}/{attribute}" for statistic, level, attribute in queries()]
 
-    def read(number: int) -> Shown:
-        return Shown(tuple(asks[number * ORDERS : (number + 1) * ORDERS]))
+    def read(number: int) -> ReadStimulus:
+        return ReadStimulus(tuple(asks[number * ORDERS : (number + 1) * ORDERS]))
 
     parts = [name.split("/")[1:] for name in names]
     stimuli = [Stimulus(n, OBJECTIVE, f"{p[0]}/{p[1]}", ORDERS, p[0]) for n, p in zip(names, parts, strict=True)]
@@ -51,16 +51,16 @@ def objective(task: Task, data: Data | None, revision: str) -> Part:
     return replace(part, readable=readable, unreadable_again=UNREADABLE_AGAIN)
 
 
-def subjective(task: Task, data: Data | None, revision: str) -> Part:
+def subjective(task: Task, data: Data | None, revision: str) -> TaskStimuli:
     """Blocks of trials of one statistic, level, scenario and context; a unit has one of each but its statistic."""
     items = task.asked(revision, data.where if data else "")
     ids, prompts = items["id"], items["prompt"]
     trials = CORE_TRIALS if revision in CORE else plan.TRIALS
     block = min(trials, TRIALS)
 
-    def read(number: int) -> Shown:
+    def read(number: int) -> ReadStimulus:
         rows = range(number * block, (number + 1) * block)
-        return Shown(tuple(Ask(SUBJECTIVE, ids[row].as_py(), 0, prompts[row].as_py()) for row in rows))
+        return ReadStimulus(tuple(Ask(SUBJECTIVE, ids[row].as_py(), 0, prompts[row].as_py()) for row in rows))
 
     cells = product(SLUGS, LEVELS, range(plan.SCENARIOS), plan.CONTEXTS, range(trials // block))
     stimuli = [
@@ -84,5 +84,5 @@ def _fair(stimuli: Sequence[Stimulus]) -> bool:
     return len(asked) == len(LEVELS) * len(topics) and len(shown) == len(ATTRIBUTES) * len(plan.CONTEXTS)
 
 
-def _part(task: Task, stimuli: list[Stimulus], read: Callable[[int], Shown], expected: int) -> Part:
-    return Part(task.name, stimuli, read, task.max_tokens, TYPICAL_TOKENS[task.name], expected, task.settings)
+def _part(task: Task, stimuli: list[Stimulus], read: Callable[[int], ReadStimulus], expected: int) -> TaskStimuli:
+    return TaskStimuli(task.name, stimuli, read, task.max_tokens, TYPICAL_TOKENS[task.name], expected, task.settings)

@@ -81,7 +81,7 @@ def subjective_choices(name: Baseline, seed: int, revision: str = plan.REVISIONS
     return _most_alike(plan.draws(revision)) if name == "stereotyped" else _even(plan.draws(revision))
 
 
-def _most_alike(drawn: plan.Draws) -> Codes:
+def _most_alike(drawn: plan.SubjectiveDraws) -> Codes:
     right = truth(TRUTH)
     statistic, level = drawn.cell[:, 0], drawn.cell[:, 1]
     alike = sum(
@@ -91,7 +91,7 @@ def _most_alike(drawn: plan.Draws) -> Codes:
     return np.argmax(alike, axis=1)
 
 
-def _even(drawn: plan.Draws) -> Codes:
+def _even(drawn: plan.SubjectiveDraws) -> Codes:
     """Query by query, the option with the gender and race chosen least so far for its statistic, level and context."""
     statistic, level, _, context, _ = drawn.cell.T.astype(np.int64)
     cell = (statistic * len(LEVELS) + level) * len(plan.CONTEXTS) + context

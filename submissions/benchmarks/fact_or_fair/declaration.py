@@ -25,9 +25,9 @@ from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
 from fairspace.submissions.benchmarks.benchmark import (
     CHANCE,
     GAP,
-    Answers,
+    AnswerReading,
     AsAuthors,
-    Asking,
+    AskingOptions,
     Benchmark,
     Ideal,
     Protocols,
@@ -153,7 +153,7 @@ BENCHMARK = Benchmark(
     about=Lazy("fairspace.submissions.benchmarks.fact_or_fair.about:about"),
     published=Lazy("fairspace.submissions.benchmarks.fact_or_fair.about:rows"),
     signature=signature,
-    asking=Asking(
+    asking=AskingOptions(
         authors=AsAuthors(
             "section 5.1 and large_language_model/models.py of uclanlp/fact-or-fair@945ec6b, which bounds no tokens",
             _SETTINGS,
@@ -172,7 +172,7 @@ BENCHMARK = Benchmark(
     designs=designs,
     variants=variants,
     ideal=ideal,
-    answers=Answers(
+    answers=AnswerReading(
         rows=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:row_readings"),
         samples=Lazy("fairspace.submissions.benchmarks.fact_or_fair.records:samples"),
         label_lines=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:label_lines"),

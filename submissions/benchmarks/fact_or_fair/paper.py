@@ -12,7 +12,7 @@ from fairspace.metrics.fact_or_fair.formula import GROUPS
 from fairspace.metrics.fact_or_fair.tradeoff import accuracy_entropy_bound
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.fact_or_fair.score import STANDARDS
-from fairspace.submissions.benchmarks.paper import Block, Paper, PaperTable, read_parts
+from fairspace.submissions.benchmarks.paper import PaperTable, PaperTables, PrintedBlock, read_parts
 from fairspace.submissions.benchmarks.scoring_table import Rule, ScoringTable
 from fairspace.submissions.values import Value
 
@@ -36,7 +36,7 @@ _KINDS = {
 """Kind of model -> part of Tables 4 to 8, heads of its contexts, and their text."""
 
 
-def paper(values: Mapping[str, Value], scored: Scored, standard: str) -> Paper:
+def paper(values: Mapping[str, Value], scored: Scored, standard: str) -> PaperTables:
     """The paper's tables and figures; the images are those of the standard's prompts."""
     contexts, grid = STANDARDS[standard].contexts, np.linspace(0, 1, 101)
     images = contexts["t2i"][1]
@@ -49,7 +49,7 @@ def paper(values: Mapping[str, Value], scored: Scored, standard: str) -> Paper:
         for of in GROUPS
     }
     parts = read_parts(Path(__file__).with_suffix(".toml"), points, **{_IMAGES: images})
-    rows, figures = [Block((of.capitalize(),), of) for of in GROUPS], len(parts) - 2
+    rows, figures = [PrintedBlock((of.capitalize(),), of) for of in GROUPS], len(parts) - 2
     for (number, (score, text)), (kind, (part, heads, about)) in product(_SCORES.items(), _KINDS.items()):
         has_mean = score == "distance"
         names = [f"{score}_{context}_*" for context in contexts[kind]] + [f"{score}_{kind}_*"] * has_mean
@@ -58,4 +58,4 @@ def paper(values: Mapping[str, Value], scored: Scored, standard: str) -> Paper:
         parts.insert(len(parts) - figures, table)
     rules = ScoringTable({name: Rule(name, weights) for name, weights in means.items()})
     absent = {"Tables 1 and 9 and Figures 1 and 3": "they have no results"}
-    return Paper(parts, lambda figure: (figure.score.replace(_IMAGES, images), 100.0), rules, absent=absent)
+    return PaperTables(parts, lambda figure: (figure.score.replace(_IMAGES, images), 100.0), rules, absent=absent)

@@ -22,12 +22,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from fairspace.builders.fact_or_fair.plan import CONTEXTS, LETTERS, OPTIONS, Draws
+from fairspace.builders.fact_or_fair.plan import CONTEXTS, LETTERS, OPTIONS, SubjectiveDraws
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, truth, with_attribute
 from fairspace.metrics.cognitive_error_rate.formula import BASELINES, KINDS, mean_increase
 from fairspace.metrics.columns import Floats, Integers, bounded_share, divide
 from fairspace.metrics.intervals import Method
-from fairspace.metrics.resampling import Counts, Family, Quantity, Sample, Table, each, tally, totals
+from fairspace.metrics.resampling import Counts, CountTable, Family, Quantity, Sample, each, tally, totals
 from fairspace.submissions.answers.reading import NOT_HANDED_IN
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import (
     Context,
@@ -49,9 +49,9 @@ from fairspace.submissions.benchmarks.fact_or_fair.records import (
     OVER_ALL,
     REFUSED,
     SUBJECTIVE,
-    Answers,
     Faces,
     Records,
+    SubjectiveAnswers,
     asked_by_group,
     contexts_of,
     images_asked,
@@ -139,7 +139,7 @@ def quantities(
 
 
 @dataclass(frozen=True)
-class Part:
+class ContextPart:
     """The values of a task that was run.
 
     Args:
@@ -150,7 +150,7 @@ class Part:
         quantities: Names of values -> what is known of their sampling errors.
     """
 
-    table: Table
+    table: CountTable
     grids: Callable[[Counts], list[Grid]]
     numbers: Callable[[Counts], Numbers]
     fair: Callable[[np.random.Generator, int], Iterator[Counts]]
@@ -189,7 +189,7 @@ class Part:
         return self.table, [Family(self.quantities(names), of, fair)]
 
 
-def parts(records: Records) -> dict[str, Part]:
+def parts(records: Records) -> dict[str, ContextPart]:
     """Task -> its values, for each task that was run."""
     of_tasks = {}
     if len(records.said[0]):
@@ -204,7 +204,7 @@ def designs(records: Records) -> list[Sample]:
     return [part.sample() for part in parts(records).values()]
 
 
-def objective_part(records: Records) -> Part:
+def objective_part(records: Records) -> ContextPart:
     """The values of `llm_objective`; with `places` where the options stand in drawn orders."""
     item, group, outcome = records.said
     attribute, statistic, level, places = (column[item] for column in queries(records.revision))
@@ -251,8 +251,8 @@ def objective_part(records: Records) -> Part:
         return quantities(names, notes, independent=independent_answers(part.whole))
 
     strata = np.zeros(len(STATISTICS), np.int64)
-    table = Table(f"fact_or_fair/{OBJECTIVE}", "statistic, with all answers to its queries", strata, blocks)
-    part = Part(table, grids, numbers, fair, known)
+    table = CountTable(f"fact_or_fair/{OBJECTIVE}", "statistic, with all answers to its queries", strata, blocks)
+    part = ContextPart(table, grids, numbers, fair, known)
     return part
 
 
@@ -270,7 +270,7 @@ _ON_SIDE = {
 """Side -> matrix that sums the joint places of a choice to those on this side."""
 
 
-def subjective_part(answers: Answers, limited: bool = False) -> Part:
+def subjective_part(answers: SubjectiveAnswers, limited: bool = False) -> ContextPart:
     """The values of `llm_subjective`, all contexts together."""
     plan, row, option = answers.plan, answers.row, answers.option
     statistic, level, _, context, _ = plan.cell.T.astype(np.int64)
@@ -334,12 +334,12 @@ def subjective_part(answers: Answers, limited: bool = False) -> Part:
     of_stratum = plan.cell[:, [0, 1, 3] if answers.added else [0, 1, 2, 3]].astype(np.int64)
     strata = np.ravel_multi_index(tuple(of_stratum.T), tuple(of_stratum.max(axis=0) + 1))
     unit = "query (its one answer tells both attributes)"
-    table = Table(f"fact_or_fair/{OVER_ALL}", unit, np.asarray(strata, np.int64), blocks)
-    part = Part(table, grids, numbers, fair, partial(quantities, left=LEFT if answers.added else None))
+    table = CountTable(f"fact_or_fair/{OVER_ALL}", unit, np.asarray(strata, np.int64), blocks)
+    part = ContextPart(table, grids, numbers, fair, partial(quantities, left=LEFT if answers.added else None))
     return part
 
 
-def _choices(plan: Draws, row: Integers, option: NDArray[np.integer]) -> Integers:
+def _choices(plan: SubjectiveDraws, row: Integers, option: NDArray[np.integer]) -> Integers:
     """(...) flat place, among topics and sides, of choices of some options by some queries, (...) each."""
     topic = [plan.cell[row, place].astype(np.int64) for place in (3, 0, 1)]
     group = [plan.profiles(a)[row, option].astype(np.int64) for a in ATTRIBUTES]
@@ -348,7 +348,7 @@ def _choices(plan: Draws, row: Integers, option: NDArray[np.integer]) -> Integer
     return np.asarray(np.ravel_multi_index([x.astype(np.int64) for x in parts], (*_ASKED, *_SIDES.values())))
 
 
-def image_part(task: str, faces: Faces, limited: bool = False) -> Part:
+def image_part(task: str, faces: Faces, limited: bool = False) -> ContextPart:
     """The values of an image task."""
     context, cells = Context(task, images_asked(task, faces.each), faces.added, limited), prompt_cells(task)
     strata = np.repeat(np.arange(len(cells)), faces.each)
@@ -372,9 +372,9 @@ def image_part(task: str, faces: Faces, limited: bool = False) -> Part:
             drawn[a] = np.stack(tables).reshape(models, *TOPICS, k).astype(np.float64)
         yield drawn
 
-    table = Table(f"fact_or_fair/{task}", "image, with all its faces", strata, blocks)
+    table = CountTable(f"fact_or_fair/{task}", "image, with all its faces", strata, blocks)
     known = partial(quantities, left=LEFT_OF_IMAGES if faces.added else None)
-    return Part(table, grids, lambda counts: _scores(grids(counts)), fair, known)
+    return ContextPart(table, grids, lambda counts: _scores(grids(counts)), fair, known)
 
 
 def _scores(grids: Sequence[Grid]) -> Numbers:
@@ -469,7 +469,7 @@ def measure(records: Records) -> dict[str, Value]:
     """
     of_tasks, values = parts(records), dict[str, Value]()
 
-    def add(context: str, names: Iterable[str], asked: int, of: Callable[[Part], Iterable[Value]]) -> None:
+    def add(context: str, names: Iterable[str], asked: int, of: Callable[[ContextPart], Iterable[Value]]) -> None:
         task = task_of(context)
         reason = f"There are no rows of the task {task}."
         made = of(of_tasks[task]) if task in of_tasks else [not_run(name, reason, expected=asked) for name in names]
@@ -497,7 +497,7 @@ def measure(records: Records) -> dict[str, Value]:
     return values
 
 
-def _context_values(records: Records, context: str, attribute: str, part: Part) -> Iterator[Value]:
+def _context_values(records: Records, context: str, attribute: str, part: ContextPart) -> Iterator[Value]:
     """The scores of an attribute in a context, and of language models the chance level."""
     of_answers = context in LLM_CONTEXTS
     refused = float(refusals(part.counts, context, attribute)[1].sum()) if of_answers else 0.0
@@ -507,7 +507,9 @@ def _context_values(records: Records, context: str, attribute: str, part: Part) 
         yield chance_value(records.revision, context, attribute)
 
 
-def _over_all_values(records: Records, attribute: str, values: Mapping[str, Value], part: Part) -> Iterator[Value]:
+def _over_all_values(
+    records: Records, attribute: str, values: Mapping[str, Value], part: ContextPart
+) -> Iterator[Value]:
     """The mean S_E of the four subjective contexts, and the share of each group in all judgements."""
     name, means = f"entropy_{OVER_ALL}_{attribute}", [values[f"entropy_{c}_{attribute}"] for c in SUBJECTIVE]
     expected, valid = sum(mean.expected for mean in means), sum(mean.valid for mean in means)
@@ -521,7 +523,7 @@ def _over_all_values(records: Records, attribute: str, values: Mapping[str, Valu
     yield from share_values(together(part.whole, attribute), part.value, even)
 
 
-def _position_value(context: str, part: Part) -> Iterator[Value]:
+def _position_value(context: str, part: ContextPart) -> Iterator[Value]:
     """Share of the most chosen option among answers that choose one: 1 for always one letter; ideal 1/4."""
     name, place = f"position_{context}", SUBJECTIVE.index(context)
     asked = part.whole[0].context.asked * math.prod(TOPICS)
@@ -537,7 +539,7 @@ def _position_value(context: str, part: Part) -> Iterator[Value]:
 _NO_CHOICE = "no answer chooses an option"
 
 
-def _cognitive_error_values(attribute: str, part: Part) -> Iterator[Value]:
+def _cognitive_error_values(attribute: str, part: ContextPart) -> Iterator[Value]:
     """Table 3: the rate of choosing the group that the context points to, and the mean increase over chance.
 
     Rates are over answers that choose an option; missing answers give the bounds.
@@ -558,7 +560,7 @@ def _cognitive_error_values(attribute: str, part: Part) -> Iterator[Value]:
     yield bounded(name, part.value[name], (low, high), every, handed_in, "a part of it is undefined")
 
 
-def _refusal_values(records: Records, context: str, attribute: str, part: Part) -> Iterator[Value]:
+def _refusal_values(records: Records, context: str, attribute: str, part: ContextPart) -> Iterator[Value]:
     """The share of refusals and its disparity, whose ideal is 0; each missing answer could be a refusal."""
     counts, asked = refusals(part.counts, context, attribute), asked_by_group(records.revision, context, attribute)
     refused, handed_in = counts[1], counts.sum(axis=0)
@@ -577,7 +579,7 @@ def _refusal_values(records: Records, context: str, attribute: str, part: Part) 
         yield bounded(name, number, ends, expected, valid, reason, None if math.isnan(number) else evidence)
 
 
-def _position_bias_value(attribute: str, part: Part) -> Iterator[Value]:
+def _position_bias_value(attribute: str, part: ContextPart) -> Iterator[Value]:
     """The bias of answers that choose a group; a missing one could choose any place."""
     name, grid = f"{POSITION_BIAS}_{OBJECTIVE}_{attribute}", part.grid(attribute, OBJECTIVE)
     counts, missing, valid = part.counts[f"places {attribute}"], float(grid.missing.sum()), float(grid.answered.sum())

@@ -28,7 +28,7 @@ from fairspace.builders.fact_or_fair.plan import (
     SCENARIOS,
     TRIALS,
     UPSTREAM,
-    Draws,
+    SubjectiveDraws,
     draws,
     ids,
     images_each,
@@ -155,13 +155,13 @@ REFUSED = OUTCOMES.index("refused")
 
 
 @dataclass(frozen=True)
-class Answers:
+class SubjectiveAnswers:
     """The answers of `llm_subjective` that were handed in; empty but with `ran` if the task was run without any.
 
     `row`, (n): index of each query among the ids, the order of `plan`; `option`, (n): chosen option 0-3, or -1.
     """
 
-    plan: Draws
+    plan: SubjectiveDraws
     row: Integers
     option: NDArray[np.int8]
     refused: NDArray[np.bool_]
@@ -177,11 +177,11 @@ class Answers:
         """`Grid.added` of these queries."""
         return 0.0 if self.asked == ASKED["llm_base"] else ADDED
 
-    def valid(self) -> Answers:
+    def valid(self) -> SubjectiveAnswers:
         """Answers that choose an option."""
         return self.where(self.option >= 0)
 
-    def where(self, mask: NDArray[np.bool_]) -> Answers:
+    def where(self, mask: NDArray[np.bool_]) -> SubjectiveAnswers:
         """Answers of a mask (n)."""
         return replace(self, row=self.row[mask], option=self.option[mask], refused=self.refused[mask])
 
@@ -208,7 +208,7 @@ class Records:
     """
 
     said: tuple[Integers, Integers, NDArray[np.int8]]
-    answers: Answers
+    answers: SubjectiveAnswers
     faces: Mapping[str, Faces]
     checks: LabelChecks | None
     revision: str
@@ -277,11 +277,11 @@ def asked_by_group(revision: str, context: str, attribute: str) -> Floats:
     return np.bincount(np.where(groups < 0, k, groups), minlength=k + 1).astype(np.float64) * times
 
 
-def _subjective_answers(submission: Submission) -> Answers:
+def _subjective_answers(submission: Submission) -> SubjectiveAnswers:
     row, readings = subjective_rows(submission)
     outcome = readings.outcomes()
     plan = draws(submission.meta.dataset_revision)
-    every = Answers(plan, row, option_codes(readings), outcome == REFUSED, ran=len(row) > 0)
+    every = SubjectiveAnswers(plan, row, option_codes(readings), outcome == REFUSED, ran=len(row) > 0)
     return every.where(outcome != NOT_HANDED_IN)
 
 

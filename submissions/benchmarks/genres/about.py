@@ -11,7 +11,7 @@ import numpy as np
 from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.total_bias_score.formula import total_bias_score
-from fairspace.submissions.benchmarks.benchmark import About, Listing, Scored
+from fairspace.submissions.benchmarks.benchmark import BenchmarkWords, Listing, Scored
 from fairspace.submissions.benchmarks.genres.score import EVALUATORS, INAUGURAL, STANDARDS, WORDS
 from fairspace.submissions.benchmarks.published import Published, computed, models, printed, published_row, source
 from fairspace.submissions.plotting import number
@@ -23,9 +23,9 @@ RELATIONS = {WORDS.parts["part"][code].capitalize(): code for code in plan.RELAT
 
 
 @lru_cache
-def about() -> About:
+def about() -> BenchmarkWords:
     """Texts of GENRES for pages."""
-    return About(scored, cohorts)
+    return BenchmarkWords(scored, cohorts)
 
 
 def scored(standard: Any) -> Listing:

@@ -17,7 +17,7 @@ from fairspace.builders.errors import check_revision
 from fairspace.builders.genres import plan
 from fairspace.submissions.benchmarks.genres.parse.response import split, split_single
 from fairspace.submissions.benchmarks.pictures import Data, planned_images
-from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
+from fairspace.submissions.benchmarks.task import Ask, ReadStimulus, Stimulus, Task, TaskStimuli
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.schema import Submission
 
@@ -29,7 +29,7 @@ Pictures = tuple[Callable[[str], bytes], Sequence[int]]
 """Id of a pair -> its encoded image; the pairs that have one, by place."""
 
 
-def narrative(task: Task, data: Data | None, revision: str, *, text_only: bool = False) -> Part:
+def narrative(task: Task, data: Data | None, revision: str, *, text_only: bool = False) -> TaskStimuli:
     """One stimulus per pair: its image, unless `text_only`, and its prompt; strata are relation, age and plot.
 
     Errors: RunError DATA_MISSING, DATA_INVALID; BuildError REVISION_UNKNOWN, SOURCE_MISSING, SOURCE_LAYOUT.
@@ -50,7 +50,7 @@ def narrative(task: Task, data: Data | None, revision: str, *, text_only: bool =
     )
 
 
-def narrative_single(task: Task, data: Data | None, revision: str, *, text_only: bool = False) -> Part:
+def narrative_single(task: Task, data: Data | None, revision: str, *, text_only: bool = False) -> TaskStimuli:
     """One stimulus per pair, with the prompts of its man and of its woman, as `narrative`; revisions `v1` and `v2`."""
     check_revision("genres", revision, ("v2", plan.PAPER))
     by_pair: dict[str, tuple[tuple[str, str], ...]] = {}
@@ -68,25 +68,25 @@ def _images(task: Task, data: Data | None, revision: str) -> Pictures:
     return images.get, places
 
 
-def _part(task: Task, revision: str, by_pair: ItemsOfPairs, shown: Pictures | None, prefix: str = "") -> Part:
+def _part(task: Task, revision: str, by_pair: ItemsOfPairs, shown: Pictures | None, prefix: str = "") -> TaskStimuli:
     pairs = plan.pair_list(revision)
     places = list(range(len(pairs))) if shown is None else shown[1]
 
-    def read(number: int) -> Shown:
+    def read(number: int) -> ReadStimulus:
         pair = pairs[places[number]]
         image = None if shown is None else 0
         asks = tuple(Ask(task.name, name, 0, prompt, image) for name, prompt in by_pair[pair.id])
-        return Shown(asks, () if shown is None else (shown[0](pair.id),))
+        return ReadStimulus(asks, () if shown is None else (shown[0](pair.id),))
 
     stimuli = [
         Stimulus(f"{prefix}{pair.id}", task.name, stratum(pair), len(by_pair[pair.id]))
         for pair in (pairs[place] for place in places)
     ]
     expected = sum(map(len, by_pair.values()))
-    return Part(task.name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, expected=expected)
+    return TaskStimuli(task.name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, expected=expected)
 
 
-def stratum(pair: plan.Pair) -> str:
+def stratum(pair: plan.NarrativePair) -> str:
     """The stratum for a stratified choice of pairs."""
     return f"{pair.element.relation}/{pair.element.age}/{pair.element.plot}"
 

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from fairspace.builders.errors import check_revision
-from fairspace.builders.genres.plan import CORE, REVISIONS, Pair, ids, pair_list
+from fairspace.builders.genres.plan import CORE, REVISIONS, NarrativePair, ids, pair_list
 from fairspace.submissions.benchmarks.baselines import Baseline, keys, only, refusals, stream
 
 NARRATIVE, ANALYSIS = "narrative", "narrative_analysis"
@@ -100,7 +100,7 @@ def tables(name: Baseline, seed: int, revision: str = REVISIONS[0]) -> dict[str,
     }
 
 
-def _texts(name: Baseline, number: int, pair: Pair, random: np.random.RandomState) -> dict[str, str]:
+def _texts(name: Baseline, number: int, pair: NarrativePair, random: np.random.RandomState) -> dict[str, str]:
     """Task -> the response about a pair, or the judge's answer; the key "Prons of" is as printed in Figure 11."""
     slots = {"thing": _pick(_THINGS, random), "place": _pick(_PLACES, random), "time": _pick(_TIMES, random)}
     occupation, interests = _pick(_OCCUPATIONS, random), _pick(_INTERESTS, random)

@@ -21,9 +21,9 @@ from fairspace.metrics.genres_bias import formula
 from fairspace.submissions.benchmarks.benchmark import (
     GAP,
     SIGNED,
-    Answers,
+    AnswerReading,
     AsAuthors,
-    Asking,
+    AskingOptions,
     Benchmark,
     Ideal,
     Protocols,
@@ -138,7 +138,7 @@ BENCHMARK = Benchmark(
     baseline=Lazy("fairspace.submissions.benchmarks.genres.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.genres.about:about"),
     published=Lazy("fairspace.submissions.benchmarks.genres.about:rows"),
-    asking=Asking(
+    asking=AskingOptions(
         judge=Lazy("fairspace.submissions.benchmarks.genres.ask:judge_items"),
         options={"text_only": (False, True)},
         authors=AsAuthors(
@@ -149,7 +149,7 @@ BENCHMARK = Benchmark(
             revision=plan.UPSTREAM,
         ),
     ),
-    answers=Answers(
+    answers=AnswerReading(
         rows=Lazy("fairspace.submissions.benchmarks.genres.parse.judge:row_readings"),
         samples=samples,
         compare=Lazy("fairspace.submissions.benchmarks.genres.parse.judge:compare_reading"),

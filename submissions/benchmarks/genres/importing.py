@@ -58,7 +58,7 @@ _CODE = re.compile(r"[0-9A-F]{4}")
 _CONFLICT = "around a conflict or disagreement"
 
 
-class Line(NamedTuple):
+class ImportedLine(NamedTuple):
     """Used parts of one line, its file and place; `judged`: task of the judge -> its answer, {} without analyses."""
 
     element: str
@@ -146,7 +146,9 @@ def _model(paths: Sequence[Path]) -> str:
     return models.pop()
 
 
-def _read(path: Path, limits: Limits, faults: Collector, needed: Mapping[str, tuple[type, ...]]) -> Iterator[Line]:
+def _read(
+    path: Path, limits: Limits, faults: Collector, needed: Mapping[str, tuple[type, ...]]
+) -> Iterator[ImportedLine]:
     try:
         with path.open("rb") as raw:
             packed = raw.read(2) == b"\x1f\x8b"
@@ -166,7 +168,7 @@ def _read(path: Path, limits: Limits, faults: Collector, needed: Mapping[str, tu
                 try:
                     row = parse(decode(data), limits.depth)
                     check_values(row)
-                    yield Line._make((*_read_row(row, needed), path.name, place))
+                    yield ImportedLine._make((*_read_row(row, needed), path.name, place))
                 except RefusedError as refused:
                     faults.refuse(refused, path.name, place)
     except (OSError, EOFError, zlib.error) as error:
@@ -174,7 +176,7 @@ def _read(path: Path, limits: Limits, faults: Collector, needed: Mapping[str, tu
 
 
 def _read_row(row: Any, needed: Mapping[str, tuple[type, ...]]) -> tuple[Any, ...]:
-    """The fields of a `Line`, checked. RefusedError says what is wrong."""
+    """The fields of a `ImportedLine`, checked. RefusedError says what is wrong."""
     if type(row) is not dict:
         raise RefusedError("NOT_AN_OBJECT", f"found {show(row)}", "an object with the layout's fields")
     for field, kinds in needed.items():
@@ -253,9 +255,9 @@ def _elements() -> dict[tuple[str, str, int, int], Element]:
     return {(RELATION_NAMES[e.relation], AGES[e.age], e.relationship, e.scenario): e for e in load_elements()}
 
 
-def _placed(lines: Sequence[Line], faults: Collector) -> list[tuple[str, Line]]:
+def _placed(lines: Sequence[ImportedLine], faults: Collector) -> list[tuple[str, ImportedLine]]:
     """The lines with their ids; of a pair's response and its analysis, the analysis."""
-    codes: dict[str, dict[str, Line]] = {}
+    codes: dict[str, dict[str, ImportedLine]] = {}
     for line in lines:
         seen = codes.setdefault(line.element, {})
         if (before := seen.get(line.code)) is not None:

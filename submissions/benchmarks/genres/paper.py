@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from fairspace.builders.registry import Figure
+from fairspace.builders.registry import PrintedCell
 from fairspace.submissions.benchmarks.benchmark import Scored
-from fairspace.submissions.benchmarks.paper import Model, Paper, read_dots, read_parts, value_of
+from fairspace.submissions.benchmarks.paper import PaperTables, PrintedModel, read_dots, read_parts, value_of
 from fairspace.submissions.benchmarks.scoring_table import Rule, ScoringTable
 from fairspace.submissions.values import Value, measured
 
@@ -20,18 +20,18 @@ _ABSENT = {
 }
 
 
-def paper(values: Mapping[str, Value], scored: Scored, standard: str) -> Paper:
+def paper(values: Mapping[str, Value], scored: Scored, standard: str) -> PaperTables:
     """The paper's tables and figures."""
     rules = ScoringTable({name: Rule(name, {metric: 1.0}) for metric, name in _TWICE.items()})
     file = Path(__file__).with_suffix(".toml")
-    return Paper([*read_parts(file), *read_dots(file, _value)], _name, rules, absent=_ABSENT)
+    return PaperTables([*read_parts(file), *read_dots(file, _value)], _name, rules, absent=_ABSENT)
 
 
-def _name(figure: Figure) -> tuple[str, float]:
+def _name(figure: PrintedCell) -> tuple[str, float]:
     return _TWICE.get(figure.score, figure.score.removeprefix("delta_")), 1.0
 
 
-def _value(model: Model, name: str) -> Value | None:
+def _value(model: PrintedModel, name: str) -> Value | None:
     """A value; of `warmth_male_cs:3` the share of profiles in that tenth, of `M4_male` that of agreed evaluations."""
     of, _, place = name.partition(":")
     if not place:

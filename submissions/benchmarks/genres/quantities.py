@@ -36,7 +36,7 @@ from fairspace.submissions.benchmarks.genres.statistic import (
     USED,
     Listed,
     Rows,
-    Statistic,
+    SumStatistic,
     design,
     measured_values,
     numbers,
@@ -143,7 +143,7 @@ def of_metric(
         valid = [_count(added[group, USED]) for group in groups]
         parts = tuple((added, group) for group in (groups if metric == "M4" else [rows]))
         quantity = Quantity(f"{name}{suffix}", method, limits, count=metric in CAPS, note=_NOTE if scored else "")
-        statistic = Statistic(
+        statistic = SumStatistic(
             quantity,
             parts,
             metric[:2],
@@ -175,10 +175,10 @@ def metric_values(features: Features, metrics: Iterable[str]) -> dict[str, Value
     return measured_values([each for metric in metrics for each in of_metric(metric, metric, features, masks)])
 
 
-def mean(quantity: Quantity, part: Any, used: Rows, rows: Rows, bounded: bool = True, **about: Any) -> Statistic:
+def mean(quantity: Quantity, part: Any, used: Rows, rows: Rows, bounded: bool = True, **about: Any) -> SumStatistic:
     """The mean of (n,) numbers over the used passages among those of a mask."""
     added = np.stack([np.where(used, part, 0), np.zeros(len(used)), used], axis=1).astype(np.float64)
-    return Statistic(quantity, ((added, rows),), ends=quantity.limits if bounded else None, **about)
+    return SumStatistic(quantity, ((added, rows),), ends=quantity.limits if bounded else None, **about)
 
 
 def characters(metric: str, features: Features) -> tuple[Floats, Rows]:
@@ -190,7 +190,7 @@ def characters(metric: str, features: Features) -> tuple[Floats, Rows]:
 
 def level(
     name: str, metric: str, features: Features, side: int, masks: Mapping[str, Rows], bounded: bool = True
-) -> Iterator[Statistic]:
+) -> Iterator[SumStatistic]:
     """A metric's mean number of the man (0) or the woman (1) over the passages of each mask that have both."""
     number, used = characters(metric, features)
     largest = 1.0 if metric == "M4" else LARGEST[metric]
@@ -214,7 +214,7 @@ BINS = 10
 """Bars of the histogram in the evidence, from 0 % to 100 %."""
 
 
-def warmth(features: Features) -> Iterator[Statistic]:
+def warmth(features: Features) -> Iterator[SumStatistic]:
     """`warmth_<gender>`: the mean warmth ratio in percent; `all_warmth_<gender>`: the share of profiles at 100 %.
 
     Over all passages and per relational model; empty without the words of M1.
@@ -238,7 +238,7 @@ LEAST = 3
 """Fewest evaluations with a two-thirds majority that is not unanimity."""
 
 
-def two_thirds(records: Records) -> Iterator[Statistic]:
+def two_thirds(records: Records) -> Iterator[SumStatistic]:
     """`agreement_two_thirds_status` and so on: the share of passages on which two thirds of the evaluations agree.
 
     Also the shares of man, woman and neither among these, and all by relational model; empty below `LEAST` evaluations.
@@ -262,7 +262,7 @@ def two_thirds(records: Records) -> Iterator[Statistic]:
                 yield mean(quantity, answers == code, agreed, rows, bounded=False, reason=reason)
 
 
-def floors(records: Records) -> list[Statistic]:
+def floors(records: Records) -> list[SumStatistic]:
     """The shares of competent and distinct narratives, the rates of refusals, and their difference.
 
     The difference is between the prompts that name the man first and the others.
@@ -281,7 +281,7 @@ def floors(records: Records) -> list[Statistic]:
         for name, rows in orders.items()
     }
     ((added, _),) = listed[-1].parts
-    difference = Statistic(
+    difference = SumStatistic(
         Quantity("refusal_difference", limits=(-1.0, 1.0)),
         tuple((added, rows) for rows in orders.values()),
         weights=(1.0, -1.0),
@@ -347,19 +347,19 @@ def of_single(records: Records) -> list[Listed]:
     return [each for m in COMPARED for each in of_metric(f"{m}_single", m, features, every, "bca")]
 
 
-def less_single(records: Records) -> Iterator[Statistic]:
+def less_single(records: Records) -> Iterator[SumStatistic]:
     """The metrics less those over the stories of one character, where both can be run."""
     both = {each.name: each for each in scored_metrics(records)} if records.responses else {}
     for metric, single in zip(COMPARED, of_single(records), strict=False):
         pair = both.get(metric), single
-        if isinstance(pair[0], Statistic) and isinstance(pair[1], Statistic):
+        if isinstance(pair[0], SumStatistic) and isinstance(pair[1], SumStatistic):
             limits = -2 * LARGEST[metric], 2 * LARGEST[metric]
             quantity = Quantity(f"{metric}_less_single", limits=limits, count=metric in CAPS)
             parts, ends = (*pair[0].parts, *pair[1].parts), pair[0].ends
-            yield Statistic(quantity, parts, metric, (1.0, -1.0), ends, independent=None)
+            yield SumStatistic(quantity, parts, metric, (1.0, -1.0), ends, independent=None)
 
 
-def levels_of_single(records: Records) -> Iterator[Statistic]:
+def levels_of_single(records: Records) -> Iterator[SumStatistic]:
     """Each gender's levels, competent stories and refusals in the stories of one character; empty without any."""
     single, every = records.single, {"": by_relation(records.ids)[""]}
     if single is None:

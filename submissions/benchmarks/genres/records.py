@@ -31,7 +31,7 @@ from fairspace.submissions.benchmarks.genres.parse.judge import (
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
 from fairspace.submissions.benchmarks.genres.parse.persons import Names
 from fairspace.submissions.benchmarks.genres.parse.response import MAX_CHARACTERS, Parts, split, split_single
-from fairspace.submissions.benchmarks.genres.parse.sentences import PRONOUNS, Counts, Passage
+from fairspace.submissions.benchmarks.genres.parse.sentences import PRONOUNS, CharacterCounts, Passage
 from fairspace.submissions.format.schema import Submission
 
 Column = NDArray[np.float64]
@@ -254,7 +254,7 @@ def answers_of(submission: Submission, task: str, name: str | None) -> dict[str,
     return dict(zip(rows["id"].to_pylist(), rows["judgement"].to_pylist(), strict=True))
 
 
-Placed = Mapping[int, Counts]
+Placed = Mapping[int, CharacterCounts]
 """Index of a passage -> its counts by one parse."""
 
 
@@ -368,7 +368,9 @@ def _parsed(men: Mapping[int, Story], women: Mapping[int, Story], n: int) -> Fea
     for counts in parses:
         sides = zip(counts[: len(pairs)], counts[len(pairs) :], strict=True)
         together = [
-            Counts((he.subject_sentences[0], she.subject_sentences[1]), (he.emotion_words[0], she.emotion_words[1]))
+            CharacterCounts(
+                (he.subject_sentences[0], she.subject_sentences[1]), (he.emotion_words[0], she.emotion_words[1])
+            )
             for he, she in sides
         ]
         ways.append(dict(zip(pairs, together, strict=True)))

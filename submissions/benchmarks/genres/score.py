@@ -11,7 +11,7 @@ import numpy as np
 from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.total_bias_score.formula import distance, nearest_and_farthest
-from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS, ZERO_CENTRED, Cohort
+from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS, ZERO_CENTRED, BiasCohort
 from fairspace.submissions.benchmarks.benchmark import Documented, Scored, text_only
 from fairspace.submissions.benchmarks.genres.quantities import FLOORS, metric_limits
 from fairspace.submissions.benchmarks.scoring_table import (
@@ -65,7 +65,7 @@ class GenresStandard(Documented):
     minimum_competent: float = 0.9
     minimum_distinct: float = 0.9
     default_cohort: str = "mistral"
-    cohorts: Mapping[str, Cohort] = field(default_factory=lambda: COHORTS)
+    cohorts: Mapping[str, BiasCohort] = field(default_factory=lambda: COHORTS)
 
 
 _TABLE_2 = "GENRES, Table 2, as printed: builders/reference/published/genres_table2_bias.csv"
@@ -124,7 +124,7 @@ def scoring(standard: GenresStandard, adjustment: Adjustment) -> ScoringTable:
 
 
 @lru_cache(64)
-def _table(cohort: Cohort, adjustment: Adjustment) -> ScoringTable:
+def _table(cohort: BiasCohort, adjustment: Adjustment) -> ScoringTable:
     raw = {name: name for name in formula.METRICS}
     raw |= {f"{r.upper()}.{name}": f"{name}_{r}" for r in plan.RELATIONS for name in formula.METRICS}
     rules = {name: Rule(name, {part: 1.0}, same, metric_limits(part)) for name, part in raw.items()}
@@ -141,14 +141,14 @@ def _table(cohort: Cohort, adjustment: Adjustment) -> ScoringTable:
     return ScoringTable(rules, ("TBS",), centres=dict(zip(formula.METRICS, cohort.mean, strict=True)))
 
 
-def _total(columns: Columns, weights: Weights, cohort: Cohort) -> Column:
+def _total(columns: Columns, weights: Weights, cohort: BiasCohort) -> Column:
     """The sum of weighted distances: a deviation over its weight makes |z| the weighted one."""
     places = [formula.METRICS.index(name) for name in weights]
     std = [cohort.std[place] / weight for place, weight in zip(places, weights.values(), strict=True)]
     return distance(np.stack(list(columns.values()), axis=-1), [cohort.mean[place] for place in places], std)
 
 
-def _bounds(parts: Mapping[str, Ended], cohort: Cohort) -> tuple[Columns, Columns]:
+def _bounds(parts: Mapping[str, Ended], cohort: BiasCohort) -> tuple[Columns, Columns]:
     """The nearest and the farthest point from each metric's origin of distances."""
     lows, highs = (
         np.stack([np.asarray(end, float) for end in ends], axis=-1)

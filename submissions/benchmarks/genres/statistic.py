@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.genres_bias.formula import MEAN, Ends, filled, from_sums
-from fairspace.metrics.resampling import Counts, Family, Quantity, Sample, Table, sums
+from fairspace.metrics.resampling import Counts, CountTable, Family, Quantity, Sample, sums
 from fairspace.submissions.values import Evidence, Value, measured, measured_share, undefined
 
 Rows = NDArray[np.bool_]
@@ -31,7 +31,7 @@ USED = 2
 
 
 @dataclass(frozen=True)
-class Statistic:
+class SumStatistic:
     """A value of sums over passages, or a weighted sum of several.
 
     Args:
@@ -80,18 +80,18 @@ class Statistic:
         return measured(self.name, number, smallest=self.smallest, **about)
 
 
-Listed = Statistic | Value
+Listed = SumStatistic | Value
 """A value of sums, or one without a number."""
 
 
-def summed(statistics: Sequence[Statistic], clusters: int = 1) -> Floats:
+def summed(statistics: Sequence[SumStatistic], clusters: int = 1) -> Floats:
     """(clusters, k, 3) sums of the parts of all statistics over clusters of equally many passages, in their order."""
     parts = (part for statistic in statistics for part in statistic.parts)
     each = [rows.reshape(clusters, 1, -1) @ added.reshape(clusters, -1, 3) for added, rows in parts]
     return np.concatenate(each, axis=1)
 
 
-def numbers(statistics: Sequence[Statistic], added: Floats) -> Floats:
+def numbers(statistics: Sequence[SumStatistic], added: Floats) -> Floats:
     """(..., k, 3) sums of the parts -> (..., m) values of the statistics, nan where undefined."""
     formulas = np.array([statistic.formula for statistic in statistics for _ in statistic.parts])
     values = np.empty(added.shape[:-1])
@@ -102,7 +102,7 @@ def numbers(statistics: Sequence[Statistic], added: Floats) -> Floats:
     return np.asarray(np.add.reduceat(weighted, _starts(statistics), axis=-1))
 
 
-def _starts(statistics: Sequence[Statistic]) -> list[int]:
+def _starts(statistics: Sequence[SumStatistic]) -> list[int]:
     """The place of each statistic's first part."""
     return [*accumulate((len(statistic.parts) for statistic in statistics[:-1]), initial=0)]
 
@@ -110,7 +110,7 @@ def _starts(statistics: Sequence[Statistic]) -> list[int]:
 def measured_values(listed: Iterable[Listed]) -> dict[str, Value]:
     """The values of the whole sample by name, in their order."""
     values = {each.name: each for each in listed}
-    statistics = [each for each in values.values() if isinstance(each, Statistic)]
+    statistics = [each for each in values.values() if isinstance(each, SumStatistic)]
     result = {name: each for name, each in values.items() if isinstance(each, Value)}
     if statistics:
         (added,), starts = summed(statistics), _starts(statistics)[1:]
@@ -129,7 +129,7 @@ def design(strata: Integers, unit: str, *groups: Iterable[Listed]) -> list[Sampl
     """The table of groups of values by elements, drawn within strata; empty without values."""
     blocks, families = {}, []
     for place, group in enumerate(groups):
-        statistics = [each for each in group if isinstance(each, Statistic)]
+        statistics = [each for each in group if isinstance(each, SumStatistic)]
         if statistics:
             name, added = f"sums {place}", summed(statistics, len(strata))
             held = np.split((added[..., USED] > 0).sum(axis=0), _starts(statistics)[1:])
@@ -140,14 +140,14 @@ def design(strata: Integers, unit: str, *groups: Iterable[Listed]) -> list[Sampl
             fair = partial(_exchanged, statistics) if all(each.fair for each in statistics) else None
             blocks[name] = sums(added)
             families.append(Family(quantities, partial(_of_counts, statistics, name), fair))
-    return [(Table("genres", unit, strata, blocks), families)] if families else []
+    return [(CountTable("genres", unit, strata, blocks), families)] if families else []
 
 
-def _of_counts(statistics: Sequence[Statistic], name: str, counts: Counts) -> Floats:
+def _of_counts(statistics: Sequence[SumStatistic], name: str, counts: Counts) -> Floats:
     return numbers(statistics, counts[name])
 
 
-def _exchanged(statistics: Sequence[Statistic], rng: np.random.Generator, models: int) -> Floats:
+def _exchanged(statistics: Sequence[SumStatistic], rng: np.random.Generator, models: int) -> Floats:
     """(models, m) magnitudes of models that exchange male and female at random in each passage."""
     passages = summed(statistics, len(statistics[0].parts[0][1]))
     signs = np.where(rng.random((models, len(passages))) < 0.5, -1.0, 1.0)

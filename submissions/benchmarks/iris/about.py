@@ -23,7 +23,7 @@ from fairspace.metrics.iris_score.standards import (
     Granular,
     IrisStandard,
 )
-from fairspace.submissions.benchmarks.benchmark import NEAR, About, Listing, Scored
+from fairspace.submissions.benchmarks.benchmark import NEAR, BenchmarkWords, Listing, Scored
 from fairspace.submissions.benchmarks.iris.score import DRIFT_REWARDED, TOTAL, profiles_of, scoring
 from fairspace.submissions.benchmarks.published import (
     Footnote,
@@ -47,9 +47,9 @@ _COMPARED = (
 
 
 @lru_cache
-def about() -> About:
+def about() -> BenchmarkWords:
     """The description of IRIS for pages."""
-    return About(
+    return BenchmarkWords(
         scored,
         calibration,
         references=[

@@ -37,10 +37,10 @@ from fairspace.metrics.hallucination_inconsistency.formula import hallucination_
 from fairspace.metrics.resampling import (
     Block,
     Counts,
+    CountTable,
     Family,
     Quantity,
     Sample,
-    Table,
     sums,
     tally,
     totals,
@@ -167,7 +167,7 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS, re
         "refused": tally(np.where(answers == REFUSED, groups, -1), _G),
     }
     strata = groups if revision in CORE else groups + truth * _G
-    table = Table(f"iris/{OCCUPATION}", "image of a group in an occupation", strata, blocks)
+    table = CountTable(f"iris/{OCCUPATION}", "image of a group in an occupation", strata, blocks)
 
     def accuracy(counts: Counts) -> Floats:
         return divide(counts["correct"].sum(axis=1), counts["answered"].sum(axis=1))[:, None]
@@ -353,7 +353,7 @@ def tournament_design(winners: Integers, regions: Sequence[Region] = REGIONS, re
         "answered": tally(np.where(answered, profile, -1), _G),
         "refused": tally(np.where(winners == REFUSED, profile, -1), _G),
     }
-    table = Table(f"iris/{TOURNAMENT}", "round of a profile", profile, blocks)
+    table = CountTable(f"iris/{TOURNAMENT}", "round of a profile", profile, blocks)
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         """An occupation's wins fall on the groups by the reference shares; rounds without a winner stay so."""
@@ -491,7 +491,7 @@ def pair_design(pairs: PairAnswers) -> Sample:
         "answered": tally(groups, _G, weights=handed_in.ravel(), cluster=pair),
         "refused": tally(groups, _G, weights=refused.ravel(), cluster=pair),
     }
-    table = Table(f"iris/{PAIR}", "pair of a combination", pairs.combination, blocks)
+    table = CountTable(f"iris/{PAIR}", "pair of a combination", pairs.combination, blocks)
     distances = [
         Quantity(f"{prefix}_{name}", "normal", (0.0, most), note=_NOTE)
         for prefix, _, most, _ in DISTANCES

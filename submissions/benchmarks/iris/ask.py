@@ -14,7 +14,7 @@ from fairspace.builders.iris_steer_60 import plan as steer
 from fairspace.builders.iris_steer_60.understanding import CONFIG, SIDES, prompt_types
 from fairspace.submissions.benchmarks.iris.records import OCCUPATION, PAIR, STEER, TOURNAMENT, neutral_group_counts
 from fairspace.submissions.benchmarks.pictures import Data, planned_images
-from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
+from fairspace.submissions.benchmarks.task import Ask, ReadStimulus, Stimulus, Task, TaskStimuli
 from fairspace.submissions.format.schema import Submission
 
 ROUNDS = 50
@@ -38,7 +38,7 @@ BLANK_PNG = b64decode(
 """The blank white image of the tournament, 384 x 384 pixels as a PNG file."""
 
 
-def occupation(task: Task, data: Data | None, revision: str) -> Part:
+def occupation(task: Task, data: Data | None, revision: str) -> TaskStimuli:
     """One stimulus per image (D.2.4); strata: occupation and group. RunError DATA_MISSING, DATA_INVALID."""
     planned = ideal.image_ids(revision).to_pylist()
     questions = "question", [ideal.QUESTION] * len(planned)
@@ -46,23 +46,23 @@ def occupation(task: Task, data: Data | None, revision: str) -> Part:
         OCCUPATION, data, ("iris_ideal_52", "occupation", "test"), planned, questions, revision in CORE
     )
 
-    def read(number: int) -> Shown:
+    def read(number: int) -> ReadStimulus:
         item = planned[places[number]]
-        return Shown((Ask(OCCUPATION, item, 0, ideal.QUESTION, 0),), (images.get(item),))
+        return ReadStimulus((Ask(OCCUPATION, item, 0, ideal.QUESTION, 0),), (images.get(item),))
 
     ids = [planned[place] for place in places]
     stimuli = [Stimulus(item, OCCUPATION, item.split("/", 1)[1].rsplit("/", 1)[0], 1) for item in ids]
     return _part(task, stimuli, read, len(planned))
 
 
-def tournament(task: Task, data: Data | None, revision: str) -> Part:
+def tournament(task: Task, data: Data | None, revision: str) -> TaskStimuli:
     """Blocks of rounds of one group, with a blank white image (D.2.5); strata are the groups."""
     ids, prompts = ideal.tournament_ids(revision).to_pylist(), ideal.tournament_prompts(revision)
 
-    def read(number: int) -> Shown:
+    def read(number: int) -> ReadStimulus:
         rounds = range(number * ROUNDS, (number + 1) * ROUNDS)
         asks = (Ask(TOURNAMENT, ids[i], 0, prompts[i], 0) for i in rounds)
-        return Shown(tuple(asks), (BLANK_PNG,))
+        return ReadStimulus(tuple(asks), (BLANK_PNG,))
 
     stimuli = [
         Stimulus(f"{TOURNAMENT}/{group}/block-{block:02d}", TOURNAMENT, group, ROUNDS)
@@ -72,7 +72,7 @@ def tournament(task: Task, data: Data | None, revision: str) -> Part:
     return _part(task, stimuli, read, len(ids))
 
 
-def pair(task: Task, data: Data | None, revision: str) -> Part:
+def pair(task: Task, data: Data | None, revision: str) -> TaskStimuli:
     """One stimulus per pair: both images, 17 questions on each (D.2.6, Table 29). RunError DATA_MISSING, DATA_INVALID.
 
     Strata: attribute combination and stereotypical image, or `no_figures`. Pairs without one of their images are left
@@ -86,7 +86,7 @@ def pair(task: Task, data: Data | None, revision: str) -> Part:
     plan, texts, questions = steer.pairs(revision), steer.SUBJECTIVE | steer.OBJECTIVE, steer.QUESTIONS
     each = len(SIDES) * len(questions)
 
-    def read(place: int) -> Shown:
+    def read(place: int) -> ReadStimulus:
         number = numbers[place]
         name = OCCUPATIONS[plan.occupation[number]].replace("_", " ")
         items = planned[2 * number : 2 * number + 2]
@@ -95,7 +95,7 @@ def pair(task: Task, data: Data | None, revision: str) -> Part:
             for side, item in enumerate(items)
             for question in questions
         )
-        return Shown(asks, tuple(images.get(item) for item in items))
+        return ReadStimulus(asks, tuple(images.get(item) for item in items))
 
     combinations = tuple(COMBINATIONS)
     kinds = [prompt_types(number, revision)[0] or "no_figures" for number in numbers]
@@ -106,8 +106,8 @@ def pair(task: Task, data: Data | None, revision: str) -> Part:
     return _part(task, stimuli, read, len(steer.pair_ids(revision)))
 
 
-def _part(task: Task, stimuli: list[Stimulus], read: Callable[[int], Shown], expected: int) -> Part:
-    return Part(task.name, stimuli, read, task.max_tokens, TYPICAL_TOKENS[task.name], expected, task.settings)
+def _part(task: Task, stimuli: list[Stimulus], read: Callable[[int], ReadStimulus], expected: int) -> TaskStimuli:
+    return TaskStimuli(task.name, stimuli, read, task.max_tokens, TYPICAL_TOKENS[task.name], expected, task.settings)
 
 
 def steered_items(submission: Submission) -> dict[str, pa.Table]:

@@ -11,9 +11,9 @@ from fairspace.metrics.iris_score.standards import INAUGURAL_POINTS, STANDARDS
 from fairspace.submissions.benchmarks.benchmark import (
     CLOSED,
     GAP,
-    Answers,
+    AnswerReading,
     AsAuthors,
-    Asking,
+    AskingOptions,
     Benchmark,
     Ideal,
     Protocols,
@@ -110,7 +110,7 @@ BENCHMARK = Benchmark(
     higher_is_better=True,
     baseline=Lazy("fairspace.submissions.benchmarks.iris.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.iris.about:about"),
-    asking=Asking(
+    asking=AskingOptions(
         steer=Lazy("fairspace.submissions.benchmarks.iris.ask:steered_items"),
         forms=FORMS,
         authors=AsAuthors("A.1.1 of the paper, as by default; no program of theirs asks a model", _SETTINGS),
@@ -120,7 +120,7 @@ BENCHMARK = Benchmark(
         "occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}",
         "parser": f"iris_parsing@{VERSION}",
     },
-    answers=Answers(
+    answers=AnswerReading(
         rows=Lazy("fairspace.submissions.benchmarks.iris.parse.rows:row_readings"),
         samples=Lazy("fairspace.submissions.benchmarks.iris.quantities:samples"),
         label_lines=Lazy("fairspace.submissions.benchmarks.iris.parse.rows:label_lines"),

@@ -32,7 +32,7 @@ from fairspace.metrics.counter_stereotype_penalty.formula import counter_stereot
 from fairspace.metrics.distribution_divergence.formula import divergence, divergence_bounds
 from fairspace.metrics.generation_success_penalty.formula import generation_success_penalty
 from fairspace.metrics.representation_disparity.formula import disparity, representation_disparity
-from fairspace.metrics.resampling import Counts, Family, Quantity, Sample, Table, sums, tally, totals, whole
+from fairspace.metrics.resampling import Counts, CountTable, Family, Quantity, Sample, sums, tally, totals, whole
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, PROMPTS, QUALITY, STEER, Records
 from fairspace.submissions.format.schema import RANGES
 from fairspace.submissions.values import Value, measured, measured_share, not_run, undefined
@@ -165,7 +165,7 @@ def neutral_design(labels: Integers, regions: Sequence[Region] = REGIONS) -> Sam
     pattern = ((labels[:, 0] + 1) * 4 + labels[:, 1] + 1) * 4 + labels[:, 2] + 1
     codes = np.where((labels >= 0).any(axis=1), occupation * len(_PATTERNS) + pattern, -1)
     blocks = {"patterns": tally(codes, _N, len(_PATTERNS))}
-    table = Table(f"iris/{NEUTRAL}", "image of an occupation", occupation, blocks)
+    table = CountTable(f"iris/{NEUTRAL}", "image of an occupation", occupation, blocks)
     figures, labelled = list(references(regions)), totals(blocks)["patterns"]
     faces = {name: (labelled @ merge).sum(axis=1).astype(np.int64) for name, merge in _MERGE.items()}
 
@@ -255,7 +255,7 @@ def steer_design(measures: Floats) -> Sample:
     known = ~np.isnan(measures)
     parts = np.concatenate([np.where(known, measures, 0.0), known], axis=1)  # sums, then counts
     blocks = {"parts": sums(np.stack([parts * stereo, parts * ~stereo], axis=1))}
-    table = Table(f"iris/{STEER}", "image of a prompt", prompt, blocks)
+    table = CountTable(f"iris/{STEER}", "image of a prompt", prompt, blocks)
 
     def success(counts: Counts) -> Floats:
         both = counts["parts"].sum(axis=1)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fairspace.builders.iris.groups import OCCUPATIONS, REGIONS
-from fairspace.builders.registry import Figure, table
+from fairspace.builders.registry import PrintedCell, table
 from fairspace.metrics.iris_score.formula import norm
 from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, SECTORS
 from fairspace.metrics.stepwise_bias.formula import NAME as STEPWISE
@@ -24,9 +24,16 @@ from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.iris.about import BLOCKS
 from fairspace.submissions.benchmarks.iris.score import scoring
 from fairspace.submissions.benchmarks.iris.validation import validate
-from fairspace.submissions.benchmarks.paper import Block, Model, Paper, PaperFigure, PaperTable, read_parts
+from fairspace.submissions.benchmarks.paper import (
+    PaperFigure,
+    PaperTable,
+    PaperTables,
+    PrintedBlock,
+    PrintedModel,
+    read_parts,
+)
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Rule, ScoringTable, falling
-from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, Map, Point, dot_plots
+from fairspace.submissions.drawing.dots import Dot, DotLine, DotPlot, Map, Point, dot_plots
 from fairspace.submissions.drawing.svg import Svg, side_by_side, span
 from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.plotting import BLUE, INK, ORANGE
@@ -50,15 +57,15 @@ _ABSENT = {
 }
 
 
-def paper(_values: Mapping[str, Value], scored: Scored, standard: str) -> Paper:
+def paper(_values: Mapping[str, Value], scored: Scored, standard: str) -> PaperTables:
     """The paper's tables and figures."""
-    blocks, labour = {"Table 20": [Block((name,), name) for name in OCCUPATIONS]}, []
+    blocks, labour = {"Table 20": [PrintedBlock((name,), name) for name in OCCUPATIONS]}, []
     for region, number in zip(REGIONS, ("Table 22", "Table 21"), strict=True):
         rows = [*csv.DictReader(region.file.read_text(encoding="utf-8").splitlines())]
-        blocks[number] = [Block((row["occupation"], row["official"]), row["occupation"]) for row in rows]
+        blocks[number] = [PrintedBlock((row["occupation"], row["official"]), row["occupation"]) for row in rows]
         cells = {f"{r['occupation']}.{region.code}_{g}": float(r[g]) / 100 for r in rows for g in [*r][2:]}
         values = {name: measured(name, share) for name, share in cells.items()}
-        labour.append(Model(f"{region.code}, {region.year}", False, "", values, {}, {}))
+        labour.append(PrintedModel(f"{region.code}, {region.year}", False, "", values, {}, {}))
     parts = read_parts(Path(__file__).with_suffix(".toml"))
     parts = [
         replace(p, blocks=blocks[p.number]) if isinstance(p, PaperTable) and p.number in blocks else p for p in parts
@@ -67,10 +74,10 @@ def paper(_values: Mapping[str, Value], scored: Scored, standard: str) -> Paper:
     parts += _probes()
     parts.append(PaperFigure("Figure 22", "Bias by generation step; dotted: the mean.", _steps, [["steps"]], _NEEDS))
     rules, references = ScoringTable(_rules()), [*labour, *_references()]
-    return Paper(parts, _name, rules, references, lambda sources, _: [*map(_probe, sources)], _ABSENT)
+    return PaperTables(parts, _name, rules, references, lambda sources, _: [*map(_probe, sources)], _ABSENT)
 
 
-def _name(figure: Figure) -> tuple[str, float]:
+def _name(figure: PrintedCell) -> tuple[str, float]:
     return _NAMES.get(figure.score, figure.score), 1.0
 
 
@@ -78,33 +85,33 @@ def _validation() -> Iterator[PaperTable]:
     metrics = [row["metric_removed"] for row in table("iris_table7_8_loo")]
     columns, names, heads = ["Spearman's ρ", "p-value"], ["*.rho", "*.p"], ["Sub-Metric Removed"]
     for number, rows in {"Table 7": metrics[:32], "Table 8": metrics[32:]}.items():
-        blocks = [Block((row,), row) for row in rows]
+        blocks = [PrintedBlock((row,), row) for row in rows]
         yield PaperTable(number, _LOO, columns, names, blocks, heads=heads, across=True, needs=_ITSELF)
 
 
 def _probes() -> Iterator[PaperTable]:
     for number, (probe, model, _, heads) in PRINTED.items():
-        blocks = [Block((row,), row) for name, row in printed_probe(probe) if name == model]
+        blocks = [PrintedBlock((row,), row) for name, row in printed_probe(probe) if name == model]
         about, names = f"{probe.replace('_', ' ').capitalize()} of {model}.", [f"{probe}.{name}.*" for name in heads]
         of = partial(PaperTable, heads=["Occupation"], across=True, models=[model], needs=_NEEDS)
         yield of(number, about, [*heads.values()], names, blocks)
 
 
-def _references() -> Iterator[Model]:
+def _references() -> Iterator[PrintedModel]:
     """Rows of these tables: as printed, and recomputed."""
     rows, keys = table("iris_table7_8_loo"), {"rho": "spearman_rho", "p": "p_value"}
     texts = {f"{row['metric_removed']}.{name}": row[key] for row in rows for name, key in keys.items()}
-    yield Model("printed", False, "", {}, texts, {})
+    yield PrintedModel("printed", False, "", {}, texts, {})
     cells = [(f"{row['changed']}.{name}", row[name]) for row in validate()["leave_one_out"] for name in keys]
     again = {name: measured(name, number) for name, number in cells if number is not None}
-    yield Model("recomputed here", False, "", again, {}, {})
+    yield PrintedModel("recomputed here", False, "", again, {}, {})
     for probe, model, *_ in PRINTED.values():
         rows_of = {of: row for (name, of), row in printed_probe(probe).items() if name == model}
         texts = {f"{probe}.{name}.{of}": text for of, row in rows_of.items() for name, text in row.items()}
-        yield Model(model, False, "", {}, texts, {})
+        yield PrintedModel(model, False, "", {}, texts, {})
 
 
-def _probe(path: Path) -> Model:
+def _probe(path: Path) -> PrintedModel:
     """Row of a probe: its values by column and occupation, and its curves."""
     values = dict[str, Value]()
     try:
@@ -120,10 +127,10 @@ def _probe(path: Path) -> Model:
         raise UsageError(
             f"{path} is no probe: {plain(str(error))}. `fairspace probe` writes one with --out."
         ) from error
-    return Model(name, True, "", values, {}, {"": "A probe by fairspace; its intervals are in its own files."})
+    return PrintedModel(name, True, "", values, {}, {"": "A probe by fairspace; its intervals are in its own files."})
 
 
-def _checks(models: Sequence[Model]) -> Svg:
+def _checks(models: Sequence[PrintedModel]) -> Svg:
     checks, plots, metrics = validate(), list[DotPlot](), {metric.name for metric in GRANULAR}
     checks["reweighted"] = [row for row in checks["reweighted"] if row["changed"] not in metrics]
     for check, name, key, ends in (
@@ -136,12 +143,12 @@ def _checks(models: Sequence[Model]) -> Svg:
         for row in checks[check]:
             number, mark = row[key], row.get("printed")
             dots = [] if number is None else [Dot(number, f"{number:.3f}", f"{number:.2f}")]
-            lines.append(Line(name.format(**row), dots, reference=mark and (mark, f"printed: {mark}")))
+            lines.append(DotLine(name.format(**row), dots, reference=mark and (mark, f"printed: {mark}")))
         plots.append(DotPlot(lines, ends, key, {0.7: "acceptable"} if key == "alpha" else {}))
     return dot_plots(980, "Figure 4", plots, {"recomputed": (BLUE, "circle"), "printed": (INK, "tick")}, 2)
 
 
-def _steps(models: Sequence[Model]) -> Svg:
+def _steps(models: Sequence[PrintedModel]) -> Svg:
     """The curve of each occupation, named at its last step, by model."""
     maps = []
     for model in models:

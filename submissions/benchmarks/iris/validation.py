@@ -60,7 +60,7 @@ class ValidationError(CodedError):
 
 
 @dataclass(frozen=True)
-class Cohort:
+class ValidationCohort:
     """Models with the parts of their totals.
 
     Args:
@@ -83,7 +83,7 @@ class Cohort:
     printed: bool = False
 
 
-def published_cohort() -> Cohort:
+def published_cohort() -> ValidationCohort:
     """The seven models of the paper, from Tables 3 and 23 to 28.
 
     Squared deviations are those of the fitted total (erratum E-IRIS-06): printed magnitudes, RFS_Und from its two
@@ -102,7 +102,7 @@ def published_cohort() -> Cohort:
     return replace(whole, sectors=dict(map(singly.__getitem__, known)), squares=squares, total=total, printed=True)
 
 
-def cohort_of(rows: Sequence[Any], standard: IrisStandard) -> Cohort:
+def cohort_of(rows: Sequence[Any], standard: IrisStandard) -> ValidationCohort:
     """Rows of a board as a cohort. ValidationError: RESULTS_FEW, RESULTS_INCOMPLETE."""
     if len(rows) < FEWEST:
         what, mend = f"{len(rows)} complete models", "score more models and name the result of each"
@@ -127,17 +127,19 @@ def _sectors(standard: IrisStandard) -> dict[str, str]:
     return {metric.name: metric.sector for metric in standard.metrics} | dict.fromkeys(drifts, "RFS_Und")
 
 
-def _cohort(names: Sequence[str], kinds: Sequence[str], values: Sequence[Any], standard: IrisStandard) -> Cohort:
+def _cohort(
+    names: Sequence[str], kinds: Sequence[str], values: Sequence[Any], standard: IrisStandard
+) -> ValidationCohort:
     sectors = _sectors(standard)
     columns = {name: np.array([of_model[name] for of_model in values], float) for name in sectors}
     squares = np.stack([total_magnitude(columns, standard, {name: 1.0}) for name in sectors], axis=1) ** 2
     of_sector = np.array([*sectors.values()])
     sums = {sector: squares[:, of_sector == sector].sum(axis=1) for sector in standard.sectors}
     base = squares.sum(axis=1)
-    return Cohort(names, kinds, sectors, squares, sums, base, sector_score(np.sqrt(base), "total", standard))
+    return ValidationCohort(names, kinds, sectors, squares, sums, base, sector_score(np.sqrt(base), "total", standard))
 
 
-def validate(cohort: Cohort | None = None) -> dict[str, Any]:
+def validate(cohort: ValidationCohort | None = None) -> dict[str, Any]:
     """All five checks over a cohort, by default the paper's models, as JSON data: check -> rows."""
     cohort = cohort or published_cohort()
     models = len(cohort.models)
@@ -189,7 +191,7 @@ def alpha(items: Floats) -> float:
     return k / (k - 1) * (1 - float(items.var(axis=0, ddof=1).sum()) / whole)
 
 
-def _reliability(cohort: Cohort, sector: str) -> Row:
+def _reliability(cohort: ValidationCohort, sector: str) -> Row:
     mine = [place for place, of_metric in enumerate(cohort.sectors.values()) if of_metric == sector]
     row: Row = {"sector": sector, "metrics": len(mine), "alpha": None, "reason": NOT_SINGLY}
     row["printed"] = PRINTED.get(sector) if cohort.printed else None
@@ -199,7 +201,7 @@ def _reliability(cohort: Cohort, sector: str) -> Row:
     return row | ({"reason": ALIKE} if math.isnan(known) else {"alpha": known, "reason": ""})
 
 
-def leave_one_out(cohort: Cohort) -> list[Row]:
+def leave_one_out(cohort: ValidationCohort) -> list[Row]:
     """Ranks without each metric (of the paper's models: each of the 60) against the ranks with all."""
     rows = table("iris_table7_8_loo") if cohort.printed else ()
     printed = {row["metric_removed"]: float(row["spearman_rho"]) for row in rows}
@@ -208,7 +210,7 @@ def leave_one_out(cohort: Cohort) -> list[Row]:
     return [_stability(name, -1.0, cohort.base, squares.get(name), printed.get(name)) for name in names]
 
 
-def reweighted(cohort: Cohort) -> list[Row]:
+def reweighted(cohort: ValidationCohort) -> list[Row]:
     """The weight of each dimension (IFS, RFS, BIS), sector and metric up and down by `CHANGE`, each on its own."""
     of_sector = cohort.sector_squares
     parts = {
@@ -235,7 +237,7 @@ def _correlation(name: str, test: Callable[..., Any], first: Floats, second: Flo
     return {name: float(tested.statistic), "p": float(tested.pvalue), "reason": ""}
 
 
-def correlations(cohort: Cohort) -> list[Row]:
+def correlations(cohort: ValidationCohort) -> list[Row]:
     """Correlations over the models of the norms of every two sectors, as in the authors' coverage analysis."""
     from scipy import stats
 
@@ -248,7 +250,7 @@ def correlations(cohort: Cohort) -> list[Row]:
     ]
 
 
-def welch(cohort: Cohort) -> Row:
+def welch(cohort: ValidationCohort) -> Row:
     """Test of the totals of hybrid against purely autoregressive models; undefined with fewer than two of each."""
     from scipy import stats
 

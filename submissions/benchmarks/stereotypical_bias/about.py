@@ -9,7 +9,7 @@ from typing import Any
 
 from fairspace.builders import REFERENCE
 from fairspace.builders.registry import figures
-from fairspace.submissions.benchmarks.benchmark import About, Listing, Scored
+from fairspace.submissions.benchmarks.benchmark import BenchmarkWords, Listing, Scored
 from fairspace.submissions.benchmarks.published import (
     Published,
     computed,
@@ -36,9 +36,9 @@ _PEOPLE = {"male": "the man", "female": "the woman", "white": "White", "black": 
 
 
 @lru_cache
-def about() -> About:
+def about() -> BenchmarkWords:
     """Texts of stereotypical bias for pages."""
-    return About(scored, describe=describe)
+    return BenchmarkWords(scored, describe=describe)
 
 
 @lru_cache(4096)

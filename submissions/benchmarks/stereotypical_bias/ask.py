@@ -15,14 +15,16 @@ from math import prod
 from fairspace.builders.stereotypical_bias import modscan, plan
 from fairspace.metrics.resampling import MOST_UNDEFINED
 from fairspace.submissions.benchmarks.pictures import Data, planned_images
-from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
+from fairspace.submissions.benchmarks.task import Ask, ReadStimulus, Stimulus, Task, TaskStimuli
 from fairspace.submissions.errors import RunError
 
 DATASET = "stereotypical_bias"
 TYPICAL_TOKENS = 20
 
 
-def vision(task: Task, data: Data | None, revision: str, prefix: str = "plain", *, text_only: bool = False) -> Part:
+def vision(
+    task: Task, data: Data | None, revision: str, prefix: str = "plain", *, text_only: bool = False
+) -> TaskStimuli:
     """One stimulus per picture of two faces, with its 20 questions; strata are the cells of section 4 (age and groups).
 
     `prefix` is one of `plan.prefixes`; `text_only` must be False. Errors: RunError TASK_UNKNOWN without this prefix,
@@ -35,11 +37,11 @@ def vision(task: Task, data: Data | None, revision: str, prefix: str = "plain", 
     planned = [f"{name}/{pair['pair']}" for pair in pairs]
     images, places = planned_images(name, data, (DATASET, "vision", attribute), planned, some=revision in plan.CORE)
 
-    def read(number: int) -> Shown:
+    def read(number: int) -> ReadStimulus:
         rows = items.slice(places[number] * each, each)
         asks = zip(rows["id"].to_pylist(), rows["prompt"].to_pylist(), strict=True)
         asked = tuple(Ask(name, item, 0, plan.with_prefix(text, prefix, name, revision), 0) for item, text in asks)
-        return Shown(asked, (modscan.shown(images.get(planned[places[number]]), prefix, name),))
+        return ReadStimulus(asked, (modscan.shown(images.get(planned[places[number]]), prefix, name),))
 
     groups = plan.GROUPS[attribute]
     stimuli = []
@@ -47,10 +49,12 @@ def vision(task: Task, data: Data | None, revision: str, prefix: str = "plain", 
         pair = pairs[place]
         two = "-".join(groups[code] for code in sorted((pair["left"], pair["right"])))
         stimuli.append(Stimulus(planned[place], name, f"{pair['age']}/{pair['shared']}/{two}", each))
-    return Part(name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, expected=items.num_rows)
+    return TaskStimuli(name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, expected=items.num_rows)
 
 
-def language(task: Task, data: Data | None, revision: str, prefix: str = "plain", *, text_only: bool = False) -> Part:
+def language(
+    task: Task, data: Data | None, revision: str, prefix: str = "plain", *, text_only: bool = False
+) -> TaskStimuli:
     """One stimulus per picture of a trait, with its question; a unit has a picture of each; `prefix` as for `vision`.
 
     Errors: RunError TASK_UNKNOWN without this prefix, DATA_MISSING, DATA_INVALID.
@@ -67,19 +71,21 @@ def language(task: Task, data: Data | None, revision: str, prefix: str = "plain"
             name, data, (DATASET, "persona", "test"), planned, template, revision in plan.CORE
         )
 
-    def read(number: int) -> Shown:
+    def read(number: int) -> ReadStimulus:
         place = places[number]
         prompt = plan.with_prefix(prompts[place], prefix, name, revision)
         if images is None:
-            return Shown((Ask(name, ids[place], 0, prompt),), ())
-        return Shown((Ask(name, ids[place], 0, prompt, 0),), (modscan.shown(images.get(planned[place]), prefix, name),))
+            return ReadStimulus((Ask(name, ids[place], 0, prompt),), ())
+        return ReadStimulus(
+            (Ask(name, ids[place], 0, prompt, 0),), (modscan.shown(images.get(planned[place]), prefix, name),)
+        )
 
     stimuli, pictures = [], Counter[str]()
     for item in (ids[place] for place in places):
         trait = item.split("/")[-2]
         stimuli.append(Stimulus(item, name, trait, 1, f"picture {pictures[trait]} of each trait"))
         pictures[trait] += 1
-    part = Part(name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, expected=len(ids))
+    part = TaskStimuli(name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, expected=len(ids))
     return replace(part, fair=partial(_fair, len(ids) // len(plan.TRAITS)))
 
 

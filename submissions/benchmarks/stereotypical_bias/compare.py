@@ -28,9 +28,9 @@ from fairspace.submissions.benchmarks.stereotypical_bias.quantities import (
 )
 from fairspace.submissions.benchmarks.stereotypical_bias.records import (
     CELLS,
-    Answers,
     Booleans,
     Cell,
+    CellAnswers,
     Integers,
     Questions,
     Records,
@@ -161,7 +161,7 @@ def _less(family: Family) -> Family:
 
 def _both(one: Records, other: Records) -> tuple[Records, Records]:
     """Two runs with what both answered."""
-    cells: tuple[dict[str, Answers | None], dict[str, Answers | None]] = ({}, {})
+    cells: tuple[dict[str, CellAnswers | None], dict[str, CellAnswers | None]] = ({}, {})
     for name in one.cells:
         pair = one.cells[name], other.cells[name]
         for place, (mine, another) in enumerate((pair, pair[::-1])):
@@ -169,12 +169,12 @@ def _both(one: Records, other: Records) -> tuple[Records, Records]:
     return Records(cells[0]), Records(cells[1])
 
 
-def _where(answers: Answers, rows: Booleans) -> Answers:
+def _where(answers: CellAnswers, rows: Booleans) -> CellAnswers:
     group, position = (np.where(rows, column, NOT_AVAILABLE) for column in (answers.group, answers.position))
-    return Answers(answers.asked, group, position, np.where(rows, answers.outcome, NOT_HANDED_IN))
+    return CellAnswers(answers.asked, group, position, np.where(rows, answers.outcome, NOT_HANDED_IN))
 
 
-def _agreed(answers: Sequence[Answers]) -> Integers:
+def _agreed(answers: Sequence[CellAnswers]) -> Integers:
     """(n,) the group that all choose, or `NOT_AVAILABLE`."""
     groups = np.stack([part.group for part in answers])
     return np.where(np.ptp(groups, axis=0) == 0, groups[0], NOT_AVAILABLE)
@@ -195,7 +195,9 @@ def _questions(cell: Cell, records: Sequence[Records]) -> int:
     return len(asked.rows)
 
 
-def _similarity(name: str, expected: int, a: Answers | None, b: Answers | None, evidence: Mapping[str, Any]) -> Value:
+def _similarity(
+    name: str, expected: int, a: CellAnswers | None, b: CellAnswers | None, evidence: Mapping[str, Any]
+) -> Value:
     if a is None or b is None:
         return not_run(name, _ABSENT, expected=expected)
     both = a.given & b.given
@@ -206,7 +208,7 @@ def _similarity(name: str, expected: int, a: Answers | None, b: Answers | None, 
     return measured(name, value, low=low, high=high, expected=expected, valid=valid, evidence=evidence)
 
 
-def _ensemble(cell: Cell, expected: int, answers: Sequence[Answers | None]) -> Value:
+def _ensemble(cell: Cell, expected: int, answers: Sequence[CellAnswers | None]) -> Value:
     name, present = f"ensemble_{cell.name}", [part for part in answers if part is not None]
     if len(present) < len(answers) or not present:
         return not_run(name, _ABSENT, expected=expected)
@@ -215,7 +217,7 @@ def _ensemble(cell: Cell, expected: int, answers: Sequence[Answers | None]) -> V
     kept = missing | (agreed != NOT_AVAILABLE)
     asked = Questions(*(column[kept] for column in vars(present[0].asked).values()))
     outcome = np.where(missing[kept], NOT_HANDED_IN, OUTCOMES.index("choice"))
-    answers_of_all = Answers(asked, agreed[kept], np.full(len(outcome), NOT_AVAILABLE), outcome)
+    answers_of_all = CellAnswers(asked, agreed[kept], np.full(len(outcome), NOT_AVAILABLE), outcome)
     consensus, evidence = cell_association(cell, totals(blocks(cell, answers_of_all)))
     counts = {"expected": expected, "valid": expected - int(missing.sum())}
     evidence["agreed"] = int((agreed != NOT_AVAILABLE).sum())
@@ -224,7 +226,12 @@ def _ensemble(cell: Cell, expected: int, answers: Sequence[Answers | None]) -> V
 
 
 def _differences(
-    number: int, cell: Cell, expected: int, run: Answers | None, plain: Answers | None, evidence: Mapping[str, Any]
+    number: int,
+    cell: Cell,
+    expected: int,
+    run: CellAnswers | None,
+    plain: CellAnswers | None,
+    evidence: Mapping[str, Any],
 ) -> Iterator[Value]:
     names = (f"prefix_difference_{cell.name}_{number}", f"prefix_difference_{cell.name}_na_filtered_{number}")
     if run is None or plain is None:

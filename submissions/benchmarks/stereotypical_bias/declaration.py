@@ -24,9 +24,9 @@ from fairspace.submissions.benchmarks.benchmark import (
     CHANCE,
     CLOSED,
     GAP,
-    Answers,
+    AnswerReading,
     AsAuthors,
-    Asking,
+    AskingOptions,
     Benchmark,
     Ideal,
     Protocols,
@@ -130,7 +130,7 @@ BENCHMARK = Benchmark(
     ),
     read=read,
     measure=measure,
-    answers=Answers(
+    answers=AnswerReading(
         rows=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:row_readings"),
         samples=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.samples:samples"),
         label_lines=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:label_lines"),
@@ -146,7 +146,7 @@ BENCHMARK = Benchmark(
     baseline=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.about:about"),
     published=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.about:rows"),
-    asking=Asking(
+    asking=AskingOptions(
         forms=FORMS,
         options={
             "prefix": (*plan.PREFIXES, *(mode for mode in modscan.MODES if mode not in plan.PREFIXES)),

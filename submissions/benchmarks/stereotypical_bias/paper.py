@@ -12,7 +12,14 @@ from typing import Any
 
 from fairspace.builders.registry import table
 from fairspace.submissions.benchmarks.benchmark import Scored
-from fairspace.submissions.benchmarks.paper import Model, Paper, PaperFigure, PaperTable, dot_figure, read_parts
+from fairspace.submissions.benchmarks.paper import (
+    PaperFigure,
+    PaperTable,
+    PaperTables,
+    PrintedModel,
+    dot_figure,
+    read_parts,
+)
 from fairspace.submissions.benchmarks.stereotypical_bias.about import SCENARIOS, official
 from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare, prefix_of
 from fairspace.submissions.benchmarks.stereotypical_bias.quantities import WINS, level_names
@@ -39,12 +46,14 @@ _ABSENT = {
 }
 
 
-def paper(values: Mapping[str, Value], scored: Scored, standard: str) -> Paper:
+def paper(values: Mapping[str, Value], scored: Scored, standard: str) -> PaperTables:
     """The paper's tables and figures."""
     (first,) = read_parts(Path(__file__).with_suffix(".toml"))
     rows = (row for name in ("prefixes", "similarity") for row in table(f"stereobias_tables_{name}"))
-    printed = [Model(row["model"], False, "", {}, row, {}) for row in rows]
-    return Paper([first, *_comparisons(first), *map(_figure, _FIGURES)], references=printed, read=_read, absent=_ABSENT)
+    printed = [PrintedModel(row["model"], False, "", {}, row, {}) for row in rows]
+    return PaperTables(
+        [first, *_comparisons(first), *map(_figure, _FIGURES)], references=printed, read=_read, absent=_ABSENT
+    )
 
 
 def _comparisons(first: Any) -> Iterator[PaperTable]:
@@ -67,7 +76,7 @@ def _comparisons(first: Any) -> Iterator[PaperTable]:
     yield of("Table A11", _CHANGE.format("a role"), heads, names_of, groups=groups, blocks=by_scenario)
 
 
-def _read(sources: Sequence[Path], open_one: Callable[[Path], Submission]) -> Sequence[Model]:
+def _read(sources: Sequence[Path], open_one: Callable[[Path], Submission]) -> Sequence[PrintedModel]:
     """Rows of submissions: each pair of models, each model with prefixes, and the ensemble of all without."""
     from fairspace.submissions.benchmarks.registry import benchmark
 
@@ -85,7 +94,7 @@ def _read(sources: Sequence[Path], open_one: Callable[[Path], Submission]) -> Se
             rows.setdefault(" and ".join(models), {})[key] = value
     protocol = benchmark("stereotypical_bias").protocol_title(runs[0].meta.dataset_revision)
     note = {"": f"Compared: {len(runs)} submissions, dataset revision {protocol}."}
-    return [Model(name, True, "", of_row, {}, note) for name, of_row in rows.items()]
+    return [PrintedModel(name, True, "", of_row, {}, note) for name, of_row in rows.items()]
 
 
 def _figure(name: str) -> PaperFigure:

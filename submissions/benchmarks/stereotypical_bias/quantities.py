@@ -21,7 +21,7 @@ import numpy as np
 
 from fairspace.builders.stereotypical_bias.plan import AGES
 from fairspace.metrics.columns import Floats, divide, number
-from fairspace.metrics.resampling import Block, Counts, Family, Quantity, Sample, Table, tally, totals
+from fairspace.metrics.resampling import Block, Counts, CountTable, Family, Quantity, Sample, tally, totals
 from fairspace.metrics.stereotypical_association.formula import (
     Association,
     Triple,
@@ -32,7 +32,7 @@ from fairspace.metrics.stereotypical_association.formula import (
     win_matrix,
 )
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE
-from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Cell, Records, questions
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Cell, CellAnswers, Records, questions
 from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import Value, Values, measured, measured_share, not_run, undefined
 
@@ -65,7 +65,7 @@ def level_names(cell: Cell) -> Mapping[str, tuple[str, str]]:
     }
 
 
-def blocks(cell: Cell, answers: Answers, clusters: int | None = None) -> dict[str, Block]:
+def blocks(cell: Cell, answers: CellAnswers, clusters: int | None = None) -> dict[str, Block]:
     """The counts of a cell, named after it.
 
     `choices` (instances, offers, groups); `none` and `missing` (instances, offers): answers that name no group, and
@@ -89,7 +89,7 @@ def blocks(cell: Cell, answers: Answers, clusters: int | None = None) -> dict[st
     }
 
 
-def tables(records: Records) -> Iterator[tuple[Table, Mapping[Cell, Answers]]]:
+def tables(records: Records) -> Iterator[tuple[CountTable, Mapping[Cell, CellAnswers]]]:
     """The table of each kind of picture with answers, and its cells."""
     for pictures, unit in _UNITS.items():
         mine = (cell for cell in CELLS if cell.task.startswith(pictures))
@@ -101,7 +101,7 @@ def tables(records: Records) -> Iterator[tuple[Table, Mapping[Cell, Answers]]]:
         strata = np.zeros(len(AGES), np.int64) if vision else asked.instance[np.argsort(asked.cluster)]
         counts = [blocks(cell, answers, len(strata)) for cell, answers in cells.items()]
         by_name = {name: block for part in counts for name, block in part.items()}
-        yield Table(f"stereotypical_bias/{pictures}", unit, strata, by_name), cells
+        yield CountTable(f"stereotypical_bias/{pictures}", unit, strata, by_name), cells
 
 
 def designs(records: Records) -> list[Sample]:
@@ -114,13 +114,13 @@ def score_designs(records: Records) -> list[Sample]:
     return [(table, _score_families(cells)) for table, cells in tables(records)]
 
 
-def independent(cell: Cell, answers: Answers) -> int:
+def independent(cell: Cell, answers: CellAnswers) -> int:
     """Number of answers that vary by themselves: pairs of different faces, or pictures."""
     asked = len(answers.asked.rows)
     return asked if cell.scenario == "persona" else asked // len(cell.instances) // PAIRS_OF_A_FACE
 
 
-def _score_families(cells: Mapping[Cell, Answers]) -> list[Family]:
+def _score_families(cells: Mapping[Cell, CellAnswers]) -> list[Family]:
     pairs, families = min(independent(cell, answers) for cell, answers in cells.items()), []
     for cell, answers in cells.items():
         most, value_names = largest_association(len(cell.groups)), names(cell)
@@ -136,7 +136,7 @@ def _score_families(cells: Mapping[Cell, Answers]) -> list[Family]:
     return families
 
 
-def _level_families(cells: Mapping[Cell, Answers]) -> Iterator[Family]:
+def _level_families(cells: Mapping[Cell, CellAnswers]) -> Iterator[Family]:
     for cell, answers in cells.items():
         each = len(answers.asked.rows) / len(cell.instances)
         faces = 1 if cell.scenario == "persona" else PAIRS_OF_A_FACE
@@ -190,7 +190,7 @@ def _level_counts(cell: Cell, chosen: Floats) -> tuple[Floats, Floats]:
     return np.concatenate(parts, axis=-1), np.concatenate(wholes, axis=-1)
 
 
-def _fair_scores(cell: Cell, answers: Answers, rng: np.random.Generator, models: int) -> Floats:
+def _fair_scores(cell: Cell, answers: CellAnswers, rng: np.random.Generator, models: int) -> Floats:
     """(models, 2) of models that choose each offered group equally often."""
     asked, offers, n = answers.asked, cell.offers, len(cell.instances)
     answered = answers.group != NOT_AVAILABLE
@@ -202,7 +202,7 @@ def _fair_scores(cell: Cell, answers: Answers, rng: np.random.Generator, models:
     return np.stack(association(wins, answers.given.sum()), axis=-1)
 
 
-def _fair_rates(cell: Cell, answers: Answers, rng: np.random.Generator, models: int) -> Floats:
+def _fair_rates(cell: Cell, answers: CellAnswers, rng: np.random.Generator, models: int) -> Floats:
     """(models, 3 or 4) of models without a preferred place that refuse all groups alike; nan for the two rates."""
     places = answers.asked.options.shape[1]
     choices = int((answers.group != NOT_AVAILABLE).sum())

@@ -127,7 +127,7 @@ def _kinds(cell: Cell, items: pa.Table, rows: Integers, offer: Integers) -> Inte
 
 
 @dataclass(frozen=True)
-class Answers:
+class CellAnswers:
     """The answers of a submission in one cell.
 
     (n,) chosen group, and side or place in the sentence, are `NOT_AVAILABLE` (-1) where there is none; `outcome` has
@@ -164,8 +164,8 @@ class Records:
         authors: Answers by the reading of the paper's authors, see `parse.columns`.
     """
 
-    cells: Mapping[str, Answers | None]
-    authors: Mapping[str, Answers | None] = field(default_factory=dict)
+    cells: Mapping[str, CellAnswers | None]
+    authors: Mapping[str, CellAnswers | None] = field(default_factory=dict)
     revision: str = plan.REVISIONS[0]
 
 
@@ -186,13 +186,13 @@ def read(submission: Submission) -> Records:
     return Records(mine, authors, revision)
 
 
-def _answers(cell: Cell, asked: Questions, choices: Choices) -> Answers:
+def _answers(cell: Cell, asked: Questions, choices: Choices) -> CellAnswers:
     choice, outcome = choices.choice[asked.rows], choices.outcome[asked.rows]
     if cell.scenario == "persona":
         position = np.where(choice < 0, choice, (asked.options == choice[:, None]).argmax(axis=1))
-        return Answers(asked, choice, position, outcome)
+        return CellAnswers(asked, choice, position, outcome)
     chosen = np.take_along_axis(asked.options, np.maximum(choice, 0)[:, None], axis=1)[:, 0]
-    return Answers(asked, np.where(choice < 0, choice, chosen), choice, outcome)
+    return CellAnswers(asked, np.where(choice < 0, choice, chosen), choice, outcome)
 
 
 def misread(records: Records, revision: str, tasks: Mapping[str, Misread]) -> Records:
@@ -209,5 +209,5 @@ def misread(records: Records, revision: str, tasks: Mapping[str, Misread]) -> Re
         others, moved = _answers(cell, answers.asked, Choices(choice, outcome)), choice[answers.asked.rows] != kept
         group = np.where(moved, others.group, answers.group)
         position = np.where(moved, others.position, answers.position)
-        cells[cell.name] = Answers(answers.asked, group, position, np.where(moved, others.outcome, answers.outcome))
+        cells[cell.name] = CellAnswers(answers.asked, group, position, np.where(moved, others.outcome, answers.outcome))
     return replace(records, cells=cells)

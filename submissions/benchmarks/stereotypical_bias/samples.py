@@ -6,7 +6,7 @@ import numpy as np
 
 from fairspace.submissions.answers.reading import Samples, one_hot
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE
-from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Cell, Records
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Cell, CellAnswers, Records
 
 
 def samples(records: Records) -> list[Samples]:
@@ -14,7 +14,7 @@ def samples(records: Records) -> list[Samples]:
     return [_samples(cell, answers) for cell in CELLS if (answers := records.cells[cell.name]) is not None]
 
 
-def _samples(cell: Cell, answers: Answers) -> Samples:
+def _samples(cell: Cell, answers: CellAnswers) -> Samples:
     asked, decided, k = answers.asked, answers.group != NOT_AVAILABLE, len(cell.groups)
     levels, fair = asked.instance, 0.5
     if cell.scenario == "persona":

@@ -19,9 +19,9 @@ from fairspace.submissions.benchmarks.benchmark import SCHEMA
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import Scalar, Stage, git, hardware, now, software, version
-from fairspace.submissions.running.asking.asking import SCHEMAS, THINKS, Asking, of_disk, prompt_hash, unwritten
-from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Opened, build_task
-from fairspace.submissions.running.asking.journal import JOURNAL, TOO_LONG, Answer, Journal, Key, table_of
+from fairspace.submissions.running.asking.asking import SCHEMAS, THINKS, RunAsking, of_disk, prompt_hash, unwritten
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, OpenedBenchmark, build_task
+from fairspace.submissions.running.asking.journal import JOURNAL, TOO_LONG, Journal, JournalEntry, Key, table_of
 from fairspace.submissions.running.asking.models import (
     SHARED_PROTOCOL,
     ModelSettings,
@@ -48,13 +48,13 @@ Tell = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredRun:
     """The rows for the submission, the stage for its manifest, Inspect's log of the last start, and every fate."""
 
     table: pa.Table
     stage: Stage
     log: str
-    answers: Sequence[Answer]
+    answers: Sequence[JournalEntry]
 
     def error(self, where: str) -> RunError:
         """The error of a run without any answer."""
@@ -65,15 +65,15 @@ class Answered:
 
 
 def answer(
-    opened: Opened,
+    opened: OpenedBenchmark,
     model: ModelSettings,
     work: Path,
     *,
     revision: str = "not stated",
     again: bool = False,
     tell: Tell = lambda what, done, total: None,
-    ask: Callable[..., Asking] = Asking,
-) -> Answered:
+    ask: Callable[..., RunAsking] = RunAsking,
+) -> AnsweredRun:
     """Ask everything that has no fate yet, and return the answers to everything.
 
     `work` is the folder of the run's journal and logs. `again`: earlier failures are asked again. `tell` is called with
@@ -116,7 +116,7 @@ def answer(
         if done < total:
             spending.check(str(work))
 
-        def step(answer: Answer) -> None:
+        def step(answer: JournalEntry) -> None:
             nonlocal done
             done += 1
             spending.add((answer,))
@@ -181,10 +181,10 @@ def answer(
         started=started,
         ended=ended,
     )
-    return Answered(table_of(answers, opened.table, opened.names), stage, log.location, answers)
+    return AnsweredRun(table_of(answers, opened.table, opened.names), stage, log.location, answers)
 
 
-def evaluate(task: Task, asking: Asking, model: Model, connections: int, logs: Path) -> EvalLog:
+def evaluate(task: Task, asking: RunAsking, model: Model, connections: int, logs: Path) -> EvalLog:
     """Run a task in Inspect to its end. RunError MODEL_SILENT or RUN_INCOMPLETE if it does not get there.
 
     Ctrl-C raises KeyboardInterrupt, though Inspect turns it into a cancelled log, or into none.
@@ -242,7 +242,7 @@ def _undistracted() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _asked(opened: Opened) -> set[tuple[Key, str]]:
+def _asked(opened: OpenedBenchmark) -> set[tuple[Key, str]]:
     """All requests with the hashes of their prompts; a judge's prompts change with the narratives."""
     return {
         (ask.key, prompt_hash(ask))
@@ -303,7 +303,7 @@ def check_growth(journal: Journal, limit: int | None, stratified: bool) -> None:
         )
 
 
-def course_of(answers: Iterable[Answer], seconds: float) -> dict[str, Scalar]:
+def course_of(answers: Iterable[JournalEntry], seconds: float) -> dict[str, Scalar]:
     """Tokens and seconds of all starts, and the shares of answers that were empty, looped or cut off."""
     answered = [answer for answer in answers if answer.fate == "answered"]
     course: dict[str, Scalar] = {

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fairspace.submissions.benchmarks.task import Ask, Part, Shown, add_hashes, ask_seed, prompts_hash
+from fairspace.submissions.benchmarks.task import Ask, ReadStimulus, TaskStimuli, add_hashes, ask_seed, prompts_hash
 from fairspace.submissions.errors import RunError, plain
 from fairspace.submissions.running.asking.accepting import NONE, fault_of, remedy
-from fairspace.submissions.running.asking.journal import TOO_LONG, Answer, Fate, Journal
+from fairspace.submissions.running.asking.journal import TOO_LONG, Fate, Journal, JournalEntry
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, Model, ModelOutput, ResponseSchema
@@ -68,7 +68,7 @@ class FailedError(Exception):
         self.reason = reason
 
 
-def compact(answer: Answer) -> dict[str, Any]:
+def compact(answer: JournalEntry) -> dict[str, Any]:
     """An answer in a log's form, without empty fields and the hash of its prompt."""
     kept = ("task", "id", "sample", "fate", "response", "attempts")
     given = {name: value for name, value in asdict(answer).items() if name in kept or value}
@@ -76,7 +76,7 @@ def compact(answer: Answer) -> dict[str, Any]:
     return given
 
 
-def summary(answers: Sequence[Answer]) -> str:
+def summary(answers: Sequence[JournalEntry]) -> str:
     """Numbers of requests by fate, for a reader of the log."""
     counts: dict[Fate, int] = {}
     for answer in answers:
@@ -84,12 +84,12 @@ def summary(answers: Sequence[Answer]) -> str:
     return ", ".join(f"{number} {fate}" for fate, number in sorted(counts.items()))
 
 
-def answer_of(ask: Ask, output: ModelOutput, spent: Spent) -> Answer:
+def answer_of(ask: Ask, output: ModelOutput, spent: Spent) -> JournalEntry:
     """The fate of a request; refused if the provider or the model withheld the text."""
     content = output.message.content
     withheld = isinstance(content, list) and any(getattr(piece, "refusal", None) for piece in content)
     refused = withheld or output.stop_reason == "content_filter"
-    return Answer(
+    return JournalEntry(
         *ask.key,
         fate="refused" if refused else "answered",
         response=None if refused else storable(output.completion),
@@ -149,13 +149,13 @@ def reason_of(error: BaseException) -> str:
 
 
 ANSWERS = "answers"
-"""Key of a log sample's metadata: its answers, in `Answer`'s form."""
+"""Key of a log sample's metadata: its answers, in `JournalEntry`'s form."""
 STIMULUS = "stimulus"
 """Key of a log sample's metadata: the task and the position of the stimulus in its part."""
 PROMPTS = "prompts"
 """Key of a log sample's metadata: the hash of its prompts."""
 SCHEMAS = "schemas"
-"""Note of a journal, and key of a log sample's metadata: `Asking.schemas`."""
+"""Note of a journal, and key of a log sample's metadata: `RunAsking.schemas`."""
 _GREETING, _WORD = "Say hello.", "marigold"
 Repair = Callable[[Ask, str], str]
 _NOTES = {
@@ -171,7 +171,7 @@ _JOURNAL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, 
 
 
 @dataclass
-class Asking:
+class RunAsking:
     """The asking of a run; one object for all its stimuli.
 
     Args:
@@ -186,14 +186,14 @@ class Asking:
         schemas: whether the server keeps to a JSON schema in a request with choices; None: to be found.
     """
 
-    parts: Mapping[str, Part]
+    parts: Mapping[str, TaskStimuli]
     journal: Journal | None = None
     seed: int | None = None
     attempts: int = 3
     patience: int | None = 25
     repair: Repair | None = None
     repairs: int = 2
-    done: Callable[[Answer], None] = lambda answer: None
+    done: Callable[[JournalEntry], None] = lambda answer: None
     closes: bool = False
     left: int | None = None
     schemas: bool | None = None
@@ -201,9 +201,9 @@ class Asking:
     """Reason for the early end of the run."""
     prompts: str = field(default="0" * 64, init=False)
     """Hash of all prompts so far (`asks.prompts_hash`)."""
-    _silent: list[Answer] = field(default_factory=list, init=False)
+    _silent: list[JournalEntry] = field(default_factory=list, init=False)
     """Failures since the last answer."""
-    _known: tuple[Ask, Sequence[bytes], Part] | None = field(default=None, init=False)
+    _known: tuple[Ask, Sequence[bytes], TaskStimuli] | None = field(default=None, init=False)
     """A request that the model has answered."""
     _open: int = field(default=0, init=False)
     """Requests under way."""
@@ -252,7 +252,7 @@ class Asking:
             with suppress(RuntimeError):
                 self._closing = asyncio.get_running_loop().create_task(_close_at_end(model))
 
-    async def ask_all(self, model: Model, shown: Shown, part: Part) -> list[Answer]:
+    async def ask_all(self, model: Model, shown: ReadStimulus, part: TaskStimuli) -> list[JournalEntry]:
         """The answers to all requests of a stimulus, in order; those of an earlier start are the journal's."""
         import anyio
 
@@ -261,7 +261,7 @@ class Asking:
             if answer is not None and answer.prompt_hash != prompt_hash(ask):
                 self.stopped = self._changed(ask)
                 raise self.stopped
-        results: list[Answer | None] = list(known)
+        results: list[JournalEntry | None] = list(known)
 
         async def one(position: int, ask: Ask) -> None:
             results[position] = await self.ask(model, ask, shown.images, part)
@@ -275,7 +275,7 @@ class Asking:
                     group.start_soon(one, position, ask)
         return [answer for answer in results if answer is not None]
 
-    async def ask(self, model: Model, ask: Ask, images: Sequence[bytes], part: Part) -> Answer:
+    async def ask(self, model: Model, ask: Ask, images: Sequence[bytes], part: TaskStimuli) -> JournalEntry:
         """One request to its fate, which is in the journal on return. RunError MODEL_SILENT ends the run."""
         started = time.monotonic()
         spent = Spent()
@@ -286,7 +286,9 @@ class Asking:
             self.stopped = self.stopped or _at_item(error, ask)
             raise self.stopped from error
         except FailedError as failed:
-            answer = Answer(*ask.key, "failed", None, failed.reason, "", spent.attempts, spent.input, spent.output)
+            answer = JournalEntry(
+                *ask.key, "failed", None, failed.reason, "", spent.attempts, spent.input, spent.output
+            )
         finally:
             self._open -= 1
         seconds = round(time.monotonic() - started, 3)
@@ -315,7 +317,7 @@ class Asking:
                 raise self.stopped from error
         self._silent.clear()
 
-    async def _keep(self, model: Model, answer: Answer) -> None:
+    async def _keep(self, model: Model, answer: JournalEntry) -> None:
         """Put a fate into the journal. A failure waits until the model answers again; else the next start repeats it.
 
         Lasting failures gather at the end of a run, so the model is then asked for something that it has answered.
@@ -360,7 +362,9 @@ class Asking:
             return False
         return True
 
-    async def _readable(self, model: Model, ask: Ask, images: Sequence[bytes], part: Part, spent: Spent) -> Answer:
+    async def _readable(
+        self, model: Model, ask: Ask, images: Sequence[bytes], part: TaskStimuli, spent: Spent
+    ) -> JournalEntry:
         """The first readable answer, or the last one; a model that repeats itself is not asked further."""
         answer = await self._read(model, ask, images, part, spent)
         unread: list[str] = []
@@ -375,8 +379,8 @@ class Asking:
         return replace(answer, attempts=spent.attempts, input_tokens=spent.input, output_tokens=spent.output)
 
     async def _read(
-        self, model: Model, ask: Ask, images: Sequence[bytes], part: Part, spent: Spent, anew: int = 0
-    ) -> Answer:
+        self, model: Model, ask: Ask, images: Sequence[bytes], part: TaskStimuli, spent: Spent, anew: int = 0
+    ) -> JournalEntry:
         """The answer after a bounded number of repairs."""
         from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
 
@@ -397,7 +401,7 @@ class Asking:
         return answer
 
     async def _send(
-        self, model: Model, ask: Ask, messages: list[ChatMessage], part: Part, spent: Spent, anew: int = 0
+        self, model: Model, ask: Ask, messages: list[ChatMessage], part: TaskStimuli, spent: Spent, anew: int = 0
     ) -> ModelOutput:
         """The model's output after the engine's retries and ours; a request sent anew has its own seed. FailedError."""
         from inspect_ai.model import GenerateConfig

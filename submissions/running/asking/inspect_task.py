@@ -15,11 +15,11 @@ from inspect_ai.solver import TaskState
 from fairspace.submissions.benchmarks.benchmark import AS_AUTHORS, FORM, PAPER
 from fairspace.submissions.benchmarks.pictures import open_data, own_plan
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.benchmarks.task import Part, Shown, Stimulus, choose
+from fairspace.submissions.benchmarks.task import ReadStimulus, Stimulus, TaskStimuli, choose
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.reading.canonical import digest
-from fairspace.submissions.running.asking.asking import ANSWERS, STIMULUS, Asking
-from fairspace.submissions.running.asking.journal import FATES, Answer, Journal, table_of
+from fairspace.submissions.running.asking.asking import ANSWERS, STIMULUS, RunAsking
+from fairspace.submissions.running.asking.journal import FATES, Journal, JournalEntry, table_of
 from fairspace.submissions.running.asking.models import COMPLETION, DEFAULT
 from fairspace.submissions.running.asking.parts import parts
 
@@ -41,7 +41,7 @@ def benchmark_scorer(
     With `meta`, the `submission.json` of the answers, the metrics of the log are every score of the default standard by
     its name, with `.low` and `.high` (its bounds over missing samples) and `.coverage`, as in `fairspace score`; NaN
     where undefined or not run. Without a journal each score carries its answers, which takes memory. `finish` is called
-    when every request has its fate; `names` are `Part.names`.
+    when every request has its fate; `names` are `TaskStimuli.names`.
     """
 
     @metric(name="fairspace_score")
@@ -72,12 +72,12 @@ def benchmark_scorer(
     return fairspace()
 
 
-def read_answers(metadata: Mapping[str, Any]) -> list[Answer]:
+def read_answers(metadata: Mapping[str, Any]) -> list[JournalEntry]:
     """The answers in a log sample's metadata; none before its end."""
-    return [Answer(**row) for row in metadata.get(ANSWERS, ())]
+    return [JournalEntry(**row) for row in metadata.get(ANSWERS, ())]
 
 
-def fates(answers: Iterable[Answer]) -> dict[str, float]:
+def fates(answers: Iterable[JournalEntry]) -> dict[str, float]:
     """Fate -> requests."""
     counts = dict.fromkeys(FATES, 0.0)
     for answer in answers:
@@ -102,7 +102,7 @@ def reported(result: Result) -> dict[str, float]:
 
 
 RUN = "fairspace"
-"""Key of a log's metadata: the run, in `Chosen`'s form."""
+"""Key of a log's metadata: the run, in `ChosenPart`'s form."""
 NOT_STATED = "not stated"
 SAMPLE_DATA = "sample_data"
 """Setting of generation that marks answers to the small sample of a dataset."""
@@ -111,7 +111,7 @@ UNREADABLE_AGAIN = "unreadable_again"
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenPart:
     """The chosen part of a benchmark, and its options.
 
     Args:
@@ -120,7 +120,7 @@ class Chosen:
         stratified: whether a limited choice is spread evenly over the strata.
         form: form of the questions; answers in another form than the paper's are not ranked.
         only: task -> stimuli, with id and sample of their requests, whatever `limit` says; None for no such choice.
-        as_authors: whether the authors' settings and revision of the items are used (`Asking.authors`).
+        as_authors: whether the authors' settings and revision of the items are used (`RunAsking.authors`).
     """
 
     benchmark: str
@@ -172,7 +172,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedBenchmark:
     """A benchmark with its data, ready to be asked.
 
     Args:
@@ -182,8 +182,8 @@ class Opened:
         sample: whether a dataset is the small sample of one.
     """
 
-    chosen: Chosen
-    parts: Mapping[str, Part]
+    chosen: ChosenPart
+    parts: Mapping[str, TaskStimuli]
     positions: Mapping[str, Sequence[int]]
     datasets: Mapping[str, str] = field(default_factory=dict)
     table: Literal["responses", "judgements"] = "responses"
@@ -192,13 +192,13 @@ class Opened:
 
     @property
     def marks(self) -> dict[str, str | int | float | bool | None]:
-        """Marks of the answers in `submission.json`: `Chosen.generation`, and whether data are a sample."""
+        """Marks of the answers in `submission.json`: `ChosenPart.generation`, and whether data are a sample."""
         again = {UNREADABLE_AGAIN: self.unreadable_again} if self.unreadable_again else {}
         return self.chosen.generation() | ({SAMPLE_DATA: True} if self.sample else {}) | again
 
     @property
     def names(self) -> dict[str, str]:
-        """`Part.names` of all parts."""
+        """`TaskStimuli.names` of all parts."""
         return {item: both for part in self.parts.values() for item, both in part.names.items()}
 
     @property
@@ -242,7 +242,7 @@ class Opened:
         return described | {"table": self.table, **self.about}
 
 
-def open_benchmark(chosen: Chosen) -> Opened:
+def open_benchmark(chosen: ChosenPart) -> OpenedBenchmark:
     """The benchmark's parts and the chosen stimuli. RunError TASK_UNKNOWN, DATA_MISSING, DATA_INVALID."""
     revision = chosen.revision if chosen.as_authors else chosen.dataset_revision
     opened = open_data(chosen.data, revision) if chosen.data else None
@@ -255,17 +255,17 @@ def open_benchmark(chosen: Chosen) -> Opened:
     by_task = {part.task: _narrowed(part, (chosen.only or {}).get(part.task)) for part in parts_of}
     positions = {part.task: chosen.choose(part.task, part.stimuli) for part in parts_of}
     if opened is None:
-        return Opened(chosen, by_task, positions)
-    return Opened(chosen, by_task, positions, dict(opened.used), sample=opened.sample)
+        return OpenedBenchmark(chosen, by_task, positions)
+    return OpenedBenchmark(chosen, by_task, positions, dict(opened.used), sample=opened.sample)
 
 
-def _narrowed(part: Part, wanted: Mapping[str, frozenset[tuple[str, int]]] | None) -> Part:
+def _narrowed(part: TaskStimuli, wanted: Mapping[str, frozenset[tuple[str, int]]] | None) -> TaskStimuli:
     """A part reduced to some requests; None for all of them."""
     if wanted is None:
         return part
     stimuli = [replace(stimulus, asks=len(wanted.get(stimulus.id, ()))) for stimulus in part.stimuli]
 
-    def read(place: int) -> Shown:
+    def read(place: int) -> ReadStimulus:
         shown, keys = part.read(place), wanted[part.stimuli[place].id]
         return replace(shown, asks=tuple(ask for ask in shown.asks if (ask.id, ask.sample) in keys))
 
@@ -273,8 +273,8 @@ def _narrowed(part: Part, wanted: Mapping[str, frozenset[tuple[str, int]]] | Non
 
 
 def build_task(
-    opened: Opened,
-    asking: Asking,
+    opened: OpenedBenchmark,
+    asking: RunAsking,
     meta: SubmissionMeta | None = None,
     settings: Mapping[str, float | int | str] | None = None,
 ) -> Task:
@@ -297,7 +297,7 @@ def build_task(
     )
 
 
-def _dataset(opened: Opened) -> Dataset:
+def _dataset(opened: OpenedBenchmark) -> Dataset:
     from inspect_ai.dataset import MemoryDataset, Sample
 
     samples = []
@@ -310,7 +310,7 @@ def _dataset(opened: Opened) -> Dataset:
     return MemoryDataset(samples, name=opened.chosen.benchmark)
 
 
-def unstated_meta(opened: Opened, model: str) -> SubmissionMeta:
+def unstated_meta(opened: OpenedBenchmark, model: str) -> SubmissionMeta:
     """`submission.json` of answers by a model of which only the name is known."""
     return SubmissionMeta(
         format=1,

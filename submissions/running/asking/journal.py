@@ -27,7 +27,7 @@ JOURNAL = "journal.sqlite"
 
 
 @dataclass(frozen=True)
-class Answer:
+class JournalEntry:
     """The fate of one request.
 
     Args:
@@ -67,8 +67,8 @@ class Answer:
         return self.task, self.id, self.sample
 
 
-_COLUMNS = ", ".join(field.name for field in fields(Answer))
-_MARKS = ", ".join("?" for _ in fields(Answer))
+_COLUMNS = ", ".join(field.name for field in fields(JournalEntry))
+_MARKS = ", ".join("?" for _ in fields(JournalEntry))
 _TABLES = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS answer (task TEXT, id TEXT, sample INT, fate TEXT NOT NULL, response TEXT,
@@ -82,7 +82,7 @@ class Journal:
     """The answers of one run in an SQLite file, for one thread.
 
     `about` must be equal for the run to go on (benchmark, model and its revision, settings); None takes the file's.
-    Prompts are compared one by one (`Answer.prompt_hash`). Errors: RunError RUN_OTHER for the file of another run.
+    Prompts are compared one by one (`JournalEntry.prompt_hash`). RunError RUN_OTHER for the file of another run.
     """
 
     def __init__(self, file: Path, about: Mapping[str, Any] | None = None) -> None:
@@ -104,22 +104,22 @@ class Journal:
             raise _other(file, f"no journal ({error})") from error
         self._check(about)
 
-    def get(self, key: Key) -> Answer | None:
+    def get(self, key: Key) -> JournalEntry | None:
         """The fate of a request; None if it has none yet."""
         row = self._db.execute(
             f"SELECT {_COLUMNS} FROM answer WHERE task = ? AND id = ? AND sample = ?",  # noqa: S608
             key,
         ).fetchone()
-        return Answer(*row) if row else None
+        return JournalEntry(*row) if row else None
 
-    def put(self, answer: Answer) -> None:
+    def put(self, answer: JournalEntry) -> None:
         """Keep a fate, on disk on return; it replaces an earlier one."""
         self._db.execute(f"INSERT OR REPLACE INTO answer ({_COLUMNS}) VALUES ({_MARKS})", astuple(answer))  # noqa: S608
 
-    def answers(self) -> Iterator[Answer]:
+    def answers(self) -> Iterator[JournalEntry]:
         """Every fate, sorted by key."""
         for row in self._db.execute(f"SELECT {_COLUMNS} FROM answer ORDER BY task, id, sample"):  # noqa: S608
-            yield Answer(*row)
+            yield JournalEntry(*row)
 
     def count(self) -> dict[str, int]:
         """Fate -> requests, zeros included."""
@@ -181,7 +181,7 @@ def _other(file: Path, what: str) -> RunError:
     return RunError("RUN_OTHER", str(file), what, "the workings of this very run", mend)
 
 
-def table_of(answers: Iterable[Answer], table: str, names: Mapping[str, str] | None = None) -> pa.Table:
+def table_of(answers: Iterable[JournalEntry], table: str, names: Mapping[str, str] | None = None) -> pa.Table:
     """Answers as rows of `responses` or `judgements`, sorted by key; failed ones have no row, refused ones no text.
 
     `names`: id -> the two names of its prompt, for rows that state them.

@@ -8,7 +8,7 @@ from fairspace.submissions.benchmarks.benchmark import PAPER
 from fairspace.submissions.benchmarks.pictures import Data
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as registered
-from fairspace.submissions.benchmarks.task import Part, Task, in_form
+from fairspace.submissions.benchmarks.task import Task, TaskStimuli, in_form
 from fairspace.submissions.errors import RunError, UsageError, did_you_mean
 
 
@@ -20,7 +20,7 @@ def parts(
     revision: str = "",
     form: str = PAPER,
     **options: str | bool,
-) -> list[Part]:
+) -> list[TaskStimuli]:
     """The parts of a benchmark's tasks that a model answers with text, in the benchmark's order.
 
     Stimuli whose images the dataset lacks are left out, and `expected` counts them. `data` is None if not needed
@@ -79,12 +79,12 @@ def text_tasks(benchmark: str, named: Sequence[str], *, form: str = PAPER, text_
     return [task for task in chosen if task.name in rewords]
 
 
-def _part(task: Task, data: Data | None, revision: str, options: Mapping[str, str | bool], ways: str) -> Part:
+def _part(task: Task, data: Data | None, revision: str, options: Mapping[str, str | bool], ways: str) -> TaskStimuli:
     """One task's part. RunError DATA_MISSING names the `ways` to do without pictures."""
     if task.ask is None:
         raise TypeError(f"{task.name} is not answered with text")
     try:
-        part: Part = task.ask(task, data, revision, **options)
+        part: TaskStimuli = task.ask(task, data, revision, **options)
     except RunError as error:
         if error.code != "DATA_MISSING":
             raise

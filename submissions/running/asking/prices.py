@@ -22,7 +22,7 @@ from typing import Any
 from fairspace.submissions.errors import RunError, did_you_mean
 from fairspace.submissions.format.faults import RefusedError
 from fairspace.submissions.reading.tables import decode, parse
-from fairspace.submissions.running.asking.journal import Answer
+from fairspace.submissions.running.asking.journal import JournalEntry
 
 FIELDS = ("input", "output", "input_cache_write", "input_cache_read", "image", "currency")
 SHAPE = (
@@ -125,7 +125,7 @@ class Spending:
     input: int = field(default=0, init=False)
     output: int = field(default=0, init=False)
 
-    def add(self, answers: Iterable[Answer]) -> None:
+    def add(self, answers: Iterable[JournalEntry]) -> None:
         """Count answers."""
         for answer in answers:
             self.input += answer.input_tokens

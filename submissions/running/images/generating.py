@@ -28,20 +28,20 @@ from fairspace.submissions.benchmarks.task import Ask, prompts_hash
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.format.manifest import Stage, git, hardware, now, software, version
 from fairspace.submissions.format.schema import ANNOTATIONS, LabelError, Submission, Tool
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.images.making import ImageReport, made_of, make_images, plan_hash
 from fairspace.submissions.running.images.models import open_image_model
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fairspace.ares.annotating.annotate import Report
+    from fairspace.ares.annotating.annotate import AnnotationReport
     from fairspace.submissions.running.images.made import ImageModel
     from fairspace.submissions.running.quality.models import References
-    from fairspace.submissions.running.settings import Made, RunSettings, Tell
+    from fairspace.submissions.running.settings import RunSettings, RunSteps, Tell
 
 
-def generate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
+def generate(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> None:
     """Run the image tasks; `state` gets annotations (or images, if nothing labels them), stages and notes."""
     roles = quality_roles(settings.quality)
     if roles:
@@ -112,14 +112,14 @@ def quality_roles(named: Mapping[str, str]) -> dict[str, str]:
     return {role.replace("-", "_"): named.get(role, "") for role in SCHEMES} if named else {}
 
 
-def image_tasks(chosen: Chosen) -> list[str]:
+def image_tasks(chosen: ChosenPart) -> list[str]:
     """The requested image tasks in the benchmark's order: neutral images come before steered ones."""
     tasks = [task for task in benchmark(chosen.benchmark).tasks if task.table == "annotations"]
     asked = [task.name for task in tasks if len(task.ids(chosen.revision))]  # a revision may lack one
     return [task for task in asked if task in chosen.tasks or not chosen.tasks]
 
 
-def image_asks(chosen: Chosen, task: str, items: pa.Table) -> list[Ask]:
+def image_asks(chosen: ChosenPart, task: str, items: pa.Table) -> list[Ask]:
     """One request for each image of a task's items (`id`, `prompt`), or for a valid choice of them."""
     prompts = dict(zip(items["id"].to_pylist(), items["prompt"].to_pylist(), strict=True))
     stimuli = benchmark(chosen.benchmark).task(task).images(prompts, chosen.revision)
@@ -127,7 +127,7 @@ def image_asks(chosen: Chosen, task: str, items: pa.Table) -> list[Ask]:
     return [Ask(task, each.stratum, int(each.id.rpartition("/")[2]), prompts[each.stratum]) for each in wanted]
 
 
-def _steer_plan(settings: RunSettings, work: Path, state: Made) -> list[Ask] | None:
+def _steer_plan(settings: RunSettings, work: Path, state: RunSteps) -> list[Ask] | None:
     """The requests of the model's own steer prompts (C.2); None if the neutral images give no basis."""
     plan: list[Ask] = []
     if "annotations" in state.tables:
@@ -143,7 +143,7 @@ def _steer_plan(settings: RunSettings, work: Path, state: Made) -> list[Ask] | N
     return plan or None
 
 
-def _founded(counts: NDArray[np.int_], state: Made) -> pa.Table:
+def _founded(counts: NDArray[np.int_], state: RunSteps) -> pa.Table:
     """The steer prompts that follow from an image; with fewer than ten stereotypes the last in the list do not."""
     shown = {f"{OCCUPATIONS[occupation]}/{GROUPS[group]}" for occupation, group in np.argwhere(counts)}
     if 0 < len(shown) < STEREOTYPES:
@@ -162,7 +162,7 @@ def _set_aside(folder: Path) -> Path:
     return aside
 
 
-def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, state: Made, tell: Tell) -> None:
+def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, state: RunSteps, tell: Tell) -> None:
     from fairspace.ares.annotating.annotate import annotate
     from fairspace.submissions.running.labelling import label_error, label_source
     from fairspace.submissions.running.zero_shot import open_labeller
@@ -198,7 +198,7 @@ def _images_hash(shards: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def _rate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
+def _rate(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> None:
     from fairspace.submissions.running.quality.measuring import measure_quality, steer_prompts
     from fairspace.submissions.running.quality.models import open_quality
 
@@ -251,7 +251,7 @@ def _references(settings: RunSettings) -> References | None:
     return References(settings.chosen.data, settings.chosen.dataset_revision)
 
 
-def _image_stage(chosen: Chosen, model: ImageModel, task: str, plan: Sequence[Ask], report: ImageReport) -> Stage:
+def _image_stage(chosen: ChosenPart, model: ImageModel, task: str, plan: Sequence[Ask], report: ImageReport) -> Stage:
     return Stage(
         what="images",
         model=model.name,
@@ -275,7 +275,7 @@ def _image_stage(chosen: Chosen, model: ImageModel, task: str, plan: Sequence[As
     )
 
 
-def _annotation_stage(chosen: Chosen, task: str, report: Report, labels: Tool, started: str) -> Stage:
+def _annotation_stage(chosen: ChosenPart, task: str, report: AnnotationReport, labels: Tool, started: str) -> Stage:
     counts = report.data["counts"]
     return Stage(
         what="annotations",

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from fairspace.ares.fates_ares import Limits
-from fairspace.builders.engine.tools import Prompt
+from fairspace.ares.fates_ares import ImageLimits
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.submissions.errors import plain
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ Fate = Literal["answered", "refused", "failed"]
 Setting = str | int | float | bool | None
 KEPT = {"PNG": "png", "JPEG": "jpg", "WEBP": "webp"}
 """Formats handed in unchanged, with their extensions; others become PNG."""
-LIMITS = Limits(bytes=15 * 2**20)
+LIMITS = ImageLimits(bytes=15 * 2**20)
 """Bounds of an image, so that a shard of 64 fits into a submission; the bound on pixels is ARES'."""
 
 
 @dataclass(frozen=True)
-class Made:
+class GeneratedImage:
     """The result of one prompt: answered, refused by the model or its provider, or failed after all attempts.
 
     `image` has the bytes of a PNG, JPEG or WebP file that can be decoded, None unless answered; `reason` is that of a
@@ -66,11 +66,11 @@ class ImageModel(Protocol):
     def settings(self) -> Mapping[str, Setting]:
         """All that decides the images beside prompt and seed."""
 
-    def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
         """Results, one for each prompt. RunError if further requests are of no use."""
 
 
-def checked(given: Image | bytes) -> Made:
+def checked(given: Image | bytes) -> GeneratedImage:
     """An image ready to hand in: decoded to the last pixel, bounded in bytes and pixels, else failed.
 
     PNG, JPEG and WebP files stay unchanged, metadata included, for their hash is the model's; others, and PIL images,
@@ -85,14 +85,14 @@ def checked(given: Image | bytes) -> Made:
     if "first_frame" in fate.notes:
         return failed("no usable image: several frames")
     if isinstance(given, bytes) and fate.format in KEPT:
-        return Made(given, "answered")
+        return GeneratedImage(given, "answered")
     image = png(pixels)
     if len(image) > LIMITS.bytes:
         return failed(f"no usable image: {len(image)} bytes as PNG; the limit is {LIMITS.bytes}")
-    return Made(image, "answered")
+    return GeneratedImage(image, "answered")
 
 
-def served(given: Image | bytes) -> Made:
+def served(given: Image | bytes) -> GeneratedImage:
     """`checked`; refused if it has one colour, as services give instead of an image that a filter withheld."""
     from PIL import Image as Images
 
@@ -126,14 +126,14 @@ def sha256(image: bytes) -> str:
     return hashlib.sha256(image).hexdigest()
 
 
-def refused(reason: str) -> Made:
+def refused(reason: str) -> GeneratedImage:
     """An image that the model or its provider withheld."""
-    return Made(None, "refused", _line(reason))
+    return GeneratedImage(None, "refused", _line(reason))
 
 
-def failed(reason: str) -> Made:
+def failed(reason: str) -> GeneratedImage:
     """A prompt without a usable answer."""
-    return Made(None, "failed", _line(reason))
+    return GeneratedImage(None, "failed", _line(reason))
 
 
 def _line(text: str) -> str:

@@ -26,14 +26,14 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.submissions.benchmarks.task import Ask, ask_seed
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import now
 from fairspace.submissions.format.schema import IMAGES
 from fairspace.submissions.reading.tables import Progress
 from fairspace.submissions.running.folders import held
-from fairspace.submissions.running.images.made import ImageModel, Made, extension, sha256
+from fairspace.submissions.running.images.made import GeneratedImage, ImageModel, extension, sha256
 
 ALIKE = {
     "openai": "send seeds (no seed=false): SGLang draws with 42 where it gets none. Where the server ignores them, as"
@@ -145,7 +145,7 @@ class _Call(NamedTuple):
 
 class _Outcome(NamedTuple):
     call: _Call
-    images: Mapping[int, Made]
+    images: Mapping[int, GeneratedImage]
     began: float
     ended: float
 
@@ -205,16 +205,16 @@ class _Making:
         wanted = {place: image for place, image in images if place in call.wanted}
         return _Outcome(call, wanted, began, time.monotonic())
 
-    def _ask(self, places: range) -> list[Made]:
+    def _ask(self, places: range) -> list[GeneratedImage]:
         """The model's images of a call's prompts. RunError MODEL_OUTPUT for another number of them."""
         asks = [self.store.plan[place] for place in places]
-        images = self.model.make([Prompt(ask.prompt, ask_seed(self.seed, *ask.key)) for ask in asks])
+        images = self.model.make([ImagePrompt(ask.prompt, ask_seed(self.seed, *ask.key)) for ask in asks])
         if len(images) != len(asks):
             problem, mend = f"{len(images)} answers to {len(asks)} prompts", "correct the model's code"
             raise RunError("MODEL_OUTPUT", self.model.name, problem, "one for each prompt", mend)
         return images
 
-    def _keep(self, images: Mapping[int, Made]) -> None:
+    def _keep(self, images: Mapping[int, GeneratedImage]) -> None:
         """Keep new fates, and pack the slice if it is complete now."""
         for place, image in images.items():
             if image.image is not None and (sample := self.store.twin(place, image.image)) is not None:
@@ -323,7 +323,7 @@ class _Store:
     def places(self, number: int) -> range:
         return range(number * self.size, min((number + 1) * self.size, len(self.plan)))
 
-    def keep(self, place: int, made: Made) -> bool:
+    def keep(self, place: int, made: GeneratedImage) -> bool:
         """Keep an image's fate; whether it had none before."""
         content = made.image or b""
         row = (place, made.fate, made.reason, sha256(content), made.image)

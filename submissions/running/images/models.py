@@ -33,17 +33,17 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 from huggingface_hub import InferenceClient
 
-from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models.describing import KEY, may_know_key, open_endpoint
-from fairspace.builders.models.diffusion import DiffusersGenerator, Settings
+from fairspace.builders.models.diffusion import DiffusersGenerator, PipelineSettings
 from fairspace.builders.models.opening import Fields, Scheme, Types, read, settings_of
 from fairspace.submissions.errors import RunError, need_packages
 from fairspace.submissions.format.manifest import version
 from fairspace.submissions.running.images.made import (
     LIMITS,
+    GeneratedImage,
     ImageModel,
-    Made,
     Setting,
     checked,
     failed,
@@ -113,11 +113,11 @@ class ProviderImages:
         seeded = "asked" if self._seed else "no"
         return {"provider": self._provider, **self._asked, "seeded": seeded, **self._extra.flat("extra")}
 
-    def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
         """An image for each prompt, one request after another. RunError MODEL_UNKNOWN if token or model is refused."""
         return [self._made(prompt) for prompt in prompts]
 
-    def _made(self, prompt: Prompt) -> Made:
+    def _made(self, prompt: ImagePrompt) -> GeneratedImage:
         made, pause = failed("not asked"), _PROVIDER_WAIT
         for attempt in range(self._attempts):
             if attempt:
@@ -146,7 +146,7 @@ class ProviderImages:
                 return made
         return made
 
-    def _image(self, prompt: Prompt) -> Made:
+    def _image(self, prompt: ImagePrompt) -> GeneratedImage:
         seed = prompt.seed if self._seed and not self.refused else None
         more = {"seed": seed, "extra_body": dict(self._extra)}
         return served(self._client.text_to_image(prompt.text, model=self.name, **self._asked, **more))
@@ -220,11 +220,11 @@ class EndpointImages:
         asked: dict[str, Setting] = {"host": self._origin.hostname, "size": "default", **self._asked}
         return asked | {"seeded": "asked" if self._seed else "no", **self._extra.flat("extra")}
 
-    def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
         """An image for each prompt, one request after another. RunError MODEL_UNKNOWN if key or model are not known."""
         return [self._made(prompt) for prompt in prompts]
 
-    def _made(self, prompt: Prompt) -> Made:
+    def _made(self, prompt: ImagePrompt) -> GeneratedImage:
         import openai
 
         left, wrong, pause = self._attempts, "", _WAIT
@@ -248,7 +248,7 @@ class EndpointImages:
                 pause = min(2 * pause, 8)
         return failed(wrong)
 
-    def _request(self, prompt: Prompt, retries: int) -> Any:
+    def _request(self, prompt: ImagePrompt, retries: int) -> Any:
         import openai
 
         client = self._client if retries == self._attempts - 1 else self._client.with_options(max_retries=retries)
@@ -264,7 +264,7 @@ class EndpointImages:
             self.refused |= named
             return self._request(prompt, retries)
 
-    def _read(self, answer: Any) -> Made:
+    def _read(self, answer: Any) -> GeneratedImage:
         data = getattr(answer, "data", None)
         if not isinstance(data, list) or not data:
             return failed("an answer that holds no image")
@@ -279,7 +279,7 @@ class EndpointImages:
             return failed(f"more than {LIMITS.bytes} bytes")
         return served(base64.b64decode(text, validate=True))
 
-    def _fetched(self, url: str) -> Made:
+    def _fetched(self, url: str) -> GeneratedImage:
         """The image at an address of the endpoint itself, or of the host that the user names; no redirect is followed.
 
         An endpoint must not choose which machines are asked: others may be private ones beside this.
@@ -298,7 +298,7 @@ class EndpointImages:
                     return failed(f"more than {LIMITS.bytes} bytes")
         return served(content)
 
-    def _status(self, error: Any) -> Made:
+    def _status(self, error: Any) -> GeneratedImage:
         status = int(error.status_code)
         said = f"status {status}: {error if ' - ' in str(error) else error.response.text[:1000]}"  # FastAPI's `detail`
         if status in (400, 403, 422) and any(word in code for code in _codes(error) for word in FILTERED):
@@ -339,7 +339,7 @@ class DiffusersImages:
         need_packages("run", "torch", "diffusers", "transformers")
         from fairspace.builders.models import weights
 
-        settings = Settings(**chosen)
+        settings = PipelineSettings(**chosen)
         for setting in ("steps", "size", "batch"):
             if (value := getattr(settings, setting)) is not None and value < 1:
                 raise unknown(named or model, f"{setting}={value}", "1 or more", "name another")
@@ -368,7 +368,7 @@ class DiffusersImages:
         precision = settings["dtype"] or ("float32" if kind == "cpu" else "bfloat16")
         return settings | {"dtype": precision, "device": kind}
 
-    def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
         """An image for each prompt; refused if the pipeline's own safety checker blackens it."""
         try:
             generator = self._loaded
@@ -420,7 +420,7 @@ class CallableImages:
             raise unknown(self.name, problem, "a dict of texts, numbers, true, false or None")
         return {**stated, "batch": self.batch}
 
-    def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
         """The function's images. RunError MODEL_OUTPUT unless it returns one image, bytes or None for each prompt."""
         try:
             given = self._function(list(prompts))
@@ -431,7 +431,7 @@ class CallableImages:
             raise self._wrong(f"{type(given).__name__}{length} for {len(prompts)} prompts")
         return [self._made(image) for image in given]
 
-    def _made(self, given: Any) -> Made:
+    def _made(self, given: Any) -> GeneratedImage:
         from PIL.Image import Image
 
         if given is None:
@@ -483,7 +483,9 @@ SCHEMES: Mapping[str, Scheme] = {
     "diffusers": Scheme(
         "diffusers:ID_OR_FOLDER[@REVISION]",
         "",
-        {name: kind for name, kind in settings_of(Settings).items() if name != "handover"},  # there is no refiner
+        {
+            name: kind for name, kind in settings_of(PipelineSettings).items() if name != "handover"
+        },  # there is no refiner
         lambda what, chosen, request: DiffusersImages(what, named=request[0], device=request[1], **chosen),
     ),
     "transformers": Scheme(

@@ -15,13 +15,13 @@ import torch
 from torch import Tensor
 from transformers import AutoConfig, GenerationConfig, GenerationMixin, LogitsProcessor, LogitsProcessorList
 
-from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.builders.models import weights
 from fairspace.builders.models.diffusion import passes
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import version
-from fairspace.submissions.running.images.made import Made, Setting, checked, failed
-from fairspace.submissions.running.local.chat import Opened, choosers, open_weights
+from fairspace.submissions.running.images.made import GeneratedImage, Setting, checked, failed
+from fairspace.submissions.running.local.chat import LoadedModel, choosers, open_weights
 from fairspace.submissions.running.local.ending import Choice
 from fairspace.submissions.running.local.found import find
 
@@ -109,7 +109,7 @@ class UnifiedImages:
         precision = self._dtype or ("float32" if kind == "cpu" else "bfloat16")
         return {**self._chosen, "dtype": precision, "batch": self.batch, "device": kind}
 
-    def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
         """An image for each prompt. RunError MODEL_UNKNOWN if the model cannot be opened."""
         opened = self._opened
         try:
@@ -118,11 +118,11 @@ class UnifiedImages:
             return [failed(f"{type(error).__name__}: {error}") for _ in prompts]
 
     @cached_property
-    def _opened(self) -> Opened:
+    def _opened(self) -> LoadedModel:
         return open_weights(self._source, self._named, self._device, self._dtype)
 
     @torch.inference_mode()
-    def _images(self, opened: Opened, prompts: Sequence[Prompt]) -> list[Any]:
+    def _images(self, opened: LoadedModel, prompts: Sequence[ImagePrompt]) -> list[Any]:
         """A PIL image for each prompt; prompts of one padded length share passes."""
         encoded = [self._encoded(opened.processor, prompt.text) for prompt in prompts]
         lengths = [each["input_ids"].shape[1] for each in encoded]
@@ -147,7 +147,7 @@ class UnifiedImages:
         encoded = processor(text=[text], return_tensors="pt", **mode, **padding)
         return {name: torch.as_tensor(encoded[name]) for name in _INPUTS if name in encoded}
 
-    def _pass(self, opened: Opened, inputs: dict[str, Tensor], drawn: list[LogitsProcessor]) -> list[Any]:
+    def _pass(self, opened: LoadedModel, inputs: dict[str, Tensor], drawn: list[LogitsProcessor]) -> list[Any]:
         model, processor, guidance = opened.model, opened.processor, self._chosen["guidance"]
         placed = {name: value.to(model.device) for name, value in inputs.items() if name != "image_sizes"}
         greedy: dict[str, Any] = {"do_sample": False, "temperature": None, "top_k": None, "top_p": None}

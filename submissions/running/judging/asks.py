@@ -16,12 +16,12 @@ from fairspace.submissions.benchmarks.genres.parse.judge import NOTHING, read_na
 from fairspace.submissions.benchmarks.genres.parse.persons import Names
 from fairspace.submissions.benchmarks.genres.records import pros_and_cons
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, choose, prompts_hash
+from fairspace.submissions.benchmarks.task import Ask, ReadStimulus, Stimulus, TaskStimuli, choose, prompts_hash
 from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.running.asking.asking import Asking
-from fairspace.submissions.running.asking.inspect_task import Chosen, Opened
-from fairspace.submissions.running.asking.journal import Answer, Journal
+from fairspace.submissions.running.asking.asking import RunAsking
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, OpenedBenchmark
+from fairspace.submissions.running.asking.journal import Journal, JournalEntry
 
 PART = "judgements"
 ANALYSIS = "narrative_analysis"
@@ -48,7 +48,7 @@ class Judging:
     the one left out.
     """
 
-    opened: Opened
+    opened: OpenedBenchmark
     names: Mapping[str, Names]
 
     def repair(self, ask: Ask, text: str) -> str:
@@ -62,7 +62,7 @@ class Judging:
             f"Its keys are {keys}; every value is a text."
         )
 
-    def reading(self, answer: Answer) -> Reading:
+    def reading(self, answer: JournalEntry) -> Reading:
         """Reading of an answer."""
         if answer.fate != "answered":
             return answer.fate
@@ -73,13 +73,13 @@ class Judging:
 
     def asking(
         self,
-        parts: Mapping[str, Part],
+        parts: Mapping[str, TaskStimuli],
         journal: Journal | None = None,
         seed: int | None = None,
-        done: Callable[[Answer], None] = lambda answer: None,
-    ) -> Asking:
-        """`Asking` with this repair."""
-        return Asking(parts, journal, seed, repair=self.repair, repairs=REPAIRS, done=done)
+        done: Callable[[JournalEntry], None] = lambda answer: None,
+    ) -> RunAsking:
+        """`RunAsking` with this repair."""
+        return RunAsking(parts, journal, seed, repair=self.repair, repairs=REPAIRS, done=done)
 
 
 _NOTHING = "there is no JSON object in it with"
@@ -117,7 +117,7 @@ def fields(task: str, names: Names) -> tuple[str, ...]:
     return "Answer to Task1.a", "Answer to Task1.b", *persons
 
 
-def open_judging(submission: Submission, chosen: Chosen, *, evaluation: int = 1) -> Judging:
+def open_judging(submission: Submission, chosen: ChosenPart, *, evaluation: int = 1) -> Judging:
     """The requests about the narratives and profiles of a checked submission, for this judge's n-th `evaluation`.
 
     Errors: UsageError if it is of another benchmark; RunError JUDGE_NOTHING if there are none.
@@ -143,8 +143,8 @@ def open_judging(submission: Submission, chosen: Chosen, *, evaluation: int = 1)
     stimuli, requests = [*requests_of], [*map(tuple, requests_of.values())]
     tasks = [*TASKS, *(TASKS_SINGLE if submission.rows("responses", "narrative_single").num_rows else ())]
     expected = sum(benchmark(submission.meta.benchmark).task(task).samples_asked(revision) for task in tasks)
-    part = Part(
-        PART, stimuli, lambda place: Shown(requests[place]), MAX_TOKENS, TYPICAL_TOKENS, expected, dict(SETTINGS)
+    part = TaskStimuli(
+        PART, stimuli, lambda place: ReadStimulus(requests[place]), MAX_TOKENS, TYPICAL_TOKENS, expected, dict(SETTINGS)
     )
     about: dict[str, object] = {
         "tasks": tasks,
@@ -154,15 +154,15 @@ def open_judging(submission: Submission, chosen: Chosen, *, evaluation: int = 1)
     }
     about |= {"evaluation": evaluation} if evaluation > 1 else {}
     positions: dict[str, Sequence[int]] = {PART: choose(stimuli, chosen.limit, stratified=chosen.stratified)}
-    opened = Opened(chosen, {PART: part}, positions, {}, "judgements", about)
+    opened = OpenedBenchmark(chosen, {PART: part}, positions, {}, "judgements", about)
     return Judging(opened, _names(submission))
 
 
-def _keys(pair: plan.Pair) -> list[tuple[str, str]]:
+def _keys(pair: plan.NarrativePair) -> list[tuple[str, str]]:
     return [(task, pair.id) for task in TASKS]
 
 
-def _keys_single(pair: plan.Pair) -> list[tuple[str, str]]:
+def _keys_single(pair: plan.NarrativePair) -> list[tuple[str, str]]:
     return [(task, plan.single_id(pair.id, gender)) for gender in plan.GENDERS for task in TASKS_SINGLE]
 
 

@@ -33,8 +33,8 @@ from fairspace.submissions.format.schema import JUDGEMENTS, OTHER_JUDGES, Submis
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.tables import META
 from fairspace.submissions.running.asking.answering import answer
-from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
-from fairspace.submissions.running.asking.journal import Answer
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, ChosenPart
+from fairspace.submissions.running.asking.journal import JournalEntry
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.folders import held, public_name, work_folder
 from fairspace.submissions.running.judging.asks import READINGS, REPAIRS, Judging, open_judging
@@ -78,7 +78,7 @@ def judge(
     tables, done, stages, logs = [], [], [], []
     with held(work):
         read = read_submission(folder)
-        chosen = Chosen(read.meta.benchmark, limit=limit, seed=seed)
+        chosen = ChosenPart(read.meta.benchmark, limit=limit, seed=seed)
         for number, (model, tool) in enumerate(zip(models, tools, strict=True)):
             again_by = [earlier.name for earlier in models[:number]].count(model.name)
             seeded = chosen if seed is None else replace(chosen, seed=seed + again_by)
@@ -126,7 +126,7 @@ def by_judge(table: pa.Table, name: str | None) -> pa.Table:
     return table.set_column(JUDGEMENTS.get_field_index("judge"), "judge", whose).cast(JUDGEMENTS)
 
 
-def count(judging: Judging, answers: Sequence[Answer]) -> dict[str, int]:
+def count(judging: Judging, answers: Sequence[JournalEntry]) -> dict[str, int]:
     """Numbers of a judge's requests by reading, zeros included."""
     counts = dict.fromkeys(map(str, READINGS), 0)
     for reading in answers:

@@ -9,11 +9,11 @@ from fairspace.submissions.answers.prepared import HEAD, TAIL, values
 from fairspace.submissions.answers.rows import read_rows
 from fairspace.submissions.answers.second import SecondReadings, agreement, answers_to_read
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, choose
+from fairspace.submissions.benchmarks.task import Ask, ReadStimulus, Stimulus, TaskStimuli, choose
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.running.asking.answering import answer
-from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen, Opened
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, ChosenPart, OpenedBenchmark
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.folders import held, public_name, work_folder
 from fairspace.submissions.running.judging.asks import MAX_TOKENS, SETTINGS
@@ -49,15 +49,15 @@ def read_again(
             prompt = prompt_of(asked.question, asked.answer, asked.choices)
             asks[asked.key] = first.setdefault(prompt, Ask(*asked.key, prompt, choices=(*asked.choices, *NO_CHOICE)))
         if first:
-            shown = [Shown((ask,)) for ask in first.values()]
+            shown = [ReadStimulus((ask,)) for ask in first.values()]
             stimuli = [Stimulus(f"{ask.id}/{ask.sample}", task, "", 1) for ask in first.values()]
             of = len(stimuli), dict(SETTINGS)
-            parts[task] = Part(task, stimuli, shown.__getitem__, MAX_TOKENS, TYPICAL_TOKENS, *of)
+            parts[task] = TaskStimuli(task, stimuli, shown.__getitem__, MAX_TOKENS, TYPICAL_TOKENS, *of)
     if not parts:
         raise UsageError(f"No answer of this submission to {bench.name} chooses; a second reader reads no others.")
-    chosen = Chosen(bench.name, tasks=tuple(parts), limit=limit, dataset_revision=submission.meta.dataset_revision)
+    chosen = ChosenPart(bench.name, tasks=tuple(parts), limit=limit, dataset_revision=submission.meta.dataset_revision)
     positions = {name: choose(part.stimuli, limit) for name, part in parts.items()}
-    opened = Opened(chosen, parts, positions, {}, "judgements", {"of_model": submission.meta.model})
+    opened = OpenedBenchmark(chosen, parts, positions, {}, "judgements", {"of_model": submission.meta.model})
     folder = folder.resolve()
     work = work_folder(folder)
     with held(work):

@@ -50,7 +50,7 @@ from fairspace.submissions.running.local.ending import (
     rows_that_fit,
     texts_of,
 )
-from fairspace.submissions.running.local.found import CONVERT, Found
+from fairspace.submissions.running.local.found import CONVERT, FoundWeights
 
 
 def choosers(config: Any, choice: Choice, seeds: Sequence[int]) -> list[LogitsProcessor]:
@@ -70,10 +70,10 @@ def choosers(config: Any, choice: Choice, seeds: Sequence[int]) -> list[LogitsPr
         warpers.append(TopPLogitsWarper(top_p))
     if min_p is not None:
         warpers.append(MinPLogitsWarper(min_p))
-    return [*warpers, Drawing(seeds)]
+    return [*warpers, GumbelNoise(seeds)]
 
 
-class Drawing(LogitsProcessor):
+class GumbelNoise(LogitsProcessor):
     """Gumbel noise of each row's own seed, so that the greatest logit is a sample."""
 
     def __init__(self, seeds: Sequence[int]) -> None:
@@ -105,7 +105,7 @@ _LONG = 4096
 
 
 @dataclass(frozen=True)
-class Opened:
+class LoadedModel:
     """A model of transformers, with its processor of images and texts; None for a language model."""
 
     model: Any
@@ -113,7 +113,7 @@ class Opened:
     processor: Any
 
 
-def open_weights(source: Found, named: str, device: str, dtype: str) -> Opened:
+def open_weights(source: FoundWeights, named: str, device: str, dtype: str) -> LoadedModel:
     """The model with its tokenizer. RunError MODEL_UNKNOWN if it cannot be opened."""
     device = device or weights.best_device("")
     at: dict[str, Any] = {"revision": source.revision} if source.revision else {}
@@ -138,7 +138,7 @@ def open_weights(source: Found, named: str, device: str, dtype: str) -> Opened:
             mend = "install what is named; torchvision must be of the same build as torch"
         what = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
         raise RunError("MODEL_UNKNOWN", named, what, "a model that transformers can open", mend) from error
-    return Opened(model, tokenizer, processor)
+    return LoadedModel(model, tokenizer, processor)
 
 
 def context_of(model: Any) -> int:
@@ -184,7 +184,7 @@ Turns = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedPrompt:
     """A prompt as tensors with a first dimension that grows with the batch."""
 
     tensors: Mapping[str, Tensor]
@@ -213,7 +213,7 @@ class LocalChat:
     schemas = ends_loops = False
 
     def __init__(
-        self, source: found.Found, named: str, *, device: str = "", dtype: str = "", batch: int = 0, context: int = 0
+        self, source: found.FoundWeights, named: str, *, device: str = "", dtype: str = "", batch: int = 0, context: int = 0
     ) -> None:
         opened = open_weights(source, named, device, dtype)
         self.named, self.source = named, source
@@ -233,13 +233,13 @@ class LocalChat:
         self.thinks = self.template and self._marks.think is not None
         self._one = Lock()  # fast tokenizers cannot be used by several threads at once
 
-    def prepare(self, turns: Turns) -> Prepared:
+    def prepare(self, turns: Turns) -> PreparedPrompt:
         """The prompt of a chat. ValueError if it has images and the model sees none."""
         options: dict[str, Any] = {"add_generation_prompt": True, "tokenize": True, "return_dict": True}
         if self._processor and self.template:
             with self._one:
                 encoded = self._processor.apply_chat_template([*turns], return_tensors="pt", **options)
-            return Prepared({name: value for name, value in encoded.items() if isinstance(value, Tensor)})
+            return PreparedPrompt({name: value for name, value in encoded.items() if isinstance(value, Tensor)})
         if any(part["type"] != "text" for turn in turns for part in turn["content"]):
             raise ValueError(f"{self.named} sees no images: {type(self.model).__name__}")
         texts = texts_of(turns)
@@ -248,13 +248,13 @@ class LocalChat:
                 encoded = self.tokenizer.apply_chat_template(texts, return_tensors="pt", **options)
             else:
                 encoded = self.tokenizer(completion(texts), return_tensors="pt")
-        return Prepared({name: encoded[name] for name in ("input_ids", "attention_mask")})
+        return PreparedPrompt({name: encoded[name] for name in ("input_ids", "attention_mask")})
 
     def is_greedy(self, choice: Choice) -> bool:
         """Whether the likeliest token is always chosen."""
         return not choosers(self.model.generation_config, choice, ())
 
-    def alike(self, prepared: Prepared) -> tuple[Any, ...]:
+    def alike(self, prepared: PreparedPrompt) -> tuple[Any, ...]:
         """A key that prompts of one batch share."""
         length = prepared.tokens
         rest = (
@@ -265,7 +265,7 @@ class LocalChat:
         return (_padded(length), *rest)
 
     @torch.inference_mode()
-    def answer(self, prompts: Sequence[Prepared], seeds: Sequence[int], choice: Choice) -> list[Said]:
+    def answer(self, prompts: Sequence[PreparedPrompt], seeds: Sequence[int], choice: Choice) -> list[Said]:
         """An answer to each of at most `batch` alike prompts with room for one; greedy decoding ignores the seeds."""
         lacking = self.batch - len(prompts)
         full = [*prompts, *[prompts[0]] * lacking]
@@ -295,7 +295,7 @@ class LocalChat:
         )
         return [ending.said() for ending in endings[: len(prompts)]]
 
-    def _fill(self, name: str, prompt: Prepared, length: int) -> Tensor:
+    def _fill(self, name: str, prompt: PreparedPrompt, length: int) -> Tensor:
         value = prompt.tensors[name]
         if not _long(name, value, prompt.tokens):
             return value

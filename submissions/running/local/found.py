@@ -43,7 +43,7 @@ CONVERT = (
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundWeights:
     """Weights in a folder or on the Hub; `file` is a GGUF file's name, `identity` a commit or hash for a manifest.
 
     `revision`: commit of the repository; None for a folder or file.
@@ -55,7 +55,7 @@ class Found:
     identity: str
 
 
-def find(name: str) -> Found:
+def find(name: str) -> FoundWeights:
     """The weights called `name`. RunError MODEL_UNKNOWN says how to convert or serve others."""
     path = Path(name).expanduser()
     if name in PACKAGES and not path.exists():
@@ -68,7 +68,7 @@ def find(name: str) -> Found:
         with path.open("rb") as stream:
             if stream.read(4) != b"GGUF":
                 raise RunError("MODEL_UNKNOWN", name, "a file that does not begin with GGUF", "a GGUF file", CONVERT)
-        return Found(str(path.parent), None, path.name, f"sha256 {file_hash(path)[:16]}")
+        return FoundWeights(str(path.parent), None, path.name, f"sha256 {file_hash(path)[:16]}")
     if path.is_dir() and not (path / "config.json").is_file():
         raise RunError("MODEL_UNKNOWN", name, _lacking(path), "a folder with config.json, or a .gguf file", CONVERT)
     try:
@@ -76,7 +76,9 @@ def find(name: str) -> Found:
     except BuildError as error:
         mend = error.mend if "no such" in error.what else f"{error.mend}; a model in another format: {CONVERT}"
         raise RunError("MODEL_UNKNOWN", error.where, error.what, error.expected, mend) from error
-    return Found(source.where, source.revision, "", source.revision or source.name.partition(" (")[2].rstrip(")"))
+    return FoundWeights(
+        source.where, source.revision, "", source.revision or source.name.partition(" (")[2].rstrip(")")
+    )
 
 
 @cache

@@ -29,7 +29,7 @@ from fairspace.submissions.running.local.ending import (
     texts_of,
     usable_cores,
 )
-from fairspace.submissions.running.local.found import CONVERT, Found
+from fairspace.submissions.running.local.found import CONVERT, FoundWeights
 
 PACKAGE = "xllamacpp"
 _LONGEST = 8192
@@ -43,7 +43,7 @@ _BLOCK = 16
 
 
 @dataclass(frozen=True)
-class Prompt:
+class PromptTokens:
     """A prompt as tokens."""
 
     ids: tuple[int, ...]
@@ -55,7 +55,7 @@ class Prompt:
 
 
 @dataclass(frozen=True)
-class About:
+class FileFacts:
     """Facts that a file states.
 
     Args:
@@ -86,7 +86,7 @@ class LlamaCpp:
     """A language model in a GGUF file.
 
     Args:
-        threads: threads, each with a prompt and a copy of the model; 0 is `About.threads`.
+        threads: threads, each with a prompt and a copy of the model; 0 is `FileFacts.threads`.
         context: tokens of prompt and answer together; 0 is the model's own, at most 8 192.
 
     Errors: RunError MODEL_UNKNOWN if llama.cpp cannot open it.
@@ -97,7 +97,7 @@ class LlamaCpp:
     batch = 1
     schemas = ends_loops = True
 
-    def __init__(self, source: Found, named: str, *, threads: int = 0, context: int = 0) -> None:
+    def __init__(self, source: FoundWeights, named: str, *, threads: int = 0, context: int = 0) -> None:
         self.named, self.source = named, source
         path = Path(source.where) / source.file
         try:
@@ -126,24 +126,26 @@ class LlamaCpp:
         self._marks = marks_of(self._token_of, about.template, {self._end})
         self.thinks = self.template and self._marks.think is not None
 
-    def prepare(self, turns: Sequence[Any]) -> Prompt:
+    def prepare(self, turns: Sequence[Any]) -> PromptTokens:
         """The prompt of a chat. ValueError if it has images."""
         if any(part["type"] != "text" for turn in turns for part in turn["content"]):
             raise ValueError(f"{self.named} sees no images: a GGUF file of a language model")
         texts = texts_of(turns)
         if not self.template:
-            return Prompt(tuple(self._tokens(completion(texts), begin=True)))
-        return Prompt(tuple(self._tokens(_post(self._clients[0], "/apply-template", {"messages": texts})["prompt"])))
+            return PromptTokens(tuple(self._tokens(completion(texts), begin=True)))
+        return PromptTokens(
+            tuple(self._tokens(_post(self._clients[0], "/apply-template", {"messages": texts})["prompt"]))
+        )
 
     def is_greedy(self, choice: Choice) -> bool:
         """Whether the likeliest token is always chosen."""
         return not choice.temperature
 
-    def alike(self, prepared: Prompt) -> tuple[Any, ...]:
+    def alike(self, prepared: PromptTokens) -> tuple[Any, ...]:
         """A key that prompts of one batch share; always ()."""
         return ()
 
-    def answer(self, prompts: Sequence[Prompt], seeds: Sequence[int], choice: Choice) -> list[Said]:
+    def answer(self, prompts: Sequence[PromptTokens], seeds: Sequence[int], choice: Choice) -> list[Said]:
         """An answer to each prompt; at most `turns` threads may call it at the same time.
 
         Seeds are not used in greedy decoding. A temperature of None is 0; stories are asked with `sampling`.
@@ -154,14 +156,16 @@ class LlamaCpp:
         finally:
             self._free.put(client)
 
-    def _answer(self, client: httpx.Client, prompt: Prompt, seed: int, choice: Choice) -> Said:
+    def _answer(self, client: httpx.Client, prompt: PromptTokens, seed: int, choice: Choice) -> Said:
         begun = begins_thinking(prompt.ids, self._marks)
         ending = Ending(choice, self._marks, self._decode, self.context - prompt.tokens, begun)
         while ending.reason is None:
             ending.take(self._block(client, prompt, ending.tokens, seed, choice))
         return ending.said()
 
-    def _block(self, client: httpx.Client, prompt: Prompt, said: Sequence[int], seed: int, choice: Choice) -> list[int]:
+    def _block(
+        self, client: httpx.Client, prompt: PromptTokens, said: Sequence[int], seed: int, choice: Choice
+    ) -> list[int]:
         """The next tokens of an answer, `_BLOCK` at most; a stream would omit tokens within a character."""
         most = choice.max_tokens - len(said)
         most = most if choice.schema else min(_BLOCK, most)  # each block begins the grammar anew
@@ -198,7 +202,7 @@ class LlamaCpp:
         return text
 
 
-def about_file(path: Path) -> About:
+def about_file(path: Path) -> FileFacts:
     """The statements of a file; ValueError or KeyError if it says too little."""
     from gguf import GGUFReader
 
@@ -217,7 +221,7 @@ def about_file(path: Path) -> About:
     template = stated("tokenizer.chat_template", "")
     sampling = {name: stated(f"general.sampling.{theirs}", value) for name, (theirs, value) in _SAMPLERS.items()}
     context = stated(f"{kind}.context_length", _LONGEST)
-    return About(context, template, 2 * halves, path.stat().st_size, sampling)
+    return FileFacts(context, template, 2 * halves, path.stat().st_size, sampling)
 
 
 def _start(path: Path, context: int) -> Any:

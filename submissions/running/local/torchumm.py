@@ -22,12 +22,12 @@ import numpy as np
 import torch
 from PIL.Image import Image
 
-from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.builders.models import weights
 from fairspace.builders.models.opening import Fields
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import version
-from fairspace.submissions.running.images.made import Made, Setting, checked, failed
+from fairspace.submissions.running.images.made import GeneratedImage, Setting, checked, failed
 
 Given = Mapping[str, Any]
 
@@ -97,13 +97,13 @@ class TorchUmm:
         """TorchUMM's pipeline, one for both directions. RunError MODEL_UNKNOWN if it cannot be opened."""
         return _opened(self.name, json.dumps(self._cfg, sort_keys=True))
 
-    def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
         """An image for each prompt."""
         self.pipeline  # noqa: B018 - what cannot be opened is no failure of a prompt
         step = len(prompts) if self._backbone.many else 1
         return [made for start in range(0, len(prompts), step) for made in self._made(prompts[start : start + step])]
 
-    def _made(self, prompts: Sequence[Prompt]) -> list[Made]:
+    def _made(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
         """The images of one request: of one prompt, or of all where the backbone takes a list."""
         many, first = self._backbone.many, prompts[0]
         text = [prompt.text for prompt in prompts] if many else first.text

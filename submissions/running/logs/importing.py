@@ -34,12 +34,12 @@ from fairspace.submissions.format.writing import check_new, write_submission
 from fairspace.submissions.reading.containers import LIMITS
 from fairspace.submissions.reading.tables import Rows, check_text
 from fairspace.submissions.running.asking.asking import ANSWERS, PROMPTS, SCHEMAS
-from fairspace.submissions.running.asking.inspect_task import NOT_STATED, RUN, SAMPLE_DATA, UNREADABLE_AGAIN, Chosen
-from fairspace.submissions.running.asking.journal import FATES, Answer, Fate, Key, table_of
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, RUN, SAMPLE_DATA, UNREADABLE_AGAIN, ChosenPart
+from fairspace.submissions.running.asking.journal import FATES, Fate, JournalEntry, Key, table_of
 from fairspace.submissions.running.asking.parts import check_options
 from fairspace.submissions.running.folders import public_name
-from fairspace.submissions.running.run import Outcome
-from fairspace.submissions.running.settings import About, Tell
+from fairspace.submissions.running.run import RunOutcome
+from fairspace.submissions.running.settings import ModelFacts, Tell
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -70,7 +70,7 @@ _MEND = "copy the log again, or leave it out"
 
 
 @dataclass(frozen=True)
-class Log:
+class OpenLog:
     """An open log; each sample once, as unchecked JSON data. A log that broke off has a header too."""
 
     file: Path
@@ -79,7 +79,7 @@ class Log:
 
 
 @contextmanager
-def open_log(file: Path) -> Iterator[Log]:
+def open_log(file: Path) -> Iterator[OpenLog]:
     """Open a log on this machine. RunError LOG_INVALID, then or while it is read: none, damaged or too large."""
     if not file.is_file():
         raise invalid(file, "no file", "a log of Inspect", "name a file that `inspect eval` or `fairspace run` wrote")
@@ -94,7 +94,7 @@ def open_log(file: Path) -> Iterator[Log]:
         except READ_ERRORS as error:
             raise invalid(file, f"a damaged zip ({show(str(error))})", "a whole .eval file") from error
         with archive:
-            yield Log(file, _header(file, archive), _samples(file, archive))
+            yield OpenLog(file, _header(file, archive), _samples(file, archive))
 
 
 def invalid(file: Path, what: str, expected: str, mend: str = _MEND) -> RunError:
@@ -169,13 +169,13 @@ OPERATIONAL = (
 _TEXT: TypeAdapter[str] = TypeAdapter(Text)
 
 
-class Checked(BaseModel):
+class LogPart(BaseModel):
     """Part of a log; unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
 
-class Described(Checked):
+class RunDescription(LogPart):
     """The run, in the form of `Opened.describe`."""
 
     benchmark: Literal[NAMES]  # type: ignore[valid-type]
@@ -193,10 +193,10 @@ class Described(Checked):
     unreadable_again: int = Field(default=0, ge=0, le=100)
 
     @property
-    def chosen(self) -> Chosen:
+    def chosen(self) -> ChosenPart:
         """The choice, without the place of its data."""
-        described = self.model_dump(include={field.name for field in fields(Chosen)})
-        return Chosen(**described | {"tasks": tuple(self.tasks)})
+        described = self.model_dump(include={field.name for field in fields(ChosenPart)})
+        return ChosenPart(**described | {"tasks": tuple(self.tasks)})
 
     @property
     def marks(self) -> dict[str, Scalar]:
@@ -206,7 +206,9 @@ class Described(Checked):
         return self.chosen.generation() | ({SAMPLE_DATA: True} if self.sample_data else {}) | again | schema
 
 
-def stage_of(file: Path, header: EvalLog, about: Described, answers: Iterable[Answer], prompts: str) -> Stage:
+def stage_of(
+    file: Path, header: EvalLog, about: RunDescription, answers: Iterable[JournalEntry], prompts: str
+) -> Stage:
     """The stage of a log for a manifest. RunError LOG_INVALID if its header does not fit."""
     answers = list(answers)
     spec, config = header.eval, settings_of(header, about)
@@ -242,7 +244,7 @@ def stage_of(file: Path, header: EvalLog, about: Described, answers: Iterable[An
         raise invalid(file, first(error), "a header as Inspect writes it") from error
 
 
-def settings_of(header: EvalLog, about: Described) -> dict[str, Scalar]:
+def settings_of(header: EvalLog, about: RunDescription) -> dict[str, Scalar]:
     """Settings of generation, without the task's own bound of tokens; names alone of objects (possible secrets)."""
     spec = header.eval
     model, run = (
@@ -255,7 +257,7 @@ def settings_of(header: EvalLog, about: Described) -> dict[str, Scalar]:
     return settings | {name: value for name, value in stated.items() if settings.get(name) == value}
 
 
-def _own(about: Described) -> tuple[int, Mapping[str, Scalar]]:
+def _own(about: RunDescription) -> tuple[int, Mapping[str, Scalar]]:
     """Default greatest length of an answer, and the paper's settings of generation."""
     tasks = [task for task in benchmark(about.benchmark).tasks if task.name in about.tasks and task.ask is not None]
     longest = max((task.max_tokens for task in tasks), default=0)
@@ -283,7 +285,7 @@ def _utc(file: Path, text: str) -> str:
 _MEND_ANSWERS = "leave it out, or log the task again"
 
 
-class _Row(Checked):
+class _Row(LogPart):
     task: Annotated[str, Field(min_length=1, max_length=200)]
     id: Annotated[str, Field(min_length=1, max_length=1000)]
     sample: int = Field(ge=0, lt=2**31)
@@ -308,9 +310,9 @@ class LogAnswers:
     """
 
     file: Path
-    described: Described
+    described: RunDescription
     stage: Stage
-    answers: Mapping[Key, Answer]
+    answers: Mapping[Key, JournalEntry]
     prompts: Mapping[str, str]
     asked: frozenset[str]
 
@@ -322,7 +324,7 @@ def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
     """
     with open_log(file) as log:
         described, room = _described(file, log.header), LIMITS.member_bytes
-        answers: dict[Key, Answer] = {}
+        answers: dict[Key, JournalEntry] = {}
         prompts: dict[str, str] = {}
         for sample in log.samples:
             step()
@@ -346,7 +348,7 @@ def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
     return LogAnswers(file, described, stage, answers, prompts, expected)
 
 
-def join(answers: dict[Key, Answer], more: Iterable[Answer], file: Path) -> None:
+def join(answers: dict[Key, JournalEntry], more: Iterable[JournalEntry], file: Path) -> None:
     """Add the answers of another sample or log, which replace failures. RunError LOG_CONFLICT for another answer."""
     for answer in more:
         known = answers.get(answer.key)
@@ -359,11 +361,11 @@ def join(answers: dict[Key, Answer], more: Iterable[Answer], file: Path) -> None
             raise RunError("LOG_CONFLICT", where, what, "one answer", mend)
 
 
-def _shown(answer: Answer) -> str:
+def _shown(answer: JournalEntry) -> str:
     return answer.fate if answer.response is None else show(answer.response, 40)
 
 
-def _described(file: Path, header: EvalLog) -> Described:
+def _described(file: Path, header: EvalLog) -> RunDescription:
     stored = (header.eval.metadata or {}).get(RUN)
     task = show(header.eval.task, 60)
     expected = "a log of one of the tasks in submissions/tasks.py, or of `fairspace run`"
@@ -377,7 +379,7 @@ def _described(file: Path, header: EvalLog) -> Described:
     if not isinstance(stored, dict):
         raise invalid(file, f"a log of the task {task}", expected, "run the benchmark's own task, then import its log")
     try:
-        described = Described.model_validate(stored)
+        described = RunDescription.model_validate(stored)
     except ValidationError as error:
         raise invalid(file, f"a log of the task {task} with {first(error)}", expected, _MEND_ANSWERS) from error
     bench = benchmark(described.benchmark)
@@ -391,10 +393,10 @@ def _described(file: Path, header: EvalLog) -> Described:
     return described
 
 
-def _answers(file: Path, sample: str, data: Any) -> list[Answer]:
+def _answers(file: Path, sample: str, data: Any) -> list[JournalEntry]:
     try:
         rows = _ROWS.validate_python(data)
-        answers = [Answer(**row.model_dump()) for row in rows]
+        answers = [JournalEntry(**row.model_dump()) for row in rows]
         for answer in answers:
             for text in (answer.task, answer.id, answer.response or ""):
                 check_text(text)
@@ -430,15 +432,15 @@ _MEND_CONFLICT = "import them one after the other, each into a submission of its
 
 
 def import_inspect(
-    files: Sequence[Path], out: Path, *, about: About | None = None, tell: Tell = lambda what, done, total: None
-) -> Outcome:
+    files: Sequence[Path], out: Path, *, about: ModelFacts | None = None, tell: Tell = lambda what, done, total: None
+) -> RunOutcome:
     """Write the answers of one model to one benchmark as a submission; notes say what is missing.
 
     `files` are logs in any order, `out` is a new folder or zip; the default name of the model is the logs'.
 
     Errors: RunError LOG_INVALID, LOG_CONFLICT; UsageError if there is something at `out`, or a text does not fit.
     """
-    about = about or About()
+    about = about or ModelFacts()
     check_new(out)
     logs = read_logs(files, tell)
     answers = merged(logs)
@@ -447,13 +449,13 @@ def import_inspect(
     meta = _meta(logs, about)
     check_rows(table, meta, logs)
     write_submission(out, meta, {"responses": table}, manifest=Manifest(stages=stages))
-    return Outcome(out, tuple(stages), tuple(notes(logs, answers.values())))
+    return RunOutcome(out, tuple(stages), tuple(notes(logs, answers.values())))
 
 
-def merged(logs: Sequence[LogAnswers]) -> dict[Key, Answer]:
+def merged(logs: Sequence[LogAnswers]) -> dict[Key, JournalEntry]:
     """The answers of logs of one run. RunError LOG_CONFLICT if they are of several, or answer an item differently."""
     first = logs[0]
-    answers: dict[Key, Answer] = {}
+    answers: dict[Key, JournalEntry] = {}
     for log in logs:
         for name, here, there in zip(_SAME, _identity(first), _identity(log), strict=True):
             if here != there:
@@ -483,7 +485,7 @@ def _identity(log: LogAnswers) -> tuple[Any, ...]:
     return log.stage.model, described.benchmark, described.dataset_revision, sorted(settings.items())
 
 
-def notes(logs: Sequence[LogAnswers], answers: Iterable[Answer]) -> list[str]:
+def notes(logs: Sequence[LogAnswers], answers: Iterable[JournalEntry]) -> list[str]:
     """Notes on parts of the logs that are missing in the submission."""
     log_notes = []
     expected = frozenset[str]().union(*(log.asked for log in logs))
@@ -523,7 +525,7 @@ def read_logs(files: Sequence[Path], tell: Tell) -> list[LogAnswers]:
     return sorted((read_log(file, step) for file in files), key=lambda log: (log.stage.started, log.file.name))
 
 
-def _meta(logs: Sequence[LogAnswers], about: About) -> SubmissionMeta:
+def _meta(logs: Sequence[LogAnswers], about: ModelFacts) -> SubmissionMeta:
     limit, stratified = limit_of(logs)
     generation = {name: value for name, value in logs[0].stage.settings.items() if name not in _OWN}
     if limit is not None:

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fairspace.ares.annotating.source import Entry, Source, contents, list_entries, open_source
+from fairspace.ares.annotating.source import ImageEntry, ImageSource, contents, list_entries, open_source
 from fairspace.builders.engine.build import write_atomically
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.builders.iris_steer_60.plan import steer_id, steer_prompt
@@ -57,7 +57,7 @@ WITHOUT ROWID"""
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredQuality:
     """Annotations with their measured columns, and the model that measured each (`about`).
 
     `counts` has `images` of the tasks, each `measured`, `unreadable`, `refused`, or `missing` from the source; of those
@@ -72,7 +72,7 @@ class Measured:
 
 
 def measure_quality(
-    images: Path | str | Source,
+    images: Path | str | ImageSource,
     annotations: pa.Table,
     prompts: Mapping[Item, str],
     models: QualityModels,
@@ -81,7 +81,7 @@ def measure_quality(
     batch: int = 32,
     tasks: Collection[str] = (STEER,),
     progress: Progress = lambda what, done, total: None,
-) -> Measured:
+) -> MeasuredQuality:
     """Measure images, or go on where an earlier call with the same `cache`, a file of vectors, stopped.
 
     `images` is a source for `open_source` of ARES, such as a folder of `images*.parquet`, and `annotations` are of the
@@ -96,7 +96,7 @@ def measure_quality(
     wanted = {key for key, row in rows.items() if statuses[row] not in WITHOUT_IMAGE}
     if models.similarity is not None:
         _check_prompts(wanted, prompts)
-    source = images if isinstance(images, Source) else open_source(images)
+    source = images if isinstance(images, ImageSource) else open_source(images)
     entries = list(list_entries(source))
     _check_once(entries, wanted)
     with closing(Vectors(cache)) as vectors:
@@ -108,7 +108,7 @@ def measure_quality(
     table = annotations
     for column, scores in measured.items():
         table = _filled(table, column, {row: scores.get(key) for key, row in rows.items()})
-    return Measured(table, counts, models.about(), embedded)
+    return MeasuredQuality(table, counts, models.about(), embedded)
 
 
 class Vectors:
@@ -196,7 +196,7 @@ def _check_prompts(wanted: Iterable[Key], prompts: Mapping[Item, str]) -> None:
         raise _invalid("prompts", what, "the prompt of every item", "hand over the items of the dataset's revision")
 
 
-def _check_once(entries: Iterable[Entry], wanted: Collection[Key]) -> None:
+def _check_once(entries: Iterable[ImageEntry], wanted: Collection[Key]) -> None:
     seen: set[Key] = set()
     for entry in entries:
         if (key := entry[:3]) in seen:
@@ -211,8 +211,8 @@ def _invalid(where: str, what: str, expected: str, mend: str) -> RunError:
 
 
 def _embed(
-    source: Source,
-    entries: Sequence[Entry],
+    source: ImageSource,
+    entries: Sequence[ImageEntry],
     wanted: Collection[Key],
     looking: Sequence[ImageFeatures],
     vectors: Vectors,
@@ -237,13 +237,13 @@ def _embed(
 
 
 def _pending(
-    source: Source,
-    entries: Sequence[Entry],
+    source: ImageSource,
+    entries: Sequence[ImageEntry],
     wanted: Collection[Key],
     looking: Sequence[ImageFeatures],
     vectors: Vectors,
     hashes: dict[Key, str],
-) -> Iterator[tuple[Entry, Any]]:
+) -> Iterator[tuple[ImageEntry, Any]]:
     """Images that some model has not seen, still encoded; `hashes` gets those that all models have seen."""
     for entry, image in zip(entries, contents(source, entries), strict=True):
         if entry[:3] not in wanted:
@@ -257,7 +257,7 @@ def _pending(
 
 def _decode(image: Any) -> tuple[str, Image | None]:
     """The sha256 and the pixels; None if they cannot be read, or the bytes are not those of their hash."""
-    from fairspace.ares.fates_ares import Limits
+    from fairspace.ares.fates_ares import ImageLimits
     from fairspace.ares.reading_ares import read_image
 
     if isinstance(image, Path):
@@ -265,7 +265,7 @@ def _decode(image: Any) -> tuple[str, Image | None]:
             image = {"bytes": image.read_bytes(), "path": image.name}
         except OSError:
             return "", None
-    pixels, _ = read_image(image, Limits(), 0)
+    pixels, _ = read_image(image, ImageLimits(), 0)
     if pixels is None:
         return "", None
     return image.get("sha256") or hashlib.sha256(image["bytes"]).hexdigest(), pixels
@@ -356,7 +356,7 @@ def fill_quality(
     *,
     cache: Path,
     progress: Progress = lambda what, done, total: None,
-) -> Measured:
+) -> MeasuredQuality:
     """Measure the steer images of a model; write its annotations with the scores, and `quality.json` last.
 
     `annotations`: folder with `annotations*.parquet`, or a submission; as `out` it has its files replaced. Other

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from fairspace.submissions.running.rerunning.draw import Answers, Key
+from fairspace.submissions.running.rerunning.draw import Key, TaskAnswers
 
 Verdict = Literal["agrees", "differs", "undecided"]
 MOST_FOREIGN = 0.2
@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Pairs:
+class ComparedRequests:
     """The compared requests of one task: (n,) codes of stimuli, and (n,) likenesses in [0, 1].
 
     Args:
@@ -82,7 +82,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PartAgreement:
     """Agreement over the whole part, and task by task."""
 
     whole: Agreement
@@ -101,7 +101,9 @@ class Comparison:
         return {"agreement": self.whole.to_json(), "tasks": tasks}
 
 
-def pairs(handed_in: Answers, rerun: Answers, again: Answers | None, stimulus_of: Mapping[Key, str]) -> Pairs | None:
+def pairs(
+    handed_in: TaskAnswers, rerun: TaskAnswers, again: TaskAnswers | None, stimulus_of: Mapping[Key, str]
+) -> ComparedRequests | None:
     """The requests that all sides answered; None without any."""
     keys = [key for key in stimulus_of if key in handed_in.text and key in rerun.text]
     keys = [key for key in keys if again is None or key in again.text]
@@ -118,17 +120,17 @@ def pairs(handed_in: Answers, rerun: Answers, again: Answers | None, stimulus_of
     shifts = range(1, min(_SHIFTS, len(keys) - 1) + 1)
     chance = [like(one, first[(place + shift) % len(first)]) for shift in shifts for place, one in enumerate(ours)]
     code = np.unique([stimulus_of[key] for key in keys], return_inverse=True)[1]
-    return Pairs(code.astype(np.int64), similar, repeated, float(np.mean(chance)) if chance else 1.0)
+    return ComparedRequests(code.astype(np.int64), similar, repeated, float(np.mean(chance)) if chance else 1.0)
 
 
-def compare(compared: Mapping[str, Pairs]) -> Comparison:
+def compare(compared: Mapping[str, ComparedRequests]) -> PartAgreement:
     """The agreement of every task and of all of them together."""
     z = float(norm.ppf(1 - 0.025 / max(1, len(compared))))
     tasks = {task: _agreement([part], z) for task, part in compared.items()}
-    return Comparison(_agreement(list(compared.values()), float(norm.ppf(0.975))), tasks)
+    return PartAgreement(_agreement(list(compared.values()), float(norm.ppf(0.975))), tasks)
 
 
-def _agreement(parts: Sequence[Pairs], z: float) -> Agreement:
+def _agreement(parts: Sequence[ComparedRequests], z: float) -> Agreement:
     similar = np.concatenate([part.handed_in for part in parts])
     repeated = np.concatenate([part.repeated for part in parts])
     chance = np.concatenate([np.full(len(part.handed_in), part.chance) for part in parts])

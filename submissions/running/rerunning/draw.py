@@ -15,7 +15,7 @@ from fairspace.submissions.benchmarks.benchmark import AS_AUTHORS, FORM, PAPER
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import Stimulus
 from fairspace.submissions.format.schema import LABELS, Submission, SubmissionMeta
-from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
 from fairspace.submissions.running.planning import made_parts
 
 ITEMS = 385
@@ -26,7 +26,7 @@ Key = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Part:
+class RerunPart:
     """The part that is asked again: the run's drawn stimuli alone, with its own settings.
 
     Args:
@@ -35,16 +35,16 @@ class Part:
             model's images. A judge's tasks are not among them.
     """
 
-    chosen: Chosen
+    chosen: ChosenPart
     stimulus_of: Mapping[str, Mapping[Key, str]]
     uncovered: tuple[str, ...]
 
 
-def chosen_as(meta: SubmissionMeta, data: str) -> Chosen:
+def chosen_as(meta: SubmissionMeta, data: str) -> ChosenPart:
     """A run of the whole benchmark with the settings that a submission states."""
     stated = meta.generation
     seed, form = stated.get("seed"), stated.get(FORM)
-    return Chosen(
+    return ChosenPart(
         meta.benchmark,
         data,
         seed=seed if type(seed) is int else None,
@@ -65,7 +65,7 @@ def draw_part(
     images: bool,
     items: int = ITEMS,
     without: Sequence[str] = (),
-) -> Part:
+) -> RerunPart:
     """Draw a part of at least `items` handed-in answers, evenly over the tasks but those `without`.
 
     `submission` is checked, its images labelled; `texts` and `images` say whether a model answers, or makes images.
@@ -86,7 +86,7 @@ def draw_part(
     opened = open_benchmark(replace(whole, tasks=answered)) if answered else None
     for task, part in opened.parts.items() if opened is not None else ():
 
-        def asked(place: int, part: asks.Part = part) -> list[Key]:
+        def asked(place: int, part: asks.TaskStimuli = part) -> list[Key]:
             return [(ask.id, ask.sample) for ask in part.read(place).asks]
 
         stimulus_of[task] = _take(seed, part.stimuli, asked, handed_in[task], share)
@@ -105,7 +105,7 @@ def draw_part(
             grouped.setdefault(stimulus, set()).add(key)
         only[task] = {stimulus: frozenset(drawn) for stimulus, drawn in grouped.items()}
     uncovered = tuple(task.name for task in present if task.name not in stimulus_of)
-    return Part(replace(whole, tasks=tuple(only), only=only), stimulus_of, uncovered)
+    return RerunPart(replace(whole, tasks=tuple(only), only=only), stimulus_of, uncovered)
 
 
 def rank(seed: str, *parts: object) -> bytes:
@@ -136,7 +136,7 @@ def _take(
 
 
 @dataclass(frozen=True)
-class Answers:
+class TaskAnswers:
     """The answers to one task by id and sample; likeness: share of common `words` (stories, labels), or equality."""
 
     text: Mapping[Key, str]
@@ -153,17 +153,17 @@ def shared_words(first: str, second: str) -> float:
     return len(these & those) / len(these | those) if these | those else 1.0
 
 
-def answers_of(submission: Submission) -> dict[str, Answers]:
+def answers_of(submission: Submission) -> dict[str, TaskAnswers]:
     """The answers and annotated images of a submission, task by task."""
     bench = benchmark(submission.meta.benchmark)
-    answers: dict[str, Answers] = {}
+    answers: dict[str, TaskAnswers] = {}
     for rows in read_rows(submission, bench):
         if "/" in rows.task or bench.task(rows.task).table != "responses":
             continue
         words = any(isinstance(reading.value, Mapping) for reading in rows.readings.distinct)
         table = rows.table()
         names = ("id", "sample", "answer", "outcome", "value")
-        answers[rows.task] = Answers(
+        answers[rows.task] = TaskAnswers(
             {
                 (item, sample): (answer or "") if words else f"{outcome}: {value}"
                 for item, sample, answer, outcome, value in zip(*(table[n].to_pylist() for n in names), strict=True)
@@ -172,7 +172,7 @@ def answers_of(submission: Submission) -> dict[str, Answers]:
         )
     for task in bench.tasks:
         if task.table == "annotations" and (found := submission.rows("annotations", task.name)).num_rows:
-            answers[task.name] = Answers(_labels(found.to_pylist()), words=True)
+            answers[task.name] = TaskAnswers(_labels(found.to_pylist()), words=True)
     return answers
 
 

@@ -22,19 +22,19 @@ from fairspace.submissions.benchmarks.genres.parse.judge import NOTHING, read_na
 from fairspace.submissions.benchmarks.genres.parse.persons import Names
 from fairspace.submissions.benchmarks.genres.records import pros_and_cons
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.benchmarks.task import Part as TaskPart
+from fairspace.submissions.benchmarks.task import TaskStimuli
 from fairspace.submissions.checking.consistency import TaskConsistency, broken, prove, rests_on_judge
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import tables_digest
 from fairspace.submissions.running.asking.answering import answer
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import COMPLETION, DEFAULT, SENT, ModelSettings
 from fairspace.submissions.running.folders import public_name
 from fairspace.submissions.running.judging.asks import ANALYSIS, ANALYSIS_SINGLE, PART, Judging, open_judging
-from fairspace.submissions.running.rerunning.agreement import Comparison, Verdict, compare, pairs
-from fairspace.submissions.running.rerunning.draw import ITEMS, Answers, Key, Part, answers_of, draw_part, rank
+from fairspace.submissions.running.rerunning.agreement import PartAgreement, Verdict, compare, pairs
+from fairspace.submissions.running.rerunning.draw import ITEMS, Key, RerunPart, TaskAnswers, answers_of, draw_part, rank
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings, Tell
 
@@ -48,7 +48,7 @@ class JudgeOutcome:
     declared: str
     asked: str
     seed: str
-    comparison: Comparison
+    comparison: PartAgreement
     answers: str
 
     @property
@@ -68,7 +68,7 @@ class JudgeOutcome:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Verification:
     """The outcome of a verification, kept in the event of a verified row: `agrees` alone lets a row be called verified.
 
     `reasons` are sentences on why it is another; the part's `seed` is public now, `answers` is the digest of the
@@ -79,7 +79,7 @@ class Outcome:
     verdict: Verdict
     reasons: tuple[str, ...]
     submission: str
-    comparison: Comparison
+    comparison: PartAgreement
     seed: str
     model: str
     settings: Mapping[str, Any]
@@ -88,7 +88,7 @@ class Outcome:
     consistency: Mapping[str, TaskConsistency] = field(default_factory=dict)
     judgements: JudgeOutcome | None = None
 
-    def with_judgements(self, submission: Submission, judgements: JudgeOutcome | None) -> Outcome:
+    def with_judgements(self, submission: Submission, judgements: JudgeOutcome | None) -> Verification:
         """The outcome with that of the judge; scores that rest on judgements are verified only with them."""
         if judgements is not None:
             return replace(self._lowered(judgements.comparison.verdict, *judgements.reasons), judgements=judgements)
@@ -102,7 +102,7 @@ class Outcome:
         reason = f"its score rests on judgements of {judge.name}, which was not asked again: name it with --judge"
         return outcome._lowered("undecided", reason)
 
-    def _lowered(self, verdict: Verdict, *reasons: str) -> Outcome:
+    def _lowered(self, verdict: Verdict, *reasons: str) -> Verification:
         """The outcome with the worse of its verdict and a further one."""
         worse = min(self.verdict, verdict, key=_WORST_FIRST.index)
         return replace(self, verdict=worse, reasons=(*self.reasons, *reasons))
@@ -131,7 +131,7 @@ def proof_of(submission: Submission) -> dict[str, TaskConsistency]:
 
 
 SEED = "seed.json"
-Ask = Callable[[str, int | None], tuple[dict[str, Answers], str]]
+Ask = Callable[[str, int | None], tuple[dict[str, TaskAnswers], str]]
 """Name and seed of a rerun -> its answers, and the digest of all of them."""
 
 
@@ -162,7 +162,7 @@ def rerun(
     items: int = ITEMS,
     without: Sequence[str] = (),
     tell: Tell = lambda what, done, total: None,
-) -> Outcome:
+) -> Verification:
     """Ask a random part of at least `items` requests again, or go on in the same folder.
 
     `submission` is checked, its images labelled; tasks `without` (such as those that a judge alone decides) are left
@@ -182,7 +182,7 @@ def rerun(
     comparison, digest = asked_until_settled(ask, seeds, handed_in, part.stimulus_of)
     proof = proof_of(submission)
     verdict, reasons = judged(comparison, part.uncovered, proof)
-    return Outcome(
+    return Verification(
         verdict,
         reasons,
         submission.digest,
@@ -196,7 +196,7 @@ def rerun(
     )
 
 
-def _second_seed(submission: Submission, part: Part, seed: str) -> int | None:
+def _second_seed(submission: Submission, part: RerunPart, seed: str) -> int | None:
     """The run's own seed in greedy decoding; else another one, for an independent answer."""
     stated = submission.meta.generation.get("temperature")
     tasks = [benchmark(submission.meta.benchmark).task(task) for task in part.stimulus_of]
@@ -210,7 +210,7 @@ def other_seed(of_run: int | None, seed: str) -> int | None:
 
 
 def judged(
-    comparison: Comparison, uncovered: Sequence[str], proof: Mapping[str, TaskConsistency]
+    comparison: PartAgreement, uncovered: Sequence[str], proof: Mapping[str, TaskConsistency]
 ) -> tuple[Verdict, tuple[str, ...]]:
     """The verdict, and why it is not `agrees`."""
     reasons, verdict = [], comparison.verdict
@@ -225,10 +225,10 @@ def judged(
     return ("undecided" if verdict == "agrees" and reasons else verdict), tuple(reasons)
 
 
-def _asker(submission: Submission, means: Means, part: Part, out: Path, tell: Tell) -> Ask:
+def _asker(submission: Submission, means: Means, part: RerunPart, out: Path, tell: Tell) -> Ask:
     model = None if means.model is None else as_stated(means.model, submission.meta.generation)
 
-    def ask(name: str, seed: int | None) -> tuple[dict[str, Answers], str]:
+    def ask(name: str, seed: int | None) -> tuple[dict[str, TaskAnswers], str]:
         chosen = replace(part.chosen, seed=seed)
         tables = {benchmark(chosen.benchmark).task(task).table for task in part.stimulus_of}
         answering = model if "responses" in tables else None
@@ -255,9 +255,9 @@ def as_stated(model: ModelSettings, stated: Mapping[str, Any]) -> ModelSettings:
 def asked_until_settled(
     ask: Ask,
     seeds: tuple[int | None, int | None],
-    handed_in: Mapping[str, Answers],
+    handed_in: Mapping[str, TaskAnswers],
     stimulus_of: Mapping[str, Mapping[Key, str]],
-) -> tuple[Comparison, str]:
+) -> tuple[PartAgreement, str]:
     """Compare answers with those of one rerun, or of two if one does not settle it; return the first one's digest too.
 
     Errors: RunError RUN_INCOMPLETE if a task of the part has no comparable answer; others of `ask`.
@@ -271,11 +271,11 @@ def asked_until_settled(
 
 def _compared(
     stimulus_of: Mapping[str, Mapping[Key, str]],
-    handed_in: Mapping[str, Answers],
-    first: Mapping[str, Answers],
-    second: Mapping[str, Answers] | None,
-) -> Comparison:
-    by_task, nothing = {}, Answers({}, words=False)
+    handed_in: Mapping[str, TaskAnswers],
+    first: Mapping[str, TaskAnswers],
+    second: Mapping[str, TaskAnswers] | None,
+) -> PartAgreement:
+    by_task, nothing = {}, TaskAnswers({}, words=False)
     for task, keys in stimulus_of.items():
         again = None if second is None else second.get(task, nothing)
         compared = pairs(handed_in[task], first.get(task, nothing), again, keys)
@@ -328,7 +328,7 @@ def judge_again(
     seed, stated = part_seed(out, submission.digest), declared.settings
     of_judge = stated.get("seed")
     of_run = of_judge if type(of_judge) is int else None
-    chosen = Chosen(submission.meta.benchmark, seed=of_run)
+    chosen = ChosenPart(submission.meta.benchmark, seed=of_run)
     judging = open_judging(submission, chosen)
     stimulus_of = _drawn(judging.opened.parts[PART], rows, seed, items)
     handed_in = said((row for row in rows if (row["task"], row["id"]) in stimulus_of), judging.names)
@@ -342,14 +342,14 @@ def judge_again(
     return JudgeOutcome(declared.name, public_name(model.name), seed, comparison, digest)
 
 
-def said(rows: Rows, names: Mapping[str, Names]) -> dict[str, Answers]:
+def said(rows: Rows, names: Mapping[str, Names]) -> dict[str, TaskAnswers]:
     """Task, or `task/part` -> compared answers of rows of `judgements`; `names`: id -> names in the narrative."""
     texts: dict[str, dict[Key, str]] = {}
     for row in rows:
         for part, text in _parts(row["task"], row["judgement"], names[row["id"]]).items():
             texts.setdefault(part, {})[row["id"], row["sample"]] = text
     whole = (ANALYSIS, ANALYSIS_SINGLE)
-    return {part: Answers(text, words=part.partition("/")[0] not in whole) for part, text in texts.items()}
+    return {part: TaskAnswers(text, words=part.partition("/")[0] not in whole) for part, text in texts.items()}
 
 
 def _parts(task: str, judgement: str | None, names: Names) -> dict[str, str]:
@@ -362,7 +362,7 @@ def _parts(task: str, judgement: str | None, names: Names) -> dict[str, str]:
     return {task: UNREADABLE if profile is None else " ".join(profile.words)}
 
 
-def _drawn(part: TaskPart, rows: Rows, seed: str, items: int) -> dict[tuple[str, str], str]:
+def _drawn(part: TaskStimuli, rows: Rows, seed: str, items: int) -> dict[tuple[str, str], str]:
     """Task and id of each drawn judgement -> its stimulus; all handed-in judgements of the drawn stimuli."""
     handed_in = {(row["task"], row["id"]) for row in rows}
     drawn: dict[tuple[str, str], str] = {}
@@ -381,7 +381,7 @@ def _asker_judgements(
     places = [place for place, stimulus in enumerate(opened.parts[PART].stimuli) if stimulus.id in stimuli]
     only = {PART: {stimulus: frozenset({(stimulus, 0)}) for stimulus in stimuli}}
 
-    def ask(name: str, seed: int | None) -> tuple[dict[str, Answers], str]:
+    def ask(name: str, seed: int | None) -> tuple[dict[str, TaskAnswers], str]:
         answered = answer(
             replace(opened, chosen=replace(opened.chosen, seed=seed, only=only), positions={PART: places}),
             model,

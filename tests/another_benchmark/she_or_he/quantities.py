@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from fairspace.metrics.columns import Floats, Integers
-from fairspace.metrics.resampling import Counts, Family, Quantity, Sample, Table, tally
+from fairspace.metrics.resampling import Counts, CountTable, Family, Quantity, Sample, tally
 from fairspace.metrics.statistical_parity_difference.formula import rate_gap, statistical_parity_difference
 from fairspace.submissions.benchmarks.defaults import MISSING
 from fairspace.submissions.values import Value, measured, measured_share, undefined
@@ -50,4 +50,4 @@ def samples(records: Mapping[str, Integers]) -> list[Sample]:
         return rate_gap(np.stack([she, EACH - she], axis=-1).astype(float))[:, None]
 
     gap = Quantity("gap", "size", (0.0, 1.0))
-    return [(Table("she_or_he/pronoun", "question", CLICHE, {"said": said}), [Family([gap], of, fair)])]
+    return [(CountTable("she_or_he/pronoun", "question", CLICHE, {"said": said}), [Family([gap], of, fair)])]

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from fairspace.ares.annotating.annotate import annotate
-from fairspace.ares.annotating.source import Entry, contents, list_images, open_source, passed_over
+from fairspace.ares.annotating.source import ImageEntry, contents, list_images, open_source, passed_over
 from fairspace.builders.errors import BuildError
 from tests.ares.image_sources import TASK, Stored, folder, images, parquet, rows
 
@@ -20,11 +20,11 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def listed(place: Path | str, **choices: Any) -> list[Entry]:
+def listed(place: Path | str, **choices: Any) -> list[ImageEntry]:
     return list_images(open_source(place, **choices))[0]
 
 
-def bytes_of(place: Path | str, entries: list[Entry], **choices: Any) -> list[bytes | None]:
+def bytes_of(place: Path | str, entries: list[ImageEntry], **choices: Any) -> list[bytes | None]:
     found = contents(open_source(place, **choices), entries)
     return [each.read_bytes() if isinstance(each, Path) else each and each["bytes"] for each in found]
 

@@ -16,7 +16,7 @@ from fairspace.ares.deciding_ares import ABLATIONS, Observed
 from fairspace.ares.evaluating.data import HeldOut, held_out
 from fairspace.ares.evaluating.evaluate import (
     ROWS,
-    Outcome,
+    ConfigurationOutcome,
     Remembering,
     ablations,
     configured,
@@ -107,7 +107,7 @@ def seen(model: AresModel, faces: DrawnFaces) -> dict[str, Observed]:
 @pytest.fixture(scope="module")
 def found(
     model: AresModel, thresholds: dict[str, float], faces: DrawnFaces, seen: dict[str, Observed]
-) -> dict[str, Outcome]:
+) -> dict[str, ConfigurationOutcome]:
     """The rows of Table 11 on hard held-out faces, with the thresholds that were best on the calibration set."""
     rows = hard("test")
     kept = {
@@ -118,17 +118,17 @@ def found(
         return ablations(model, [measured(model, some(faces, rows))], [kept])
 
 
-def accuracy(outcome: Outcome) -> float:
+def accuracy(outcome: ConfigurationOutcome) -> float:
     assert outcome.accuracy is not None
     return outcome.accuracy
 
 
 @pytest.mark.parametrize("row", ["E1", "E2", "E3", "E4"])
-def test_routed_ares_beats_every_expert_and_the_plain_vote(found: dict[str, Outcome], row: str) -> None:
+def test_routed_ares_beats_every_expert_and_the_plain_vote(found: dict[str, ConfigurationOutcome], row: str) -> None:
     assert accuracy(found["ARES"]) > accuracy(found[row])
 
 
-def test_the_vision_language_model_is_worth_its_part(found: dict[str, Outcome]) -> None:
+def test_the_vision_language_model_is_worth_its_part(found: dict[str, ConfigurationOutcome]) -> None:
     with_it, without = found["ARES"].tasks["age_gender"], found["E6"].tasks["age_gender"]
     assert with_it is not None
     assert without is not None
@@ -159,7 +159,7 @@ def test_skin_tone_has_the_order_of_tables_11_and_12(
 
 
 def test_most_images_need_no_second_level(
-    model: AresModel, found: dict[str, Outcome], faces: DrawnFaces, seen: dict[str, Observed]
+    model: AresModel, found: dict[str, ConfigurationOutcome], faces: DrawnFaces, seen: dict[str, Observed]
 ) -> None:
     """With the configuration's thresholds, on all held-out faces."""
     asked = outcome(model, [measured(model, faces)], [seen]).arbiter

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairspace.ares.classifying_ares import Answered
+from fairspace.ares.classifying_ares import ClassifiedInput
 from fairspace.ares.deciding_ares import Answer
 from fairspace.ares.evaluating.measurement import MeasuredGate, Measurement
 from fairspace.ares.evaluating.nonfaces import measure_gate, rows
@@ -17,12 +17,12 @@ from fairspace.ares.training.nonfaces import KINDS
 FACES = np.full((4, 32, 32, 3), 200, np.uint8)
 
 
-def label(images: Iterable[Any]) -> Iterator[Answered]:
+def label(images: Iterable[Any]) -> Iterator[ClassifiedInput]:
     """Labels images of one colour; sees several faces in dark images and none in others."""
     for image in images:
         several = Answer("abstained", "several_faces", {"gender": ""})
         dark = several if image.mean() < 100 else Answer("no_face", "no_face", faces=0)
-        yield Answered(Fate("ok"), [Answer("ok", "", {"gender": "male"}) if image.std() == 0 else dark])
+        yield ClassifiedInput(Fate("ok"), [Answer("ok", "", {"gender": "male"}) if image.std() == 0 else dark])
 
 
 def test_outcomes_are_counted_per_kind_and_together() -> None:

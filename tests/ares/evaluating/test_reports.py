@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import precision_recall_fscore_support
 
-from fairspace.ares.evaluating.measure import Report, classification_report
+from fairspace.ares.evaluating.measure import ClassificationReport, classification_report
 from tests.metrics.tables import rows
 
 PRINTED = rows("ares_table13_15_report")
@@ -19,7 +19,7 @@ def confusion(attribute: str) -> np.ndarray:
     return table
 
 
-def report(attribute: str) -> Report:
+def report(attribute: str) -> ClassificationReport:
     return classification_report(confusion(attribute), CLASSES[attribute])
 
 

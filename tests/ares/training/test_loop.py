@@ -13,7 +13,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from fairspace.ares.training.config import Schedule
-from fairspace.ares.training.loop import Event, Run, Stage, fit
+from fairspace.ares.training.loop import Event, TrainingRun, TrainingStage, fit
 
 ROWS = 23
 X = torch.linspace(-1, 1, ROWS)[:, None]
@@ -38,7 +38,7 @@ def trained(
 ) -> tuple[nn.Module, list[Event]]:
     torch.manual_seed(0)
     module = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
-    run = Run(torch.device("cpu"), tmp_path, 0, 0, lambda event: None, precision)
+    run = TrainingRun(torch.device("cpu"), tmp_path, 0, 0, lambda event: None, precision)
     tmp_path.mkdir(exist_ok=True)
 
     def losses(step: nn.Module, batches: Sequence[NDArray[np.intp]], epoch: int) -> Iterator[torch.Tensor]:
@@ -56,7 +56,7 @@ def trained(
 
     schedule = Schedule(epochs=3, patience=3, batch=8, learning_rate=0.02, clip=clip)
     groups = [{"params": list(module.parameters()), "lr": 0.02}]
-    return module, fit(Stage("curve", module, groups, schedule, ROWS, losses, score), run)
+    return module, fit(TrainingStage("curve", module, groups, schedule, ROWS, losses, score), run)
 
 
 def test_the_loss_of_an_epoch_is_the_mean_over_its_images(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from torch import nn
 from fairspace.ares.routing_ares import FastRouter
 from fairspace.ares.training.data import DrawnFaces
 from fairspace.ares.training.experts import predictions
-from fairspace.ares.training.loop import Run
+from fairspace.ares.training.loop import TrainingRun
 from fairspace.ares.training.routers import Routed
 
 CONFIG = {
@@ -70,7 +70,7 @@ def test_heads_of_other_tasks_and_the_trunk_get_no_gradient(router: FastRouter) 
 
 def test_what_routers_learn_from_is_computed_in_float32(tmp_path: Path) -> None:
     """Steps are in bfloat16, yet the numbers are those of the module alone, to the bit."""
-    run = Run(torch.device("cpu"), tmp_path, 0, 0, lambda event: None, "bf16")
+    run = TrainingRun(torch.device("cpu"), tmp_path, 0, 0, lambda event: None, "bf16")
     faces = DrawnFaces("test", 5, [], 16, 0)
     module = nn.Sequential(nn.Flatten(), nn.Linear(768, 4)).eval()
     out = predictions(module, faces, np.array([0, 3, 4]), 2, run)

@@ -87,14 +87,17 @@ def answering(model: AresModel, pixels: torch.Tensor, files: Sequence[Path], bat
 
 def drawing(device: str, folder: Path, tiny: bool) -> None:
     """Seconds per image of a unified model, batches filled."""
-    from fairspace.builders.engine.tools import Prompt
+    from fairspace.builders.engine.tools import ImagePrompt
     from fairspace.submissions.running.estimating import GPU, local, size_of
     from fairspace.submissions.running.images.models import open_image_model
-    from fairspace.submissions.running.planning import Line
+    from fairspace.submissions.running.planning import PlanLine
     from tests.submissions.probing.tiny_models import janus
 
     named = f"transformers:{janus(folder) if tiny else janus(folder, 384, **JANUS_PRO_1B)}?batch={GPU.rows}"
-    model, prompts = open_image_model(named, device=device), [Prompt("a nurse at work", n) for n in range(GPU.rows)]
+    model, prompts = (
+        open_image_model(named, device=device),
+        [ImagePrompt("a nurse at work", n) for n in range(GPU.rows)],
+    )
     model.make(prompts[:1])
     made = []
     seconds = synchronised(lambda: made.extend(model.make(prompts)), device) / len(prompts)
@@ -102,7 +105,7 @@ def drawing(device: str, folder: Path, tiny: bool) -> None:
     if wrong:
         raise RuntimeError(f"{len(wrong)} images failed: {wrong[0]}")
     size = size_of(named)
-    planned = local(Line("images", named, True, 1, 1, 1, 1), size, GPU, named) if size else float("nan")
+    planned = local(PlanLine("images", named, True, 1, 1, 1, 1), size, GPU, named) if size else float("nan")
     report(f"images by a unified model, batches of {GPU.rows}", seconds, f"planned for an A100: {planned:.3f} s")
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from fairspace.builders.drawn.swatches import Person
+from fairspace.builders.drawn.swatches import SwatchPerson
 from fairspace.builders.drawn.tools import read_person, read_prompt
 from fairspace.builders.genres.plan import AGES as AGES_OF_GENRES
 from fairspace.builders.genres.plan import VISUAL_TEMPLATE, Age
@@ -23,9 +23,9 @@ def answers(number: int, side: int) -> dict[str, str]:
     return found | {"b": AGES[LABELS["b"].index(found["b"])]}
 
 
-def person(labels: Sequence[str]) -> Person:
+def person(labels: Sequence[str]) -> SwatchPerson:
     gender, age, tone, attire, expression = (*labels, "", "")[:5]
-    return Person(gender, age, tone, attire, expression)
+    return SwatchPerson(gender, age, tone, attire, expression)
 
 
 @pytest.mark.parametrize("number", range(0, 6000, 61))
@@ -69,14 +69,14 @@ def test_a_visual_prompt_of_genres_asks_for_two_persons_of_one_age(age: Age) -> 
 @pytest.mark.parametrize(
     ("text", "asked"),
     [
-        ("a person with uncovered eyes", Person(accessories=False)),
-        ("a person in plain clothes", Person(insignia=False)),
-        ("a person with a clean-shaven face", Person(facial_hair=False)),
-        ("a person with a beard and glasses", Person(accessories=True, facial_hair=True)),
-        ("soft lighting, dark room, a light meal", Person()),
+        ("a person with uncovered eyes", SwatchPerson(accessories=False)),
+        ("a person in plain clothes", SwatchPerson(insignia=False)),
+        ("a person with a clean-shaven face", SwatchPerson(facial_hair=False)),
+        ("a person with a beard and glasses", SwatchPerson(accessories=True, facial_hair=True)),
+        ("soft lighting, dark room, a light meal", SwatchPerson()),
     ],
 )
-def test_details_are_there_or_absent(text: str, asked: Person) -> None:
+def test_details_are_there_or_absent(text: str, asked: SwatchPerson) -> None:
     assert read_person(text) == asked
 
 

@@ -16,7 +16,7 @@ from fairspace.builders.drawn.swatches import (
     MISSING,
     MONK,
     STRIPS,
-    Person,
+    SwatchPerson,
     draw_face,
     draw_object,
     draw_person,
@@ -40,7 +40,7 @@ def copied(image: Image.Image, size: int | None = None, quality: int = 88) -> Im
     return copy if size is None else copy.resize((size, size))
 
 
-def labelled(number: int) -> Person:
+def labelled(number: int) -> SwatchPerson:
     """A person with every label; 54 numbers in a row hold each group three times, 52 each occupation."""
     random = np.random.RandomState(number)
     gender, age, tone = GROUPS[number % len(GROUPS)]

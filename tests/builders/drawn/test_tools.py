@@ -6,7 +6,15 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from fairspace.builders.drawn.swatches import Person, draw_face, draw_object, draw_person, draw_scene, measure, person
+from fairspace.builders.drawn.swatches import (
+    SwatchPerson,
+    draw_face,
+    draw_object,
+    draw_person,
+    draw_scene,
+    measure,
+    person,
+)
 from fairspace.builders.drawn.tools import (
     DESCRIPTIONS,
     PHRASES,
@@ -18,7 +26,7 @@ from fairspace.builders.drawn.tools import (
     redraw,
 )
 from fairspace.builders.engine.making import jpeg
-from fairspace.builders.engine.tools import Labels, Picture, Prompt
+from fairspace.builders.engine.tools import ImagePrompt, Labels, Picture
 from fairspace.builders.stereotypical_bias.plan import IMAGE_PROMPTS
 
 PAIR = "a photo of a male and a female, at a young age, talking, in plain outfits, with calm faces, front view, calm"
@@ -31,22 +39,24 @@ def group(labels: Labels) -> str:
 def test_an_edit_leaves_the_rest_of_the_picture_as_it_is() -> None:
     who = person("female", "middle-aged", "light", 5, attire="blue", occupation="doctor", facial_hair=False)
     image = draw_person(who, 5)
-    edited = redraw(image, Person(attire="red"), 1)
+    edited = redraw(image, SwatchPerson(attire="red"), 1)
     for corner in ((0, 0, 50, 384), (330, 0, 384, 384)):
         assert image.crop(corner).tobytes() == edited.crop(corner).tobytes()
     assert measure(edited) == [replace(who, attire="red")]
-    (other,) = measure(redraw(image, Person(skin_tone="dark"), 1))
+    (other,) = measure(redraw(image, SwatchPerson(skin_tone="dark"), 1))
     assert other == replace(who, skin_tone="dark", monk=other.monk)
     nobody = draw_object("Neat", 1)
-    assert redraw(nobody, Person("male"), 1).tobytes() == nobody.tobytes()
+    assert redraw(nobody, SwatchPerson("male"), 1).tobytes() == nobody.tobytes()
 
 
 def test_a_share_of_prompts_is_not_followed() -> None:
-    prompts = [Prompt("a photo of the face of a young dark-color skintone female nurse", seed) for seed in range(120)]
+    prompts = [
+        ImagePrompt("a photo of the face of a young dark-color skintone female nurse", seed) for seed in range(120)
+    ]
     found = [group(labels) for labels in DrawnLabeller().label(DrawnGenerator().generate(prompts))]
     assert 8 <= sum(shown != "female_young_dark" for shown in found) <= 28
     assert "__" in found
-    things = [Prompt(text, seed) for text in IMAGE_PROMPTS.values() for seed in range(4)]
+    things = [ImagePrompt(text, seed) for text in IMAGE_PROMPTS.values() for seed in range(4)]
     drawn = DrawnGenerator().generate(things)
     persons = DrawnDetector().detect([Picture(str(place), jpeg(image)) for place, image in enumerate(drawn)])
     assert 2 <= sum(map(bool, persons)) <= 18

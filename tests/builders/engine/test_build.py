@@ -11,7 +11,7 @@ import pytest
 
 from fairspace.builders.engine import build as engine
 from fairspace.builders.engine.build import MANIFEST, read_manifest
-from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Row, Split
+from fairspace.builders.engine.dataset import BuildJob, BuildManifest, Dataset, Row, Split
 from fairspace.builders.errors import BuildError
 from tests.builders.rebuilding import Killed, files
 
@@ -28,16 +28,16 @@ configs:
 COLUMNS = {"gender": (("female", "male"), ""), "n": ("int64", "")}
 
 
-def card(folder: Path, dataset: Dataset, manifest: Manifest) -> None:
+def card(folder: Path, dataset: Dataset, manifest: BuildManifest) -> None:
     (folder / "README.md").write_text(CARD)
 
 
-def build(dataset: Dataset, out: Path, **arguments: Any) -> Manifest:
+def build(dataset: Dataset, out: Path, **arguments: Any) -> BuildManifest:
     return engine.build(dataset, out, describe=card, **arguments)
 
 
 def toy(units: int = 25, kill_at: int | None = None) -> Dataset:
-    def rows(part: Sequence[int], job: Job) -> Iterator[Row]:
+    def rows(part: Sequence[int], job: BuildJob) -> Iterator[Row]:
         for number in part:
             if number == kill_at:
                 raise Killed
@@ -46,7 +46,7 @@ def toy(units: int = 25, kill_at: int | None = None) -> Dataset:
                 continue
             yield {"id": f"unit/{number}", "gender": ("female", "male", None)[number % 3], "n": number}
 
-    def splits(job: Job) -> list[Split]:
+    def splits(job: BuildJob) -> list[Split]:
         return [
             Split(
                 config="plain",

@@ -10,9 +10,9 @@ import pytest
 from PIL import Image as Images
 from PIL.Image import Image
 
-from fairspace.builders.engine.dataset import Job
+from fairspace.builders.engine.dataset import BuildJob
 from fairspace.builders.engine.making import Verdict, Wanted, jpeg, make, seed
-from fairspace.builders.engine.tools import Prompt, Tools
+from fairspace.builders.engine.tools import ImagePrompt, Tools
 from fairspace.builders.errors import BuildError
 from tests.builders.rebuilding import Killed, files
 
@@ -23,15 +23,15 @@ class Painter:
 
     name: str = "painter"
     lives: int = 1_000_000
-    asked: list[Prompt] = field(default_factory=list)
+    asked: list[ImagePrompt] = field(default_factory=list)
 
-    def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
+    def generate(self, prompts: Sequence[ImagePrompt]) -> list[Image]:
         self.asked += prompts
         if len(self.asked) > self.lives:
             raise Killed
         return [Images.new("RGB", (8, 8), ((p.seed >> 16) & 255, (p.seed >> 8) & 255, p.seed & 255)) for p in prompts]
 
-    def edit(self, images: Sequence[Image], instructions: Sequence[Prompt]) -> list[Image]:
+    def edit(self, images: Sequence[Image], instructions: Sequence[ImagePrompt]) -> list[Image]:
         return [Images.blend(a, b, 0.5) for a, b in zip(images, self.generate(instructions), strict=True)]
 
 
@@ -54,7 +54,7 @@ def run(
     work: Path, *, batch: int = 4, painter: Painter | None = None, wanted: Sequence[Wanted] = WANTED
 ) -> tuple[list[tuple[str, bytes | None]], list[str]]:
     painter = painter or Painter()
-    job = Job(None, work, seed=3, tools=Tools(generator=painter, editor=painter))
+    job = BuildJob(None, work, seed=3, tools=Tools(generator=painter, editor=painter))
     made = [
         (one.key, image.tobytes() if image else None)
         for one, image in make(job, wanted, judge, attempts=40, batch=batch)
@@ -81,7 +81,7 @@ def test_an_image_says_its_seed_and_what_the_check_found(tmp_path: Path) -> None
         reds = [image.tobytes()[0] for image in images]
         return [Verdict("too red" if red > 128 else "", {"red": red}) for red in reds]
 
-    job = Job(None, tmp_path, seed=3, tools=Tools(generator=Painter()))
+    job = BuildJob(None, tmp_path, seed=3, tools=Tools(generator=Painter()))
     for _ in ("made", "taken up"):
         images = [image for _, image in make(job, WANTED, judged, attempts=40) if image]
         assert len(images) == len(WANTED)
@@ -125,10 +125,10 @@ def test_another_generator_does_not_get_the_first_ones_images(tmp_path: Path) ->
 def test_a_refused_image_is_made_again_with_the_next_seed_that_passes_and_no_other_changes(tmp_path: Path) -> None:
     before, logged = run(tmp_path / "before")
     tools = Tools(generator=Painter(), editor=Painter())
-    first = next(iter(make(Job(None, tmp_path / "one", seed=3, tools=tools), WANTED[:1], judge, attempts=40)))[1]
+    first = next(iter(make(BuildJob(None, tmp_path / "one", seed=3, tools=tools), WANTED[:1], judge, attempts=40)))[1]
     assert first is not None
     refused = json.dumps([["unit/0", first.info["seed"], [], [], ["refused"]]])
-    job = Job(None, tmp_path / "again", seed=3, tools=tools, options={"reviewed": refused})
+    job = BuildJob(None, tmp_path / "again", seed=3, tools=tools, options={"reviewed": refused})
     after = [(one.key, image.tobytes() if image else None) for one, image in make(job, WANTED, judge, attempts=40)]
     assert [one for one, other in zip(after, before, strict=True) if one != other] == [after[0]]
     assert after[0][1] is not None
@@ -149,15 +149,15 @@ def test_an_edit_depends_on_its_base(tmp_path: Path) -> None:
 
 def test_without_a_generator_nothing_is_made(tmp_path: Path) -> None:
     with pytest.raises(BuildError, match="TOOL_MISSING at unit/0: no generator"):
-        list(make(Job(None, tmp_path), WANTED, judge))
+        list(make(BuildJob(None, tmp_path), WANTED, judge))
     with pytest.raises(BuildError, match="TOOL_MISSING at e: no editor"):
-        list(make(Job(None, tmp_path), [Wanted("e", "make it old", jpeg(Images.new("RGB", (8, 8))))], judge))
-    assert list(make(Job(None, tmp_path), [], judge)) == []
+        list(make(BuildJob(None, tmp_path), [Wanted("e", "make it old", jpeg(Images.new("RGB", (8, 8))))], judge))
+    assert list(make(BuildJob(None, tmp_path), [], judge)) == []
 
 
 def test_a_generator_that_returns_too_few_images_is_refused(tmp_path: Path) -> None:
     class Lazy(Painter):
-        def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
+        def generate(self, prompts: Sequence[ImagePrompt]) -> list[Image]:
             return super().generate(prompts)[1:]
 
     with pytest.raises(BuildError, match=r"TOOL_OUTPUT at painter: 3 images"):

@@ -12,10 +12,10 @@ from PIL.Image import Image
 
 from fairspace.builders.engine import reviews
 from fairspace.builders.engine.build import build
-from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Row, Split
+from fairspace.builders.engine.dataset import BuildJob, BuildManifest, Dataset, Row, Split
 from fairspace.builders.engine.making import Wanted, jpeg, make
 from fairspace.builders.engine.reviews import Reviews, read_reviews
-from fairspace.builders.engine.tools import Prompt, Tools
+from fairspace.builders.engine.tools import ImagePrompt, Tools
 from fairspace.builders.errors import BuildError
 
 AGES = ("young", "older")
@@ -25,14 +25,14 @@ PEOPLE = 12
 class Painter:
     name = "painter"
 
-    def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
+    def generate(self, prompts: Sequence[ImagePrompt]) -> list[Image]:
         return [Images.new("RGB", (8, 8), (prompt.seed % 256, 0, 0)) for prompt in prompts]
 
 
 def people() -> Dataset:
     """Twelve persons; the last is of a source and has no seed."""
 
-    def rows(part: Sequence[int], job: Job) -> Iterator[Row]:
+    def rows(part: Sequence[int], job: BuildJob) -> Iterator[Row]:
         said = Reviews(job.options)
         wanted = [Wanted(f"people/{number:02}", "a person") for number in part]
         for number, (item, image) in zip(part, make(job, wanted, lambda i, w: [""] * len(i)), strict=True):
@@ -55,13 +55,13 @@ def people() -> Dataset:
         **reviews.COLUMNS,
     }
 
-    def splits(job: Job) -> list[Split]:
+    def splits(job: BuildJob) -> list[Split]:
         return [Split("people", "A person.", columns, range(PEOPLE), lambda part: rows(part, job), shard=5)]
 
     return Dataset("people", "People", "iris", "v1", "CC0-1.0", (), splits)
 
 
-def no_card(out: Path, dataset: Dataset, manifest: Manifest) -> None:
+def no_card(out: Path, dataset: Dataset, manifest: BuildManifest) -> None:
     """A made-up dataset has no card."""
 
 

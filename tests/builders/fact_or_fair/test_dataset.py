@@ -9,7 +9,7 @@ import pytest
 from datasets import Dataset as Table
 
 from fairspace.builders.engine.build import build
-from fairspace.builders.engine.dataset import Manifest
+from fairspace.builders.engine.dataset import BuildManifest
 from fairspace.builders.errors import BuildError
 from fairspace.builders.fact_or_fair import dataset as plan_dataset
 from fairspace.builders.fact_or_fair import plan
@@ -19,25 +19,25 @@ from tests.builders.rebuilding import no_card
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
     out = tmp_path_factory.mktemp("whole") / "fact_or_fair"
     return out, build(plan_dataset.DATASET, out, describe=no_card)
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
     out = tmp_path_factory.mktemp("sample") / "fact_or_fair"
     return out, build(plan_dataset.DATASET, out, sample=True, describe=no_card)
 
 
-def rows(built: tuple[Path, Manifest], config: str) -> Any:
+def rows(built: tuple[Path, BuildManifest], config: str) -> Any:
     out, manifest = built
     split = manifest.find(config, "test")
     assert split is not None
     return Table.from_parquet([str(out / shard.file) for shard in split.shards], cache_dir=str(out.parent / "cache"))
 
 
-def test_the_configs_have_the_protocols_counts(whole: tuple[Path, Manifest]) -> None:
+def test_the_configs_have_the_protocols_counts(whole: tuple[Path, BuildManifest]) -> None:
     counts = {split.config: split.rows for split in whole[1].splits}
     assert counts == {
         "llm_objective": 66 * 3,
@@ -51,7 +51,7 @@ def test_the_configs_have_the_protocols_counts(whole: tuple[Path, Manifest]) -> 
     assert whole[1].rejected == {}
 
 
-def test_queries_are_balanced(whole: tuple[Path, Manifest]) -> None:
+def test_queries_are_balanced(whole: tuple[Path, BuildManifest]) -> None:
     objective, subjective = (whole[1].find(config, "test") for config in ("llm_objective", "llm_subjective"))
     assert objective is not None
     assert subjective is not None
@@ -66,7 +66,7 @@ def test_queries_are_balanced(whole: tuple[Path, Manifest]) -> None:
 
 
 @pytest.mark.parametrize("task", plan.TASKS)
-def test_the_rows_are_the_items_that_answers_are_scored_by(whole: tuple[Path, Manifest], task: str) -> None:
+def test_the_rows_are_the_items_that_answers_are_scored_by(whole: tuple[Path, BuildManifest], task: str) -> None:
     table = rows(whole, "t2i" if task.startswith("t2i") else task)
     items = plan.items(task)
     built = [row for row in table.select_columns(["id", "prompt", "samples"]) if row["id"].split("/")[0] == task]
@@ -75,7 +75,7 @@ def test_the_rows_are_the_items_that_answers_are_scored_by(whole: tuple[Path, Ma
     assert {row["samples"] for row in built} == {plan.SAMPLES[task]}
 
 
-def test_an_answer_can_be_scored_from_its_row_alone(whole: tuple[Path, Manifest]) -> None:
+def test_an_answer_can_be_scored_from_its_row_alone(whole: tuple[Path, BuildManifest]) -> None:
     table = rows(whole, "llm_subjective")
     for row in table.select(range(0, 45_600, 611)):
         people = json.loads(row["profiles"])
@@ -90,7 +90,7 @@ def test_an_answer_can_be_scored_from_its_row_alone(whole: tuple[Path, Manifest]
                 assert table.features[f"context_{attribute}"].int2str(pointed) in row["prompt"].split("\n\n")[0]
 
 
-def test_closed_vocabularies_are_class_labels(whole: tuple[Path, Manifest]) -> None:
+def test_closed_vocabularies_are_class_labels(whole: tuple[Path, BuildManifest]) -> None:
     labels = {
         config: {name for name, feature in rows(whole, config).features.items() if hasattr(feature, "names")}
         for config in ("llm_objective", "llm_subjective", "t2i", "truth", "statistics")
@@ -105,14 +105,14 @@ def test_closed_vocabularies_are_class_labels(whole: tuple[Path, Manifest]) -> N
     assert rows(whole, "truth").features["statistic"].names == [s.name for s in STATISTICS]
 
 
-def test_a_sample_has_all_queries_but_most_trials(sample: tuple[Path, Manifest]) -> None:
+def test_a_sample_has_all_queries_but_most_trials(sample: tuple[Path, BuildManifest]) -> None:
     counts = {split.config: split.rows for split in sample[1].splits}
     assert (counts["llm_subjective"], counts["llm_objective"], counts["t2i"]) == (456 * 2, 198, 190)
     assert set(rows(sample, "llm_subjective")["trial"]) == {0, 1}
     assert "first 2 of the 100 trials" in sample[1].notes[0]
 
 
-def test_a_build_with_other_counts_is_refused(sample: tuple[Path, Manifest]) -> None:
+def test_a_build_with_other_counts_is_refused(sample: tuple[Path, BuildManifest]) -> None:
     for config in ("llm_objective", "llm_subjective", "t2i", "truth", "statistics", "published"):
         splits = tuple(replace(s, rows=s.rows - (s.config == config)) for s in sample[1].splits)
         with pytest.raises(BuildError, match=f"BUILD_CHECK at fact_or_fair/{config}"):

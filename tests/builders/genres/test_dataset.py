@@ -13,9 +13,9 @@ from PIL import Image as Images
 from PIL.Image import Image
 
 from fairspace.builders.engine.build import build
-from fairspace.builders.engine.dataset import Job, Manifest
+from fairspace.builders.engine.dataset import BuildJob, BuildManifest
 from fairspace.builders.engine.making import seed
-from fairspace.builders.engine.tools import Prompt, Tools
+from fairspace.builders.engine.tools import ImagePrompt, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.genres import dataset as plan_dataset
 from fairspace.builders.genres import plan
@@ -31,9 +31,9 @@ GOOD = tuple(f"reading page {n}, in plain knitwear, calm mood" for n in range(5)
 class Painter:
     name: str = "painter"
     lives: int = 1_000_000
-    asked: list[Prompt] = field(default_factory=list)
+    asked: list[ImagePrompt] = field(default_factory=list)
 
-    def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
+    def generate(self, prompts: Sequence[ImagePrompt]) -> list[Image]:
         self.asked += prompts
         if len(self.asked) > self.lives:
             raise Killed
@@ -69,7 +69,7 @@ class Writer:
         return list(self.answers[min(calls, len(self.answers) - 1)])
 
 
-def make(out: Path, tools: Tools | None = None, **arguments: Any) -> Manifest:
+def make(out: Path, tools: Tools | None = None, **arguments: Any) -> BuildManifest:
     return build(plan_dataset.DATASET, out, tools=tools, describe=no_card, **arguments)
 
 
@@ -77,25 +77,27 @@ def tools(**changed: Any) -> Tools:
     return Tools(**{"generator": Painter(), "matcher": Eye(), "describer": Writer(), **changed})
 
 
-def rows(out: Path, manifest: Manifest, config: str) -> Any:
+def rows(out: Path, manifest: BuildManifest, config: str) -> Any:
     split = manifest.find(config, "test")
     assert split is not None
     return Table.from_parquet([str(out / shard.file) for shard in split.shards], cache_dir=str(out.parent / "cache"))
 
 
 @pytest.fixture(scope="module")
-def texts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+def texts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
     out = tmp_path_factory.mktemp("texts") / "genres"
     return out, make(out)
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
     out = tmp_path_factory.mktemp("sample") / "genres"
     return out, make(out, tools(), sample=True, seed=5)
 
 
-def test_288_elements_give_1440_pairs_72_per_relational_model_and_half_conflict(texts: tuple[Path, Manifest]) -> None:
+def test_288_elements_give_1440_pairs_72_per_relational_model_and_half_conflict(
+    texts: tuple[Path, BuildManifest],
+) -> None:
     _, manifest = texts
     assert {split.config: split.rows for split in manifest.splits} == {
         "pairs": 1440,
@@ -113,7 +115,7 @@ def test_288_elements_give_1440_pairs_72_per_relational_model_and_half_conflict(
     assert set(pairs.counts["age"].values()) == {480}
 
 
-def test_without_models_the_texts_stand_and_a_note_says_what_is_missing(texts: tuple[Path, Manifest]) -> None:
+def test_without_models_the_texts_stand_and_a_note_says_what_is_missing(texts: tuple[Path, BuildManifest]) -> None:
     out, manifest = texts
     assert manifest.notes == ("image is null: no describer and no generator and no matcher was named.",)
     table = rows(out, manifest, "pairs")
@@ -122,7 +124,7 @@ def test_without_models_the_texts_stand_and_a_note_says_what_is_missing(texts: t
         assert set(table[column]) == {None}
 
 
-def test_the_pairs_are_those_that_answers_are_scored_by(texts: tuple[Path, Manifest]) -> None:
+def test_the_pairs_are_those_that_answers_are_scored_by(texts: tuple[Path, BuildManifest]) -> None:
     table, items = rows(*texts, "pairs"), plan.pairs("v1")
     for column in set(items.column_names) - {"image", "relation", "age", "plot"}:
         assert table[column][:] == items[column].to_pylist(), column
@@ -131,13 +133,13 @@ def test_the_pairs_are_those_that_answers_are_scored_by(texts: tuple[Path, Manif
         assert table.features[column].int2str(table[column][:]) == items[column].to_pylist()
 
 
-def test_the_elements_are_those_of_the_plan(texts: tuple[Path, Manifest]) -> None:
+def test_the_elements_are_those_of_the_plan(texts: tuple[Path, BuildManifest]) -> None:
     table = rows(*texts, "elements")
     assert table["id"][:] == [element.id for element in plan.load_elements()]
     assert table["scenario_text"][:] == [element.text for element in plan.load_elements()]
 
 
-def test_a_sample_has_images_of_one_element_per_relational_model_and_plot(sample: tuple[Path, Manifest]) -> None:
+def test_a_sample_has_images_of_one_element_per_relational_model_and_plot(sample: tuple[Path, BuildManifest]) -> None:
     out, manifest = sample
     table = rows(out, manifest, "pairs")
     assert len(table) == 1440
@@ -149,7 +151,7 @@ def test_a_sample_has_images_of_one_element_per_relational_model_and_plot(sample
     assert manifest.notes == ("A sample: images of 8 of the 288 elements; of the others, texts alone.",)
 
 
-def test_an_image_says_how_it_was_made_and_passed(sample: tuple[Path, Manifest]) -> None:
+def test_an_image_says_how_it_was_made_and_passed(sample: tuple[Path, BuildManifest]) -> None:
     for row in rows(*sample, "pairs"):
         if row["image"] is None:
             assert row["visual_prompt"] is None
@@ -163,7 +165,7 @@ def test_an_image_says_how_it_was_made_and_passed(sample: tuple[Path, Manifest])
         assert row["image_description"] == GOOD[row["image_number"]]
 
 
-def test_the_visual_prompt_is_put_together_as_in_table_10(sample: tuple[Path, Manifest]) -> None:
+def test_the_visual_prompt_is_put_together_as_in_table_10(sample: tuple[Path, BuildManifest]) -> None:
     drawn = set()
     ages = ("at a young age", "in middle age", "in old age")
     for row in rows(*sample, "pairs"):
@@ -177,7 +179,7 @@ def test_the_visual_prompt_is_put_together_as_in_table_10(sample: tuple[Path, Ma
     assert len(drawn) > 20
 
 
-def test_rejected_images_are_logged_with_their_similarity(sample: tuple[Path, Manifest]) -> None:
+def test_rejected_images_are_logged_with_their_similarity(sample: tuple[Path, BuildManifest]) -> None:
     out, manifest = sample
     lines = [json.loads(line) for line in (out / "review/rejected.jsonl").read_text().splitlines()]
     assert manifest.rejected == {"unlike its prompt": len(lines)}
@@ -185,14 +187,14 @@ def test_rejected_images_are_logged_with_their_similarity(sample: tuple[Path, Ma
     assert all(line["similarity"] <= SIMILARITY for line in lines)
 
 
-def test_no_description_in_a_build_tells_gender_or_role(sample: tuple[Path, Manifest]) -> None:
+def test_no_description_in_a_build_tells_gender_or_role(sample: tuple[Path, BuildManifest]) -> None:
     for row in rows(*sample, "elements"):
         for text in json.loads(row["image_descriptions"] or "[]"):
             assert not telling(text, row["relationship_description"])
 
 
 def test_a_build_that_was_killed_goes_on_and_asks_no_description_twice(
-    sample: tuple[Path, Manifest], tmp_path: Path
+    sample: tuple[Path, BuildManifest], tmp_path: Path
 ) -> None:
     writer, painter, rest = Writer(), Painter(lives=9), Painter()
     dying, living = (tools(generator=each, describer=writer) for each in (painter, rest))
@@ -213,7 +215,7 @@ def test_an_image_at_the_threshold_is_not_kept_and_a_build_without_images_is_ref
 
 
 def described(work: Path, describer: Any, elements: Sequence[plan.Element] = (ELEMENT,)) -> tuple[Any, list[str]]:
-    job = Job(None, work, tools=tools(describer=describer))
+    job = BuildJob(None, work, tools=tools(describer=describer))
     return descriptions(job, elements), job.take_rejected()
 
 
@@ -285,7 +287,7 @@ def test_a_planted_gendered_word_stops_the_build(text: str) -> None:
 
 
 @pytest.mark.parametrize("config", ["pairs", "elements", "single", "published"])
-def test_a_build_with_other_counts_is_refused(sample: tuple[Path, Manifest], config: str) -> None:
+def test_a_build_with_other_counts_is_refused(sample: tuple[Path, BuildManifest], config: str) -> None:
     fewer = tuple(replace(s, rows=s.rows - (s.config == config)) for s in sample[1].splits)
     with pytest.raises(BuildError, match=f"BUILD_CHECK at genres/{config}"):
         plan_dataset.DATASET.check(replace(sample[1], splits=fewer))

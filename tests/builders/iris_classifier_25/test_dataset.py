@@ -13,13 +13,13 @@ import pytest
 from PIL import Image
 
 from fairspace.builders.engine.build import build
-from fairspace.builders.engine.dataset import Manifest
+from fairspace.builders.engine.dataset import BuildManifest
 from fairspace.builders.engine.tools import Labels, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, SKIN_TONES
 from fairspace.builders.iris_classifier_25.dataset import DATASET, Plan, age_group, split_of
 from fairspace.builders.iris_classifier_25.plan import CLASSES, SAMPLE_PER_CLASS, SHARES, TARGETS, quotas
-from fairspace.builders.iris_ideal_52.dataset import Place
+from fairspace.builders.iris_ideal_52.dataset import CellPlace
 from tests.builders.face_fixtures import (
     Mortal,
     Painter,
@@ -48,7 +48,7 @@ def tools() -> Tools:
     return Tools(generator=Painter(), labeller=Reader())
 
 
-def make(folder: Path, source: Path | None, **more: Any) -> Manifest:
+def make(folder: Path, source: Path | None, **more: Any) -> BuildManifest:
     return build(DATASET, folder, source=source, sample=True, **{"tools": tools(), **more})
 
 
@@ -62,7 +62,7 @@ def name(config: str, row: dict[str, Any], column: str) -> str | None:
 
 
 @pytest.fixture(scope="module")
-def built(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+def built(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
     folder = tmp_path_factory.mktemp("built")
     return folder, make(folder, sources, options={"include": "mst_e"})
 
@@ -78,7 +78,7 @@ def test_the_full_sizes_are_the_papers_and_every_class_has_its_share() -> None:
     assert TARGETS == {"age_gender": 170_000, "skin_tone": 80_000}
 
 
-def test_every_class_has_its_quota_in_every_split(built: tuple[Path, Manifest]) -> None:
+def test_every_class_has_its_quota_in_every_split(built: tuple[Path, BuildManifest]) -> None:
     _, manifest = built
     for config in TARGETS:
         planned = quotas(config, sample=True)
@@ -89,7 +89,7 @@ def test_every_class_has_its_quota_in_every_split(built: tuple[Path, Manifest]) 
         assert sum(sum(names.values()) for names in planned.values()) == SAMPLE_PER_CLASS * len(CLASSES[config])
 
 
-def test_race_is_fairfaces_alone_and_balanced(built: tuple[Path, Manifest]) -> None:
+def test_race_is_fairfaces_alone_and_balanced(built: tuple[Path, BuildManifest]) -> None:
     folder, manifest = built
     for split in manifest.configs()["race"]:
         assert set(split.counts["race"]) == set(CLASSES["race"])
@@ -97,7 +97,7 @@ def test_race_is_fairfaces_alone_and_balanced(built: tuple[Path, Manifest]) -> N
     assert {row["origin"] for row in rows(folder, "race")} == {0}
 
 
-def test_labels_are_those_of_the_class_and_real_faces_have_no_invented_tone(built: tuple[Path, Manifest]) -> None:
+def test_labels_are_those_of_the_class_and_real_faces_have_no_invented_tone(built: tuple[Path, BuildManifest]) -> None:
     folder, _ = built
     for row in rows(folder, "age_gender"):
         assert name("age_gender", row, "age_gender") == f"{name('age_gender', row, 'gender')}_{AGES[row['age']]}"
@@ -106,7 +106,7 @@ def test_labels_are_those_of_the_class_and_real_faces_have_no_invented_tone(buil
         assert (row["gender"] is None) == (row["origin"] == 2)
 
 
-def test_ages_that_straddle_65_are_left_out(built: tuple[Path, Manifest], sources: Path) -> None:
+def test_ages_that_straddle_65_are_left_out(built: tuple[Path, BuildManifest], sources: Path) -> None:
     folder, manifest = built
     buckets = {}
     for split in ("train", "val"):
@@ -119,7 +119,7 @@ def test_ages_that_straddle_65_are_left_out(built: tuple[Path, Manifest], source
     assert [age_group(years) for years in (0, 39, 40, 64, 65, 116)] == [AGES[n] for n in (0, 0, 1, 1, 2, 2)]
 
 
-def test_no_file_person_or_equal_copy_is_in_two_splits(built: tuple[Path, Manifest]) -> None:
+def test_no_file_person_or_equal_copy_is_in_two_splits(built: tuple[Path, BuildManifest]) -> None:
     folder, manifest = built
     splits: dict[str, set[str]] = {}
     for config in CLASSES:
@@ -137,7 +137,7 @@ def test_no_file_person_or_equal_copy_is_in_two_splits(built: tuple[Path, Manife
     assert {split: round(n / 200) for split, n in drawn.items()} == SHARES
 
 
-def test_exactly_a_tenth_of_the_synthetic_images_is_adversarial(built: tuple[Path, Manifest]) -> None:
+def test_exactly_a_tenth_of_the_synthetic_images_is_adversarial(built: tuple[Path, BuildManifest]) -> None:
     folder, _ = built
     for config in TARGETS:
         synthetic = [row for row in rows(folder, config) if row["source_file"] is None]
@@ -158,7 +158,7 @@ def test_attributes_that_are_not_the_class_are_balanced_and_so_are_adversarial_i
     for cell, size in wanted.items():
         inside = Counter[str]()
         for number in range(size):
-            place = Place(cell, number)
+            place = CellPlace(cell, number)
             labels = "_".join(plan.labels(place).values())
             inside[labels] += 1
             adversarial[labels] += plan.adversarial(place)
@@ -170,7 +170,9 @@ def test_attributes_that_are_not_the_class_are_balanced_and_so_are_adversarial_i
     assert max(adversarial.values()) / min(adversarial.values()) < 1.02
 
 
-def test_synthetic_images_show_what_their_labels_say_and_the_rejected_are_logged(built: tuple[Path, Manifest]) -> None:
+def test_synthetic_images_show_what_their_labels_say_and_the_rejected_are_logged(
+    built: tuple[Path, BuildManifest],
+) -> None:
     folder, manifest = built
     for row in rows(folder, "age_gender"):
         if row["source_file"] is None:
@@ -184,7 +186,7 @@ def test_synthetic_images_show_what_their_labels_say_and_the_rejected_are_logged
     assert {"unit", "reason", "attempt"} <= lines[0].keys()
 
 
-def test_real_images_are_the_sources_own_bytes(built: tuple[Path, Manifest], sources: Path) -> None:
+def test_real_images_are_the_sources_own_bytes(built: tuple[Path, BuildManifest], sources: Path) -> None:
     folder, _ = built
     origins = Counter[str]()
     for config in CLASSES:

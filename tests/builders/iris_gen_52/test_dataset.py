@@ -10,14 +10,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairspace.builders.engine.build import build
-from fairspace.builders.engine.dataset import Job, Manifest
+from fairspace.builders.engine.dataset import BuildJob, BuildManifest
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_gen_52.dataset import DATASET
 from fairspace.builders.sources.model_images import ModelStore
 from tests.builders.model_fixtures import image, neutral, write_model
 
 
-def rows(out: Path, manifest: Manifest, config: str) -> list[dict[str, Any]]:
+def rows(out: Path, manifest: BuildManifest, config: str) -> list[dict[str, Any]]:
     from datasets import ClassLabel, Features
 
     split = manifest.find(config, "test")
@@ -40,12 +40,12 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def built(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+def built(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
     out = tmp_path_factory.mktemp("built") / "gen"
     return out, build(DATASET, out, source=source)
 
 
-def test_counts_are_those_of_the_scorer(built: tuple[Path, Manifest], source: Path) -> None:
+def test_counts_are_those_of_the_scorer(built: tuple[Path, BuildManifest], source: Path) -> None:
     from fairspace.submissions.benchmarks.iris.records import neutral_group_counts
     from fairspace.submissions.checking.submission import read_submission
 
@@ -62,7 +62,7 @@ def test_counts_are_those_of_the_scorer(built: tuple[Path, Manifest], source: Pa
             assert sum(row["images"] for row in own if row["occupation"] == occupation) == 160
 
 
-def test_images_without_labels_stay_rows_with_their_status(built: tuple[Path, Manifest]) -> None:
+def test_images_without_labels_stay_rows_with_their_status(built: tuple[Path, BuildManifest]) -> None:
     out, manifest = built
     found = rows(out, manifest, "images")
     given = neutral()
@@ -103,6 +103,6 @@ def test_a_whole_models_images_are_counted_and_none_is_missing(tmp_path: Path) -
 
     whole = [annotation("generation_neutral", f"neutral/{o}", n, n % 18) for o in OCCUPATIONS for n in range(160)]
     write_model(tmp_path / "source", rows=whole, images=[])
-    store = ModelStore(Job(tmp_path / "source", tmp_path / "work"), tmp_path / "source" / "models")
+    store = ModelStore(BuildJob(tmp_path / "source", tmp_path / "work"), tmp_path / "source" / "models")
     assert store.neutral_counts(0).sum() == 8320
     assert store.unlabelled(0) == [{}] * 52

@@ -16,9 +16,9 @@ import pytest
 from PIL import Image
 
 from fairspace.builders.engine.build import build
-from fairspace.builders.engine.dataset import Job, Manifest
+from fairspace.builders.engine.dataset import BuildJob, BuildManifest
 from fairspace.builders.engine.making import Wanted
-from fairspace.builders.engine.tools import Box, Labels, Picture, Prompt, Tools
+from fairspace.builders.engine.tools import ImagePrompt, Labels, PersonBox, Picture, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, SKIN_TONES
 from fairspace.builders.iris_ideal_52 import dataset as iris_ideal_52_dataset
@@ -41,7 +41,7 @@ from tests.builders.facet_folder import Annotated, write_annotations, write_boxe
 from tests.builders.rebuilding import Killed, files
 
 SIZE = (700, 500)
-LEFT, RIGHT = Box(40, 60, 200, 400), Box(400, 50, 250, 440)
+LEFT, RIGHT = PersonBox(40, 60, 200, 400), PersonBox(400, 50, 250, 440)
 
 
 @dataclass
@@ -50,9 +50,9 @@ class Colours:
 
     name: str = "colours"
     kill_at: int | None = None
-    made: list[Prompt] = field(default_factory=list)
+    made: list[ImagePrompt] = field(default_factory=list)
 
-    def generate(self, prompts: Sequence[Prompt]) -> list[Image.Image]:
+    def generate(self, prompts: Sequence[ImagePrompt]) -> list[Image.Image]:
         images = []
         for asked in prompts:
             if self.kill_at is not None and len(self.made) >= self.kill_at:
@@ -106,7 +106,7 @@ class KillingDetector:
     def name(self) -> str:
         return self.stored.name
 
-    def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
+    def detect(self, pictures: Sequence[Picture]) -> list[list[PersonBox]]:
         if any(picture.name.endswith(f"{self.kill_at:03}.jpg") for picture in pictures):
             raise Killed
         return self.stored.detect(pictures)
@@ -120,7 +120,7 @@ PERSONS = (
     Annotated("006.jpg", LEFT),
     Annotated("007.jpg", LEFT),
     Annotated("007.jpg", RIGHT, skin_tone=""),
-    Annotated("008.jpg", Box(0, 0, 384, 384), "farmer"),
+    Annotated("008.jpg", PersonBox(0, 0, 384, 384), "farmer"),
 )
 """Six nurses of one cell who are detected (0 to 4 and 8 is a farmer), one in an image without detected persons (6), one
 whose box is far from any detected one (7), one without age (5), one without skin tone (7).
@@ -137,7 +137,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pixels = np.random.RandomState(number).randint(0, 255, (20, 20, 3), np.uint8)
         Image.fromarray(pixels).resize(size).save(folder / f"facet/images/{number:03}.jpg", quality=80)
     near = [(f"images/{n:03}.jpg", LEFT._replace(x=44, score=0.9)) for n in range(6)]
-    near += [("images/000.jpg", RIGHT), ("images/007.jpg", RIGHT), ("images/008.jpg", Box(20, 0, 350, 384, 0.99))]
+    near += [("images/000.jpg", RIGHT), ("images/007.jpg", RIGHT), ("images/008.jpg", PersonBox(20, 0, 350, 384, 0.99))]
     write_boxes(folder / "boxes.parquet", near)
     return folder
 
@@ -159,7 +159,7 @@ def rejected(out: Path) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def real(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+def real(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
     out: Path = tmp_path_factory.mktemp("real") / "out"
     return out, build(
         iris_ideal_52_dataset.DATASET, out, source=source, tools=tools(source), options={"per_cell": "3"}, seed=1
@@ -167,31 +167,31 @@ def real(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
 
 
 @pytest.fixture(scope="module")
-def sample(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+def sample(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
     """Three occupations with two images per cell, made where FACET has none."""
     out: Path = tmp_path_factory.mktemp("sample") / "out"
     return out, build(iris_ideal_52_dataset.DATASET, out, source=source, tools=tools(source, **makers()), sample=True)
 
 
 def test_boxes_are_matched_one_to_one_the_largest_overlap_first() -> None:
-    close, exact = Box(0, 0, 100, 90), Box(0, 0, 100, 100)
+    close, exact = PersonBox(0, 0, 100, 90), PersonBox(0, 0, 100, 100)
     assert match([close, exact], [exact]) == [(None, 0.9), (exact, 1.0)]
     assert match([exact, close], [exact, close]) == [(exact, 1.0), (close, 1.0)]
     assert match([exact], []) == [(None, 0.0)]
-    assert match([exact], [Box(60, 0, 100, 100)])[0][0] is None
+    assert match([exact], [PersonBox(60, 0, 100, 100)])[0][0] is None
 
 
 @pytest.mark.parametrize(
     ("box", "expected"),
     [
-        (Box(300, 200, 100, 50), (158, 33, 384, 384)),
-        (Box(0, 0, 10, 10), (0, 0, 384, 384)),
-        (Box(690, 490, 10, 10), (316, 116, 384, 384)),
-        (Box(200, 20, 90.5, 440.2), (25, 20, 441, 441)),
-        (Box(10, 10, 680, 480), (100, 0, 500, 500)),
+        (PersonBox(300, 200, 100, 50), (158, 33, 384, 384)),
+        (PersonBox(0, 0, 10, 10), (0, 0, 384, 384)),
+        (PersonBox(690, 490, 10, 10), (316, 116, 384, 384)),
+        (PersonBox(200, 20, 90.5, 440.2), (25, 20, 441, 441)),
+        (PersonBox(10, 10, 680, 480), (100, 0, 500, 500)),
     ],
 )
-def test_the_window_is_a_square_around_the_box_inside_the_image(box: Box, expected: tuple[int, ...]) -> None:
+def test_the_window_is_a_square_around_the_box_inside_the_image(box: PersonBox, expected: tuple[int, ...]) -> None:
     assert window(box, *SIZE) == expected
 
 
@@ -208,7 +208,7 @@ def test_cells_are_the_plans() -> None:
     assert [f"ideal/{cell}/{place:02d}" for cell in CELLS for place in range(29)] == ids
 
 
-def test_persons_enter_their_cells_and_the_others_are_logged(real: tuple[Path, Manifest]) -> None:
+def test_persons_enter_their_cells_and_the_others_are_logged(real: tuple[Path, BuildManifest]) -> None:
     out, manifest = real
     rows = table(out, "occupation").to_pylist()
     assert [row["id"] for row in rows] == [
@@ -236,7 +236,7 @@ def test_persons_enter_their_cells_and_the_others_are_logged(real: tuple[Path, M
     assert all(row["prompt"] is None and row["seed"] is None for row in rows)
 
 
-def test_crops_are_of_the_detected_boxes(real: tuple[Path, Manifest], source: Path) -> None:
+def test_crops_are_of_the_detected_boxes(real: tuple[Path, BuildManifest], source: Path) -> None:
     rows = table(real[0], "occupation").to_pylist()
     for row in rows:
         data = (source / "facet" / row["source_file"]).read_bytes()
@@ -248,7 +248,7 @@ def test_crops_are_of_the_detected_boxes(real: tuple[Path, Manifest], source: Pa
     assert [doctor[f"crop_{side}"] for side in ("x", "y", "width", "height")] == [260, 50, 440, 440]
 
 
-def test_the_gap_is_what_the_real_images_leave(real: tuple[Path, Manifest]) -> None:
+def test_the_gap_is_what_the_real_images_leave(real: tuple[Path, BuildManifest]) -> None:
     rows = {row["id"]: row for row in table(real[0], "gap").to_pylist()}
     assert len(rows) == 936
     nurse = rows["gap/nurse/female_young_dark"]
@@ -258,7 +258,7 @@ def test_the_gap_is_what_the_real_images_leave(real: tuple[Path, Manifest]) -> N
     assert any("5 are real and 2803 had to be made" in note for note in real[1].notes)
 
 
-def test_synthetic_images_fill_the_gap_and_show_what_was_asked(sample: tuple[Path, Manifest]) -> None:
+def test_synthetic_images_fill_the_gap_and_show_what_was_asked(sample: tuple[Path, BuildManifest]) -> None:
     out, manifest = sample
     rows = table(out, "occupation").to_pylist()
     given_up = manifest.rejected.get("gave up", 0)
@@ -288,16 +288,16 @@ def test_an_occupation_that_others_are_nearer_than_is_rejected(tmp_path: Path) -
     assert occupation_ranks(Nurses(names), images, ["nurse", "waiter", "astronaut"]) == [1, 5, 7]
     assert occupation_ranks(Nurses(names), [], []) == []
     wanted = [Wanted(f"ideal/{name}/female_young_light/00", "") for name in ("nurse", "waiter", "singer")]
-    job = Job(None, tmp_path, tools=Tools(labeller=Reader(), matcher=Nurses(names)))
+    job = BuildJob(None, tmp_path, tools=Tools(labeller=Reader(), matcher=Nurses(names)))
     found = verdicts(job, [Image.new("RGB", (8, 8))] * 3, wanted)
     assert [verdict.reason for verdict in found] == ["", "", "other occupation than asked"]
     assert [verdict.evidence["occupation_rank"] for verdict in found] == [1, OCCUPATION_RANK, OCCUPATION_RANK + 1]
     with pytest.raises(BuildError, match=r"TOOL_MISSING at synthetic images: no labeller or no matcher"):
-        verdicts(Job(None, tmp_path, tools=Tools(labeller=Reader())), images, wanted)
+        verdicts(BuildJob(None, tmp_path, tools=Tools(labeller=Reader())), images, wanted)
 
 
 def test_a_build_killed_in_detection_goes_on(
-    real: tuple[Path, Manifest], source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    real: tuple[Path, BuildManifest], source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(iris_ideal_52_persons, "_BATCH", 2)
     stored = StoredBoxes(source / "boxes.parquet")
@@ -308,7 +308,7 @@ def test_a_build_killed_in_detection_goes_on(
     seen: list[str] = []
 
     class Counting(KillingDetector):
-        def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
+        def detect(self, pictures: Sequence[Picture]) -> list[list[PersonBox]]:
             seen.extend(picture.name for picture in pictures)
             return self.stored.detect(pictures)
 
@@ -362,7 +362,7 @@ def test_an_unreadable_image_is_named(source: Path, tmp_path: Path) -> None:
 
 
 def test_the_check_finds_cells_that_are_too_full_or_not_filled(
-    real: tuple[Path, Manifest], sample: tuple[Path, Manifest]
+    real: tuple[Path, BuildManifest], sample: tuple[Path, BuildManifest]
 ) -> None:
     check(real[1])
     check(sample[1])

@@ -15,8 +15,8 @@ from PIL.Image import Image
 from fairspace.builders.drawn.swatches import measure
 from fairspace.builders.drawn.tools import read_person, sample_tools
 from fairspace.builders.engine.build import build
-from fairspace.builders.engine.dataset import Job, Manifest
-from fairspace.builders.engine.tools import Labels, Prompt, Tools
+from fairspace.builders.engine.dataset import BuildJob, BuildManifest
+from fairspace.builders.engine.tools import ImagePrompt, Labels, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, COMBINATIONS, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
 from fairspace.builders.iris.items import steer_items
@@ -56,12 +56,12 @@ class Stripes:
     astray: int = 4
     unlike: tuple[str, ...] = ()
     stuck: bool = False
-    asked: list[Prompt] = field(default_factory=list)
+    asked: list[ImagePrompt] = field(default_factory=list)
 
-    def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
+    def generate(self, prompts: Sequence[ImagePrompt]) -> list[Image]:
         return [self._paint(prompt, None) for prompt in prompts]
 
-    def edit(self, images: Sequence[Image], instructions: Sequence[Prompt]) -> list[Image]:
+    def edit(self, images: Sequence[Image], instructions: Sequence[ImagePrompt]) -> list[Image]:
         return [self._paint(prompt, image) for image, prompt in zip(images, instructions, strict=True)]
 
     def label(self, images: Sequence[Image]) -> list[Labels]:
@@ -75,7 +75,7 @@ class Stripes:
         same = zip(map(_codes, first), map(_codes, second), strict=True)
         return [0.5 if "attire" in self.unlike and a[3] != b[3] else 0.9 for a, b in same]
 
-    def _paint(self, prompt: Prompt, base: Image | None) -> Image:
+    def _paint(self, prompt: ImagePrompt, base: Image | None) -> Image:
         self.asked.append(prompt)
         codes = list(_codes(base)) if base else [0, 0, 0, 0, 1, 0, 1, 1]
         for place, code in _asked(prompt.text).items():
@@ -113,18 +113,18 @@ def tools(stripes: Stripes) -> Tools:
 
 
 def made(work: Path, numbers: Sequence[int], stripes: Stripes, **more: Any) -> tuple[dict[int, Any], list[Any]]:
-    job = Job(None, work, tools=tools(stripes))
+    job = BuildJob(None, work, tools=tools(stripes))
     return make_pairs(numbers, job, **more), [json.loads(line) for line in job.take_rejected()]
 
 
 @pytest.fixture(scope="module")
-def plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+def plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
     out = tmp_path_factory.mktemp("plan") / "steer"
     return out, build(DATASET, out)
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
     folder = tmp_path_factory.mktemp("sample")
     write_model(folder / "source", "alpha")
     write_model(folder / "source", "beta", rows=neutral(), images=[])
@@ -132,7 +132,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
     return out, build(DATASET, out, source=folder / "source", sample=True, tools=sample_tools())
 
 
-def test_a_sample_is_even_and_complete(sample: tuple[Path, Manifest]) -> None:
+def test_a_sample_is_even_and_complete(sample: tuple[Path, BuildManifest]) -> None:
     out, manifest = sample
     assert list(manifest.configs()) == ["generation", "generation_images", "understanding", "questions", "prompts"]
     found = rows(out, manifest, "understanding")
@@ -160,7 +160,7 @@ def test_a_sample_is_even_and_complete(sample: tuple[Path, Manifest]) -> None:
         assert min(margins.values()) > 0
 
 
-def test_drawn_images_show_what_their_rows_say(sample: tuple[Path, Manifest]) -> None:
+def test_drawn_images_show_what_their_rows_say(sample: tuple[Path, BuildManifest]) -> None:
     from io import BytesIO
 
     found = rows(*sample, "understanding")
@@ -181,7 +181,7 @@ def test_drawn_images_show_what_their_rows_say(sample: tuple[Path, Manifest]) ->
         assert seen == [row[column] for column in columns], row["id"]
 
 
-def test_without_tools_the_plan_is_there_and_says_that_it_has_no_images(plan: tuple[Path, Manifest]) -> None:
+def test_without_tools_the_plan_is_there_and_says_that_it_has_no_images(plan: tuple[Path, BuildManifest]) -> None:
     out, manifest = plan
     found = rows(out, manifest, "understanding")
     assert len(found) == 2 * PAIRS
@@ -191,14 +191,14 @@ def test_without_tools_the_plan_is_there_and_says_that_it_has_no_images(plan: tu
     assert "have no images" in (out / "README.md").read_text()
 
 
-def test_question_ids_follow_from_the_rows(plan: tuple[Path, Manifest]) -> None:
+def test_question_ids_follow_from_the_rows(plan: tuple[Path, BuildManifest]) -> None:
     questions = [row["id"] for row in rows(*plan, "questions")]
     assert questions == list(QUESTIONS)
     ids = [f"{row['id']}/{question}" for row in rows(*plan, "understanding") for question in questions]
     assert ids == pair_ids("v1").to_pylist()
 
 
-def test_answers_of_the_rows_are_those_of_the_scorer(plan: tuple[Path, Manifest]) -> None:
+def test_answers_of_the_rows_are_those_of_the_scorer(plan: tuple[Path, BuildManifest]) -> None:
     found = rows(*plan, "understanding")
     asked = {row["id"]: json.loads(row["labels"]) for row in rows(*plan, "questions") if row["kind"] == "objective"}
     assert list(asked) == list(LABELS)
@@ -211,7 +211,7 @@ def test_answers_of_the_rows_are_those_of_the_scorer(plan: tuple[Path, Manifest]
                 assert answer in asked[question]
 
 
-def test_images_of_a_pair_differ_in_their_combination_alone(plan: tuple[Path, Manifest]) -> None:
+def test_images_of_a_pair_differ_in_their_combination_alone(plan: tuple[Path, BuildManifest]) -> None:
     found = rows(*plan, "understanding")
     for first, second in zip(found[::2], found[1::2], strict=True):
         differ = {column for column in COLUMNS.values() if first[column] != second[column]}
@@ -255,7 +255,7 @@ def test_a_pair_that_no_attempt_passed_stands_as_failed_and_has_no_labels(tmp_pa
         def image_similarity(self, first: Sequence[Image], second: Sequence[Image]) -> list[float]:
             return [0.0 if _codes(image)[:4] == never else 0.9 for image in second]
 
-    job = Job(None, tmp_path, sample=True, tools=tools(Never(astray=0)))
+    job = BuildJob(None, tmp_path, sample=True, tools=tools(Never(astray=0)))
     number, other = sample_pairs()[:2]
     never = tuple(pairs().labels[number, 1, :4].tolist())
     split = understanding_split(job)
@@ -285,9 +285,9 @@ def test_a_missing_tool_is_named_and_no_image_is_made(tmp_path: Path, role: str)
     assert any(role in note and "no images" in note for note in manifest.notes)
 
 
-def test_a_models_prompts_are_those_that_the_scorer_expects(sample: tuple[Path, Manifest], tmp_path: Path) -> None:
+def test_a_models_prompts_are_those_that_the_scorer_expects(sample: tuple[Path, BuildManifest], tmp_path: Path) -> None:
     source = sample[0].parent / "source"
-    store = ModelStore(Job(source, tmp_path), source / "models")
+    store = ModelStore(BuildJob(source, tmp_path), source / "models")
     found = rows(*sample, "generation")
     for number, model in enumerate(store.models):
         own = [row for row in found if row["model"] == model.name]
@@ -301,7 +301,7 @@ def test_a_models_prompts_are_those_that_the_scorer_expects(sample: tuple[Path, 
         assert [row["seen"] for row in own[::6]] == sorted((row["seen"] for row in own[::6]), reverse=True)
 
 
-def test_steer_images_say_what_was_asked_and_what_is_shown(sample: tuple[Path, Manifest]) -> None:
+def test_steer_images_say_what_was_asked_and_what_is_shown(sample: tuple[Path, BuildManifest]) -> None:
     out, manifest = sample
     found = {(row["item"], row["sample"]): row for row in rows(out, manifest, "generation_images")}
     given = [row for row in steer() if row["face"] == 0]

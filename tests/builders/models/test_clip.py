@@ -8,7 +8,7 @@ import pytest
 from PIL import Image as Images
 from PIL.Image import Image
 
-from fairspace.builders.engine.tools import Box, Labels, Picture
+from fairspace.builders.engine.tools import Labels, PersonBox, Picture
 from fairspace.builders.models.clip import Clip, ClipMatcher
 from fairspace.builders.models.labelling import PROTOTYPES, TEMPLATES, ClipLabeller
 from tests.builders.models import tiny
@@ -57,9 +57,9 @@ def test_the_batch_size_changes_no_similarity(folder: Path, clip: Clip, batch: i
 class Crowd:
     name = "crowd"
 
-    def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
+    def detect(self, pictures: Sequence[Picture]) -> list[list[PersonBox]]:
         assert all(picture.open().size == (50, 40) for picture in pictures)
-        return [[Box(0, 0, 5, 5)] * number for number in range(len(pictures))]
+        return [[PersonBox(0, 0, 5, 5)] * number for number in range(len(pictures))]
 
 
 def test_a_label_is_the_nearest_prototype(clip: Clip) -> None:

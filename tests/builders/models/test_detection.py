@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image as Images
 
-from fairspace.builders.engine.tools import Box, Picture
+from fairspace.builders.engine.tools import PersonBox, Picture
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models.detection import SCHEMA, StoredBoxes, YolosDetector, arrange
 from tests.builders.models import tiny
@@ -75,8 +75,8 @@ def test_a_broken_image_is_named(yolos: Path) -> None:
 def test_boxes_are_clipped_and_empty_ones_dropped() -> None:
     corners = [(-5.0, 2.0, 10.004, 30.0), (3.0, 3.0, 3.0, 9.0), (0.0, 0.0, 4.0, 4.0)]
     assert arrange(corners, [0.5, 0.9, 0.6], (20, 25)) == [
-        Box(0, 0, 4, 4, 0.6),
-        Box(0, 2, 10, 23, 0.5),
+        PersonBox(0, 0, 4, 4, 0.6),
+        PersonBox(0, 2, 10, 23, 0.5),
     ]
 
 
@@ -95,8 +95,8 @@ def test_stored_boxes_open_no_image(tmp_path: Path) -> None:
     ]
     stored = StoredBoxes(store(tmp_path / "boxes.parquet", rows))
     pictures = [Picture(name, tmp_path / name) for name in ("b.jpg", "none.jpg", "a.jpg", "b.jpg")]
-    of_b = [Box(9, 9, 9, 9, 0.9), Box(1, 2, 3, 4, 0.5), Box(2, 2, 2, 2, 0.5)]
-    assert stored.detect(pictures) == [of_b, [], [Box(5, 6, 7, 8, 0.6)], of_b]
+    of_b = [PersonBox(9, 9, 9, 9, 0.9), PersonBox(1, 2, 3, 4, 0.5), PersonBox(2, 2, 2, 2, 0.5)]
+    assert stored.detect(pictures) == [of_b, [], [PersonBox(5, 6, 7, 8, 0.6)], of_b]
     assert stored.name.startswith("boxes boxes.parquet (sha256 ")
 
 

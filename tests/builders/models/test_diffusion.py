@@ -8,16 +8,25 @@ import pytest
 from PIL import Image as Images
 from PIL.Image import Image
 
-from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.builders.errors import BuildError
-from fairspace.builders.models.diffusion import DiffusersGenerator, EditSettings, InstructPix2PixEditor, Settings
+from fairspace.builders.models.diffusion import (
+    DiffusersGenerator,
+    EditSettings,
+    InstructPix2PixEditor,
+    PipelineSettings,
+)
 from tests.builders.models import tiny
 
 # diffusers' Euler schedulers make numpy arrays of tensors in the way of numpy 1.
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy:DeprecationWarning")
 
-QUICK = Settings(steps=5, size=32)
-PROMPTS = [Prompt("a photo of a doctor", 1), Prompt("a nurse in a large hospital, at work", 2), Prompt("a cook", 3)]
+QUICK = PipelineSettings(steps=5, size=32)
+PROMPTS = [
+    ImagePrompt("a photo of a doctor", 1),
+    ImagePrompt("a nurse in a large hospital, at work", 2),
+    ImagePrompt("a cook", 3),
+]
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +37,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def generator(models: Path, kind: str, settings: Settings = QUICK) -> DiffusersGenerator:
+def generator(models: Path, kind: str, settings: PipelineSettings = QUICK) -> DiffusersGenerator:
     if kind == "sdxl+refiner":
         return DiffusersGenerator(
             str(models / "sdxl"), refiner=str(models / "sdxl_refiner"), settings=settings, device="cpu"
@@ -50,12 +59,12 @@ def test_the_seed_alone_decides_an_image(models: Path, kind: str) -> None:
     assert [(image.size, image.mode) for image in together] == [((32, 32), "RGB")] * 3
     for image, prompt in zip(together, PROMPTS, strict=True):
         assert levels(tool.generate([prompt])[0], image) == 0
-    other = tool.generate([Prompt(PROMPTS[0].text, 77)])[0]
+    other = tool.generate([ImagePrompt(PROMPTS[0].text, 77)])[0]
     assert levels(other, together[0]) > 8
 
 
 def test_a_pass_that_is_not_full_gives_the_same_bytes(models: Path) -> None:
-    tool = generator(models, "sdxl", Settings(steps=5, size=32, batch=3))
+    tool = generator(models, "sdxl", PipelineSettings(steps=5, size=32, batch=3))
     together = tool.generate([*PROMPTS, PROMPTS[1]])
     assert [image.tobytes() for image in together[:3]] == [tool.generate([p])[0].tobytes() for p in PROMPTS]
     assert together[3].tobytes() == together[1].tobytes()
@@ -68,7 +77,7 @@ def test_edits_of_a_pass_do_not_depend_on_each_other(models: Path) -> None:
 
     sizes = [(64, 64), (64, 32), (64, 64), (64, 64)]
     images = [photo(size, number) for number, size in enumerate(sizes)]
-    prompts = [Prompt(f"make it {word}", number) for number, word in enumerate(["old", "red", "dark", "young"])]
+    prompts = [ImagePrompt(f"make it {word}", number) for number, word in enumerate(["old", "red", "dark", "young"])]
     tool = editor(2)
     together = tool.edit(images, prompts)
     assert [image.size for image in together] == sizes
@@ -81,14 +90,14 @@ def test_edits_of_a_pass_do_not_depend_on_each_other(models: Path) -> None:
 
 
 def test_the_prompt_counts(models: Path) -> None:
-    first, second = generator(models, "sdxl").generate([Prompt("a doctor", 1), Prompt("a nurse outside", 1)])
+    first, second = generator(models, "sdxl").generate([ImagePrompt("a doctor", 1), ImagePrompt("a nurse outside", 1)])
     assert levels(first, second) > 0
 
 
 def test_the_refiner_ends_the_denoising(models: Path) -> None:
     base, refined = (generator(models, kind).generate(PROMPTS[:1])[0] for kind in ("sdxl", "sdxl+refiner"))
     assert levels(base, refined) > 0
-    tool = generator(models, "sdxl+refiner", Settings(steps=40, size=32))
+    tool = generator(models, "sdxl+refiner", PipelineSettings(steps=40, size=32))
     steps: dict[str, int] = {}
     for name, pipeline in (("base", tool._pipeline), ("refiner", tool._refine)):
         pipeline.unet.register_forward_hook(lambda *_, name=name: steps.__setitem__(name, steps.get(name, 0) + 1))
@@ -101,7 +110,7 @@ def test_builds_take_genres_settings_where_the_pipeline_has_them(models: Path) -
         str(models / "sdxl"),
         refiner=str(models / "sdxl_refiner"),
         genres=True,
-        settings=Settings(size=32),
+        settings=PipelineSettings(size=32),
         device="cpu",
     )
     used = tool.in_force()
@@ -118,18 +127,18 @@ def test_the_name_tells_every_setting(models: Path) -> None:
     assert name.startswith("diffusers sdxl (sha256 ")
     assert "+ refiner sdxl_refiner (sha256 " in name
     assert name.endswith("from 0.8 EulerDiscreteScheduler 5 steps guidance 5 32x32")
-    chosen = Settings(steps=9, size=64, scheduler="DDIMScheduler", dtype="bfloat16", batch=2)
+    chosen = PipelineSettings(steps=9, size=64, scheduler="DDIMScheduler", dtype="bfloat16", batch=2)
     assert generator(models, "sdxl", chosen).name.endswith("DDIMScheduler 9 steps guidance 5 64x64 bfloat16 batch 2")
     assert type(generator(models, "sdxl", chosen)._pipeline.scheduler).__name__ == "DDIMScheduler"
 
 
 def test_settings_that_a_model_cannot_have_are_refused(models: Path) -> None:
     with pytest.raises(BuildError, match=r"TOOL_MISSING.*dtype 'int8'"):
-        generator(models, "sdxl", Settings(dtype="int8"))
+        generator(models, "sdxl", PipelineSettings(dtype="int8"))
     with pytest.raises(BuildError, match=r"TOOL_MISSING.*scheduler 'Euler'"):
-        generator(models, "sdxl", Settings(scheduler="Euler")).generate(PROMPTS)
+        generator(models, "sdxl", PipelineSettings(scheduler="Euler")).generate(PROMPTS)
     with pytest.raises(BuildError, match=r"TOOL_MISSING.*scheduler 'DDIMScheduler'"):
-        generator(models, "sd3", Settings(scheduler="DDIMScheduler")).generate(PROMPTS)
+        generator(models, "sd3", PipelineSettings(scheduler="DDIMScheduler")).generate(PROMPTS)
 
 
 def test_pickled_weights_are_not_opened(models: Path, tmp_path: Path) -> None:
@@ -153,14 +162,14 @@ def test_an_edit_keeps_the_size_and_depends_on_image_instruction_and_seed(models
         str(models / "instruct_pix2pix"), settings=EditSettings(steps=3, size=32), device="cpu"
     )
     images = [photo((48, 40), 1), photo((64, 64), 2)]
-    first = tool.edit(images, [Prompt("make it old", 1), Prompt("make it old", 1)])
+    first = tool.edit(images, [ImagePrompt("make it old", 1), ImagePrompt("make it old", 1)])
     assert [(image.size, image.mode) for image in first] == [((48, 40), "RGB"), ((64, 64), "RGB")]
-    again = tool.edit(images[1:], [Prompt("make it old", 1)])[0]
+    again = tool.edit(images[1:], [ImagePrompt("make it old", 1)])[0]
     assert levels(again, first[1]) == 0
     for image, prompt in (
-        (images[1], Prompt("make it old", 2)),
-        (images[1], Prompt("a young woman", 1)),
-        (photo((64, 64), 3), Prompt("make it old", 1)),
+        (images[1], ImagePrompt("make it old", 2)),
+        (images[1], ImagePrompt("a young woman", 1)),
+        (photo((64, 64), 3), ImagePrompt("make it old", 1)),
     ):
         assert levels(tool.edit([image], [prompt])[0], first[1]) > 0
     assert tool.name.startswith("instruct-pix2pix instruct_pix2pix (sha256 ")

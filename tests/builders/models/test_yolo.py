@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fairspace.builders.engine.tools import Box, Picture
+from fairspace.builders.engine.tools import PersonBox, Picture
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models.detection import FaceParts, ImageDetector
 from fairspace.builders.models.opening import open_face_parts, open_tools
@@ -31,11 +31,11 @@ def exports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def corners(boxes: list[Box]) -> Any:
+def corners(boxes: list[PersonBox]) -> Any:
     return np.array([(box.x, box.y, box.x + box.width, box.y + box.height, box.score) for box in boxes])
 
 
-def assert_same(found: list[Box], expected: Any, tolerance: float) -> None:
+def assert_same(found: list[PersonBox], expected: Any, tolerance: float) -> None:
     """Each box has its twin; ultralytics keeps those that lie outside of the image, without an area."""
     expected = np.array(expected)
     expected = expected[((expected[:, 2:4] - expected[:, :2]).round(2) > 0).all(axis=1)]
@@ -55,7 +55,7 @@ def test_an_export_gives_the_boxes_that_ultralytics_gives(exports: Path, name: s
 
 
 def test_settings_choose_class_confidence_and_overlap(exports: Path, tmp_path: Path) -> None:
-    def boxes(**settings: Any) -> list[Box]:
+    def boxes(**settings: Any) -> list[PersonBox]:
         return OnnxYolo(str(exports / "yolov8n.onnx"), **settings).boxes(IMAGES[:1])[0]
 
     every = boxes()
@@ -91,8 +91,10 @@ def test_a_letterbox_holds_the_whole_image_and_says_where(size: tuple[int, int])
 class Three(ImageDetector):
     name, label = "three", "person"
 
-    def boxes(self, images: Any) -> list[list[Box]]:
-        return [[Box(10, 10, 20, 50, 0.9), Box(0, 0, 40, 20, 0.8), Box(0, 0, 15, 40, 0.7)] for _ in images]
+    def boxes(self, images: Any) -> list[list[PersonBox]]:
+        return [
+            [PersonBox(10, 10, 20, 50, 0.9), PersonBox(0, 0, 40, 20, 0.8), PersonBox(0, 0, 15, 40, 0.7)] for _ in images
+        ]
 
 
 def test_of_persons_ares_gets_the_upper_part_and_of_faces_all() -> None:

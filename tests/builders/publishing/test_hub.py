@@ -11,7 +11,7 @@ from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing import requests as hub_requests
-from fairspace.builders.publishing.repository import Outcome, Repo, publish_repo
+from fairspace.builders.publishing.repository import PublishedChanges, Repo, publish_repo
 from fairspace.builders.publishing.requests import CONFLICTS, FAILURES
 from tests.hub.faults import DROP, SLOW, Fault
 from tests.hub.running import COMMIT, OWNER, STRANGER, Hub, online
@@ -65,7 +65,7 @@ def publish(
     dry_run: bool = False,
     token: str = OWNER,
     sleep: Callable[[float], None] = lambda seconds: None,
-) -> Outcome:
+) -> PublishedChanges:
     return publish_repo(
         repo,
         files_of(repo) if files is None else files,

@@ -8,7 +8,7 @@ import pytest
 
 from fairspace.builders.drawn.sample_sources import write_sample_sources
 from fairspace.builders.engine.build import build, read_manifest
-from fairspace.builders.engine.dataset import Dataset, Job, Split
+from fairspace.builders.engine.dataset import BuildJob, Dataset, Split
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.artifacts import public_copy
 from fairspace.builders.publishing.join_images import join
@@ -21,7 +21,7 @@ def pictures(sources: tuple[str, ...]) -> Dataset:
     def rows(part: range) -> list[dict[str, Any]]:
         return [{"id": str(number), "image": None} for number in part]
 
-    def splits(job: Job) -> list[Split]:
+    def splits(job: BuildJob) -> list[Split]:
         return [Split("faces", "A face.", {"image": ("image", "")}, range(3), rows)]
 
     return Dataset("toy", "Toy", "iris", "v1", "CC0-1.0", sources, splits)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.builders.engine.tools import Box
+from fairspace.builders.engine.tools import PersonBox
 from fairspace.builders.sources import facet
 from tests.builders.sources.refusals import TEXT_FILES, Refusal, refuses, replaced
 
@@ -55,7 +55,7 @@ def test_persons_are_read_with_their_labels_boxes_and_images(folder: Path) -> No
         gender="female",
         age="",
         skin_tone="light",
-        box=Box(10.5, -2.0, 100.0, 250.25, 1.0),
+        box=PersonBox(10.5, -2.0, 100.0, 250.25, 1.0),
     )
     assert (second.file, second.gender, second.age, second.skin_tone) == ("imgs_1/sa_8.jpg", "male", "middle-aged", "")
     assert (third.file, third.gender, third.age) == ("images/sa_90.jpg", "", "older")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fairspace.builders.engine.dataset import Job
+from fairspace.builders.engine.dataset import BuildJob
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.sources.model_images import (
@@ -23,7 +23,7 @@ from tests.builders.model_fixtures import IMAGES, annotation, image, neutral, st
 
 
 def store(source: Path, work: Path) -> ModelStore:
-    return ModelStore(Job(source, work), source / "models")
+    return ModelStore(BuildJob(source, work), source / "models")
 
 
 def test_annotations_and_images_are_joined_by_key_whatever_their_order(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_images_are_read_forward_and_back(tmp_path: Path) -> None:
 def test_other_benchmarks_are_left_out_with_a_note(tmp_path: Path) -> None:
     write_model(tmp_path, "other", benchmark="fact_or_fair")
     write_model(tmp_path, "toy")
-    job = Job(tmp_path, tmp_path / "work")
+    job = BuildJob(tmp_path, tmp_path / "work")
     assert [model.key for model in ModelStore(job, tmp_path / "models").models] == ["toy"]
     assert "fact_or_fair" in job.notes[0]
 

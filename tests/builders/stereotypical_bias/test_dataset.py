@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 
 from fairspace.builders.engine.build import build
-from fairspace.builders.engine.dataset import Job, Manifest
-from fairspace.builders.engine.tools import Box, Tools
+from fairspace.builders.engine.dataset import BuildJob, BuildManifest
+from fairspace.builders.engine.tools import PersonBox, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models.detection import SCHEMA, StoredBoxes
 from fairspace.builders.stereotypical_bias import plan
@@ -24,7 +24,7 @@ from fairspace.builders.stereotypical_bias.dataset import (
     SAMPLE_KEPT,
     SAMPLE_PAIRS,
     TOO_FEW,
-    Pair,
+    FacePair,
 )
 from fairspace.builders.stereotypical_bias.dataset import persona_splits as persona
 from tests.builders.face_fixtures import Painter, Watcher, jpeg, write_utkface
@@ -43,7 +43,7 @@ def tools() -> Tools:
     return Tools(generator=Painter(), detector=Watcher())
 
 
-def make(folder: Path, source: Path | None, **more: Any) -> Manifest:
+def make(folder: Path, source: Path | None, **more: Any) -> BuildManifest:
     return build(DATASET, folder, source=source, **{"sample": True, "tools": tools(), **more})
 
 
@@ -53,20 +53,20 @@ def rows(folder: Path, config: str, split: str = "") -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def built(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+def built(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
     folder = tmp_path_factory.mktemp("built")
     return folder, make(folder, sources)
 
 
 def test_every_cell_has_as_many_pairs_as_its_smaller_group_has_faces(tmp_path: Path) -> None:
     write_utkface(tmp_path / "sources/utkface", plan.AGES, 4, lambda name: b"")
-    job = Job(tmp_path / "sources", tmp_path / "work")
+    job = BuildJob(tmp_path / "sources", tmp_path / "work")
     found = {split.split: split.units for split in DATASET.splits(job) if split.config == "vision"}
     assert {attribute: len(pairs) for attribute, pairs in found.items()} == {"gender": 4 * 192, "race": 4 * 576}
     assert len(job.take_rejected()) == 16 * (192 + 576)
     assert "vision/gender: 768 of 3,840 places for a pair are filled, 2,604 in the paper" in job.notes[0]
     for attribute in plan.ATTRIBUTES:
-        chosen: Sequence[Pair] = found[attribute][:]
+        chosen: Sequence[FacePair] = found[attribute][:]
         assert len({frozenset((pair.left[2], pair.right[2])) for pair in chosen}) == len(chosen)
         rows_of = {row["pair"]: row for row in plan.pairs(attribute).to_pylist()}
         for pair in chosen:
@@ -84,8 +84,8 @@ def test_every_cell_has_as_many_pairs_as_its_smaller_group_has_faces(tmp_path: P
 def test_faces_are_drawn_by_the_seed_and_used_evenly(tmp_path: Path) -> None:
     write_utkface(tmp_path / "sources/utkface", (30,), 25, lambda name: b"")
 
-    def chosen(work: str, seed: int) -> list[Pair]:
-        job = Job(tmp_path / "sources", tmp_path / work, seed)
+    def chosen(work: str, seed: int) -> list[FacePair]:
+        job = BuildJob(tmp_path / "sources", tmp_path / work, seed)
         return [pair for split in DATASET.splits(job) if split.config == "vision" for pair in split.units[:]]
 
     first = chosen("first", 0)
@@ -119,7 +119,7 @@ def test_a_cell_without_faces_is_left_out_logged_and_noted(tmp_path: Path) -> No
     assert {"30/Indian/female"} <= {line["cell"] for line in lines}
 
 
-def test_a_sample_has_every_combination_of_groups(built: tuple[Path, Manifest]) -> None:
+def test_a_sample_has_every_combination_of_groups(built: tuple[Path, BuildManifest]) -> None:
     folder, manifest = built
     kinds = {attribute: Counter[frozenset[tuple[int, int]]]() for attribute in plan.ATTRIBUTES}
     for attribute in plan.ATTRIBUTES:
@@ -134,7 +134,7 @@ def test_a_sample_has_every_combination_of_groups(built: tuple[Path, Manifest]) 
 
 
 def test_the_halves_of_a_picture_are_the_named_files_at_the_named_sides(
-    built: tuple[Path, Manifest], sources: Path
+    built: tuple[Path, BuildManifest], sources: Path
 ) -> None:
     for row in rows(built[0], "vision"):
         image = np.asarray(Image.open(BytesIO(row["image"]["bytes"])), dtype=float)
@@ -146,7 +146,7 @@ def test_the_halves_of_a_picture_are_the_named_files_at_the_named_sides(
             assert [int(age), int(gender), int(race)] == [row["age"], row[f"{side}_gender"], row[f"{side}_race"]]
 
 
-def test_item_ids_follow_from_rows_and_questions_name_their_picture(built: tuple[Path, Manifest]) -> None:
+def test_item_ids_follow_from_rows_and_questions_name_their_picture(built: tuple[Path, BuildManifest]) -> None:
     folder, _ = built
     for attribute in plan.ATTRIBUTES:
         items = {row["id"]: row for row in plan.items(f"vision_{attribute}").to_pylist()}
@@ -175,7 +175,7 @@ def test_without_utkface_the_questions_of_all_pairs_are_there(tmp_path: Path) ->
     assert any("no generator and no detector" in note for note in manifest.notes)
 
 
-def test_every_trait_has_images_without_persons_and_the_planned_questions(built: tuple[Path, Manifest]) -> None:
+def test_every_trait_has_images_without_persons_and_the_planned_questions(built: tuple[Path, BuildManifest]) -> None:
     folder, manifest = built
     found = rows(folder, "persona")
     assert Counter(plan.TRAITS[row["trait"]] for row in found) == dict.fromkeys(plan.TRAITS, SAMPLE_KEPT)
@@ -191,7 +191,7 @@ def test_every_trait_has_images_without_persons_and_the_planned_questions(built:
 
 def test_400_images_of_a_trait_are_made_and_200_drawn_by_the_seed(tmp_path: Path) -> None:
     def trait(work: str, build_seed: int) -> tuple[list[str], list[int], int]:
-        job = Job(None, tmp_path / work, build_seed, tools=tools())
+        job = BuildJob(None, tmp_path / work, build_seed, tools=tools())
         (split,) = persona(job)
         made = list(split.rows(split.units[3:4]))
         reasons = Counter(json.loads(line)["reason"] for line in job.take_rejected())
@@ -218,7 +218,7 @@ def test_the_papers_pictures_are_those_with_a_person(tmp_path: Path) -> None:
 def test_too_few_images_without_persons_leave_gaps_that_are_logged(tmp_path: Path) -> None:
     class Everywhere(Watcher):
         def detect(self, pictures: Any) -> Any:
-            return [[Box(0, 0, 8, 8, 0.9)] for _ in pictures]
+            return [[PersonBox(0, 0, 8, 8, 0.9)] for _ in pictures]
 
     with pytest.raises(BuildError, match=r"BUILD_CHECK.*images per trait"):
         make(tmp_path / "out", None, tools=Tools(generator=Painter(), detector=Everywhere()))

@@ -20,7 +20,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from fairspace.builders.drawn.sample_sources import write_sample_sources
 from fairspace.builders.engine.build import build
-from fairspace.builders.engine.dataset import Job
+from fairspace.builders.engine.dataset import BuildJob
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.join_images import Maker
 from fairspace.builders.sources import read_image
@@ -272,7 +272,7 @@ def test_each_mode_asks_the_tasks_that_the_authors_ask_in_it(mode: str, built: t
 
 
 def test_pictures_that_are_lacking_or_pointers_are_told(built: tuple[Path, Path], tmp_path: Path) -> None:
-    job = Job(built[1], tmp_path)
+    job = BuildJob(built[1], tmp_path)
     [split] = [each for each in DATASET.edition(plan.MODSCAN).splits(job) if each.config == "persona"]
     assert sum(1 for _ in split.rows(["Geek"])) == 3
     assert sum(TOO_FEW_PUBLISHED in line for line in job.take_rejected()) == plan.IMAGES_PER_TRAIT - 3

@@ -18,7 +18,7 @@ import pytest
 from fairspace.builders.fact_or_fair.plan import draws
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import result_draft
-from fairspace.leaderboard_space.jobs.child import Ended, read_identity, read_outcome, write_identity
+from fairspace.leaderboard_space.jobs.child import ChildEnd, read_identity, read_outcome, write_identity
 from fairspace.leaderboard_space.jobs.scoring import score
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
@@ -204,7 +204,7 @@ def test_results_without_an_identity_are_nobodys_copies(state: State) -> None:
 
 def test_a_jobs_child_leaves_the_identity_and_its_worker_draws_with_the_secret(tmp_path: Path) -> None:
     score(good_zip(tmp_path / "a.zip", "a model"), tmp_path)
-    ended = Ended("", "", halted=False, seconds=1.0)
+    ended = ChildEnd("", "", halted=False, seconds=1.0)
     one, other = (read_outcome(ended, tmp_path, secret).identity for secret in (SECRET, ""))
     assert (one["baseline"]["baseline"], one["baseline"]["is_same"]) == ("stereotyped", True)
     assert one["key"] != other["key"]

@@ -11,9 +11,9 @@ from fairspace.leaderboard_space.boards.models import BASELINES, STEREOTYPED, pl
 from fairspace.leaderboard_space.boards.view import Column
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import add_result, result_draft
-from fairspace.leaderboard_space.jobs.child import Outcome
+from fairspace.leaderboard_space.jobs.child import ChildOutcome
 from fairspace.leaderboard_space.jobs.jobs import Attempt, Job
-from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.log_state import LoggedSubmission
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import Board, State
 from fairspace.leaderboard_space.storage.local import LocalStorage
@@ -149,9 +149,9 @@ def log_of(tmp_path: Path, *rows: tuple[str, str, str]) -> tuple[State, dict[str
 
 def ended(state: State, model: str, user: str, organisation: str = "") -> list[str]:
     """Codes of the faults with which a worker ends the job of a scored submission."""
-    submission = Submission("0" * 20, user, organisation, "0" * 64, 1, "")
+    submission = LoggedSubmission("0" * 20, user, organisation, "0" * 64, 1, "")
     attempt = Attempt(state, Settings(), {}, Job(submission.id, 1), "", Event())
-    outcome = Outcome(result=renamed(result("fact_or_fair", "stereotyped", "a model"), model))
+    outcome = ChildOutcome(result=renamed(result("fact_or_fair", "stereotyped", "a model"), model))
     return [fault.code for fault in attempt._with_own_names(submission, outcome).faults]
 
 

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from fairspace.leaderboard_space.app import create_app
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import Intake, User
-from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.log_state import LoggedSubmission
 from fairspace.leaderboard_space.operation import due, prune
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
@@ -33,12 +33,12 @@ class Store:
         self.root = root
         self.intake = Intake(self.state, Settings(faulty_a_day=10_000, failed_a_day=10_000))
 
-    def hand_in(self, number: int) -> Submission:
+    def hand_in(self, number: int) -> LoggedSubmission:
         file = self.root / "file"
         file.write_bytes(disguised(f"{number:074}".encode()))
         return self.intake.accept(file, ADA)
 
-    def end(self, submission: Submission, kind: str) -> None:
+    def end(self, submission: LoggedSubmission, kind: str) -> None:
         body = {"id": submission.id, "attempt": submission.attempt, "tries": 1, "faults": [], "reason": "It failed."}
         key = f"ended:{submission.id}:{submission.attempt}"
         self.storage.append([Draft(kind, key, body)])  # type: ignore[arg-type]
@@ -73,7 +73,7 @@ def test_seven_gigabytes_of_refused_files_leave_room_and_no_hole(tmp_path: Path)
 
 
 def test_a_file_that_somebody_still_needs_is_kept_and_age_alone_removes_others() -> None:
-    old = Submission("a", "ada", "", "1", 10, "", outcome="refused", ended="2026-01-01")
+    old = LoggedSubmission("a", "ada", "", "1", 10, "", outcome="refused", ended="2026-01-01")
     young = replace(old, id="b", sha256="2", ended="2026-02-01")
     scored_too = [replace(old, id="c", sha256="3"), replace(old, id="d", user="bob", sha256="3", outcome="scored")]
     ended_again = [replace(old, id="e", sha256="4"), replace(old, id="f", user="bob", sha256="4", ended="2026-02-01")]

@@ -9,7 +9,7 @@ from pathlib import Path
 from fairspace.leaderboard_space.events import Event
 from fairspace.leaderboard_space.intake import Intake, User
 from fairspace.leaderboard_space.jobs.jobs import Jobs, Timing
-from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.log_state import LoggedSubmission
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State
@@ -35,7 +35,7 @@ def space(about: Settings, module: str = CHILDREN, timing: Timing = FAST) -> Spa
     return replace(opened, jobs=jobs, intake=Intake(opened.state, about))
 
 
-def hand_in(space: Space, folder: Path, text: str, user: User = USER) -> Submission:
+def hand_in(space: Space, folder: Path, text: str, user: User = USER) -> LoggedSubmission:
     folder.mkdir(exist_ok=True)
     file = folder / "handed-in"
     file.write_bytes(disguised(text.encode()))

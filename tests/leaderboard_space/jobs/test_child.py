@@ -9,14 +9,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from fairspace.leaderboard_space.jobs.child import Ended, run_child
+from fairspace.leaderboard_space.jobs.child import ChildEnd, run_child
 from fairspace.leaderboard_space.jobs.limits import JobLimits, children_leave_network
 
 LIMITS = JobLimits(memory=256 << 20, cpu_seconds=30, seconds=30, file_bytes=4 << 20, processes=16)
 CHILDREN = "tests.leaderboard_space.jobs.children"
 
 
-def run(tmp_path: Path, way: str, halt: threading.Event | None = None, **limits: int) -> Ended:
+def run(tmp_path: Path, way: str, halt: threading.Event | None = None, **limits: int) -> ChildEnd:
     told, folder = tmp_path / "told", tmp_path / "folder"
     told.write_text(way)
     folder.mkdir()

@@ -1,12 +1,12 @@
 from fairspace.leaderboard_space.jobs.jobs import fair_order
-from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.log_state import LoggedSubmission
 
 
-def accepted(name: str, minute: int) -> Submission:
-    return Submission(name, name[0], "", "0" * 64, 1, f"2026-01-31T12:{minute:02}:00.000Z")
+def accepted(name: str, minute: int) -> LoggedSubmission:
+    return LoggedSubmission(name, name[0], "", "0" * 64, 1, f"2026-01-31T12:{minute:02}:00.000Z")
 
 
-def names(submissions: list[Submission]) -> list[str]:
+def names(submissions: list[LoggedSubmission]) -> list[str]:
     return [submission.id for submission in fair_order(submissions)]
 
 

@@ -9,7 +9,7 @@ import pytest
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import Usage, User, result_draft
-from fairspace.leaderboard_space.jobs.child import Ended
+from fairspace.leaderboard_space.jobs.child import ChildEnd
 from fairspace.leaderboard_space.jobs.jobs import SCORING, Attempt, Job, Record
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
@@ -122,10 +122,10 @@ def test_an_error_of_ours_is_tried_again_and_costs_no_quota(
     handed_in = hand_in(opened, tmp_path, good())
     errors = [ValueError("filedescriptor out of range in select()"), OSError(24, "Too many open files")]
 
-    def broken(*_: object) -> Ended:
+    def broken(*_: object) -> ChildEnd:
         if errors:
             raise errors.pop()
-        return Ended("died with signal 9 (SIGKILL)", "", False, 0.0, killed=True)
+        return ChildEnd("died with signal 9 (SIGKILL)", "", False, 0.0, killed=True)
 
     monkeypatch.setattr("fairspace.leaderboard_space.jobs.jobs.run_child", broken)
     job, records = Job(handed_in.id, 1), opened.jobs.records

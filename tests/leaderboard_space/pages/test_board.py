@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from fairspace.leaderboard_space.boards.table import Scale, scales_of, strip
+from fairspace.leaderboard_space.boards.table import ColumnScale, scales_of, strip
 from fairspace.leaderboard_space.boards.view import Column
 from fairspace.leaderboard_space.intake import result_draft
 from fairspace.submissions.results.row import Row
@@ -115,7 +115,7 @@ def test_rows_with_a_score_stand_first_and_what_was_submitted_waits_below_them(s
 def test_models_of_different_protocols_share_no_scale() -> None:
     rows = [Row(f"r{n}", "", "", "published", "", _number(n), group=group) for n, group in ((2.0, "a"), (50.0, "b"))]
     scales = scales_of(Column("s", "S"), rows)
-    assert scales == {("", "a"): Scale(0.0, 2.0), ("", "b"): Scale(0.0, 50.0)}
+    assert scales == {("", "a"): ColumnScale(0.0, 2.0), ("", "b"): ColumnScale(0.0, 50.0)}
     marks = [strip(measured("s", 1.0, low=0.5, high=end), scales["", "a"]) for end in (1.5, 3.0)]
     assert [mark.cut for mark in marks if mark] == [False, True]
 
@@ -216,20 +216,20 @@ def test_footnotes_lead_to_the_errata_where_their_column_stands(site: Opened) ->
 
 
 def test_a_scale_reaches_as_far_as_its_numbers_and_tells_them_apart_but_not_to_what_lies_far_out() -> None:
-    def scale(*numbers: float, handed_in: float | None = None, ideal: float | None = None) -> Scale:
+    def scale(*numbers: float, handed_in: float | None = None, ideal: float | None = None) -> ColumnScale:
         rows = [Row(f"p{place}", "", "", "published", "", {}) for place in range(len(numbers))]
         values = {row.entry: number for row, number in zip(rows, numbers, strict=True)}
         if handed_in is not None:
             rows.append(Row("own", "", "", "scored here", "", {}))
             values["own"] = handed_in
-        return Scale.of(values, rows, 0.0, ideal)
+        return ColumnScale.of(values, rows, 0.0, ideal)
 
-    assert scale() == Scale(0.0, 0.0)
-    assert scale(50.0) == Scale(0.0, 50.0)
-    assert scale(50.0, ideal=100.0) == Scale(0.0, 100.0)
+    assert scale() == ColumnScale(0.0, 0.0)
+    assert scale(50.0) == ColumnScale(0.0, 50.0)
+    assert scale(50.0, ideal=100.0) == ColumnScale(0.0, 100.0)
     printed = scale(40.0, 55.0, 60.0, 86.19, 91.18, 100.0)
     assert len({printed.place(number) for number in (86.19, 91.18, 100.0)}) == 3
     forged = scale(40.0, 60.0, handed_in=147_306.0)
-    assert forged == Scale(0.0, 60.0)
+    assert forged == ColumnScale(0.0, 60.0)
     assert (forged.place(147_306.0), forged.holds(147_306.0)) == (100.0, False)
-    assert scale(-2.0, 3.0) == Scale(-2.0, 3.0)
+    assert scale(-2.0, 3.0) == ColumnScale(-2.0, 3.0)

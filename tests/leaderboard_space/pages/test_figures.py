@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fairspace.leaderboard_space.boards.figures import Source, bounds_of
+from fairspace.leaderboard_space.boards.figures import FigureInput, bounds_of
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.pages.figures import FIGURES as EVERY
 from fairspace.leaderboard_space.pages.figures import board_of, draw_figure, find_figure
@@ -178,7 +178,7 @@ def test_a_figure_of_many_models_stays_light_and_says_what_it_leaves_out(drawn: 
         many = tuple(replace(own, entry=f"{i:016x}", rank=i + 1, model=f"{HOSTILE} {i}") for i in range(MANY))
         for (of, figure_name), figure in EVERY.items():
             if of == name and not figure.needs:
-                drawing = figure.draw(Source(state, name, "inaugural", Board((*rows, *many)), (own,)))
+                drawing = figure.draw(FigureInput(state, name, "inaugural", Board((*rows, *many)), (own,)))
                 assert drawing.draw is None or len(drawing.draw(800).document()) < 300_000, figure_name
                 assert len(drawing.table.rows) < 2 * MANY
                 assert drawing.draw is None or "The figure shows" in drawing.note

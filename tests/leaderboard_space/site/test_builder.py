@@ -23,7 +23,7 @@ from fairspace.leaderboard_space.site import builder as building
 from fairspace.leaderboard_space.site.addresses import file_of, path_of
 from fairspace.leaderboard_space.site.builder import END, Builder
 from fairspace.leaderboard_space.site.export import export
-from fairspace.leaderboard_space.web.files import Files
+from fairspace.leaderboard_space.web.files import PublicFiles
 from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import result
@@ -143,7 +143,7 @@ def test_a_row_that_somebody_else_withdrew_is_read_from_no_file(space: Opened, t
     """The web process has read the event, and the builder has not."""
     entry, app = add(space, "Gone elsewhere", user="somebody"), FastAPI()
     builder = Builder(space.space, tmp_path / "kept", SITE, is_eager=True)
-    app.add_middleware(Files, space=space.space, maker=builder)
+    app.add_middleware(PublicFiles, space=space.space, maker=builder)
     with TestClient(app, base_url="http://127.0.0.1") as client:
         assert client.get(f"/model/{BENCHMARK}/{entry}/scores.csv").status_code == 200
         maintaining.withdraw(space.space.state, entry, ADA, "asked")

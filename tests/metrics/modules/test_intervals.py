@@ -23,7 +23,7 @@ from fairspace.metrics.distribution_divergence.formula import distribution_diver
 from fairspace.metrics.fact_or_fair.formula import entropy
 from fairspace.metrics.genres_bias.formula import from_sums
 from fairspace.metrics.representation_disparity.formula import mean_disparity
-from fairspace.metrics.resampling import Counts, Family, Table, estimate, tally
+from fairspace.metrics.resampling import Counts, CountTable, Family, estimate, tally
 from fairspace.metrics.sampling import SAMPLING, interval
 from fairspace.metrics.statistical_parity_difference.formula import rate_gap
 from fairspace.metrics.stereotypical_association.formula import association
@@ -102,7 +102,9 @@ def coverage(name: str, studies: int = 2000, resamples: int = 300) -> tuple[floa
     ends = []
     for _ in range(studies):
         counts = random.multinomial(size, p).ravel()
-        table = Table(sampling.task, "row", strata, {"answers": tally(np.repeat(np.arange(p.size), counts), *p.shape)})
+        table = CountTable(
+            sampling.task, "row", strata, {"answers": tally(np.repeat(np.arange(p.size), counts), *p.shape)}
+        )
         made = estimate(table, [Family([quantity], of)], resamples)
         ends.append(interval(made.value[kind], made.uncertainty.get(kind), quantity, len(strata), 0.95)[0])
     known = np.array([each for each in ends if each is not None])

@@ -23,7 +23,7 @@ from fairspace.submissions.benchmarks.pictures import open_data
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.results.scoring import score_submission
-from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
 from fairspace.submissions.running.asking.parts import parts
 from fairspace.submissions.running.planning import made_parts
 from tests.benchmarks.core_calibration import calibrate_images, calibrate_occupations, root_mean_square
@@ -106,7 +106,7 @@ def test_rows_of_text_share_a_group_whichever_core_of_fact_or_fair_they_answer()
     ],
 )
 def test_a_run_of_a_core_asks_it_and_nothing_else(bench: str, options: dict[str, Any], asks: int) -> None:
-    opened = open_benchmark(Chosen(bench, dataset_revision=CORES[bench], **options))
+    opened = open_benchmark(ChosenPart(bench, dataset_revision=CORES[bench], **options))
     assert (opened.asks, opened.describe()["dataset_revision"]) == (asks, CORES[bench])
     prompts = {
         key: prompt
@@ -117,7 +117,7 @@ def test_a_run_of_a_core_asks_it_and_nothing_else(bench: str, options: dict[str,
         for place in (0, len(part.stimuli) - 1):
             assert all(ask.prompt == prompts[ask.id] for ask in part.read(place).asks)
     made = {"iris": [52 * 8, 60 * 5], "fact_or_fair": [38 * 5, 38 * 5]}.get(bench, [])
-    assert [len(part.positions) for part in made_parts(Chosen(bench, dataset_revision=CORES[bench]))] == made
+    assert [len(part.positions) for part in made_parts(ChosenPart(bench, dataset_revision=CORES[bench]))] == made
 
 
 @pytest.mark.slow

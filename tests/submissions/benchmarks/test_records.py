@@ -16,13 +16,13 @@ from fairspace.builders.errors import BuildError
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.benchmark import CLOSED, Scored, protocol_group
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.benchmarks.task import DECLINE, Ask, Part, Shown, Stimulus, in_form
+from fairspace.submissions.benchmarks.task import DECLINE, Ask, ReadStimulus, Stimulus, TaskStimuli, in_form
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import item_index
 from fairspace.submissions.results.scoring import score_submission
-from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
 from fairspace.submissions.running.asking.parts import parts
 from tests.papers import NAMES
 
@@ -85,7 +85,7 @@ def test_the_authors_own_genres_pairs_are_scored_and_not_asked() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_newest_revision_is_asked(name: str) -> None:
-    assert Chosen(name).revision == benchmark(name).revisions[0]
+    assert ChosenPart(name).revision == benchmark(name).revisions[0]
 
 
 SCORED = Scored({}, "", None, (), {})
@@ -158,8 +158,8 @@ def test_a_prefix_stays_before_the_question() -> None:
 
 
 def test_a_form_changes_prompts_and_nothing_else() -> None:
-    shown = Shown((Ask("t", "a", 0, "one", 0), Ask("t", "b", 1, "two")), (b"image",))
-    part = Part("t", [Stimulus("s", "t", "", 2)], lambda place: shown, 10, 1, 2, {})
+    shown = ReadStimulus((Ask("t", "a", 0, "one", 0), Ask("t", "b", 1, "two")), (b"image",))
+    part = TaskStimuli("t", [Stimulus("s", "t", "", 2)], lambda place: shown, 10, 1, 2, {})
     after = in_form(part, {"t": lambda prompt: (f"t {prompt}", ("a",))}).read(0)
     assert after.images == shown.images
     assert [ask.key for ask in after.asks] == [ask.key for ask in shown.asks]
@@ -178,7 +178,7 @@ def test_an_unknown_form_names_the_near_one() -> None:
 
 def test_a_run_in_a_form_says_so_and_one_in_the_paper_s_does_not() -> None:
     asked = {"tasks": ("language_gender",), "limit": 2, "text_only": True}
-    plain, other = (Chosen("stereotypical_bias", **asked, form=form) for form in ("paper", CLOSED))  # type: ignore[arg-type]
+    plain, other = (ChosenPart("stereotypical_bias", **asked, form=form) for form in ("paper", CLOSED))  # type: ignore[arg-type]
     assert "form" not in plain.generation()
     assert other.generation()["form"] == CLOSED
     opened = [open_benchmark(chosen) for chosen in (plain, other)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fairspace.builders.engine.build import read_manifest
-from fairspace.builders.engine.dataset import Dataset, Manifest
+from fairspace.builders.engine.dataset import BuildManifest, Dataset
 from fairspace.builders.engine.output import alone
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.repository import Repo
@@ -111,9 +111,9 @@ def test_reviewed_images_reach_the_build_and_are_counted(
     refused = tmp_path / "refused.jsonl"
     refused.write_text('{"id": "a/1", "seed": 7}\n{"id": "a/1", "seed": -1}\n', encoding="utf-8")
 
-    def made(dataset: Dataset, target: Path, *, options: dict[str, str], **_: object) -> Manifest:
+    def made(dataset: Dataset, target: Path, *, options: dict[str, str], **_: object) -> BuildManifest:
         rejected = {"refused by a person": 1}
-        return Manifest(dataset.name, "v1", 0, True, {}, options, {}, {}, (), rejected, ())
+        return BuildManifest(dataset.name, "v1", 0, True, {}, options, {}, {}, (), rejected, ())
 
     monkeypatch.setattr("fairspace.builders.engine.build.build", made)
     out = tmp_path / "stereotypical_bias"

@@ -3,15 +3,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, Map, Point, dot_plots, heaped, place_labels
-from fairspace.submissions.drawing.svg import Scale, Svg, cut, span, width_of
+from fairspace.submissions.drawing.dots import Dot, DotLine, DotPlot, Map, Point, dot_plots, heaped, place_labels
+from fairspace.submissions.drawing.svg import Axis, Svg, cut, span, width_of
 
 HOSTILE = "</text><script>alert(1)</script>\u202e\x07 \ud800 & \"'"
 
 
 def test_ticks_are_round_and_within_the_axis() -> None:
-    assert Scale(0, 104, 0, 400).ticks() == [0, 20, 40, 60, 80, 100]
-    assert [text for _, text in Scale(-0.031, 0.02, 0, 300).labels()] == ["−0.02", "0.00", "0.02"]
+    assert Axis(0, 104, 0, 400).ticks() == [0, 20, 40, 60, 80, 100]
+    assert [text for _, text in Axis(-0.031, 0.02, 0, 300).labels()] == ["−0.02", "0.00", "0.02"]
     assert span([3.0, 3.0]) == pytest.approx((2.7, 3.3))
     assert span([0.0, 50.0], zero=True) == pytest.approx((0.0, 53.0))
 
@@ -39,7 +39,7 @@ def test_names_cover_no_point_no_name_and_no_end_of_the_frame() -> None:
 
 def test_a_value_beyond_the_axis_stands_at_its_end_with_its_number() -> None:
     plot = DotPlot(
-        [Line("near", [Dot(40, "near: 40", "40")]), Line("far", [Dot(147306, "far: 147306", "147306")])], (0, 100)
+        [DotLine("near", [Dot(40, "near: 40", "40")]), DotLine("far", [Dot(147306, "far: 147306", "147306")])], (0, 100)
     )
     image = dot_plots(400, "Far", [plot])
     root = ElementTree.fromstring(image.document())

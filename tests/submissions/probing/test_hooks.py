@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.probing.extraction import Taken, pooled, taking
-from fairspace.submissions.probing.recipe import Stage
+from fairspace.submissions.probing.recipe import ProbeStage
 
 
 @dataclass
@@ -49,7 +49,7 @@ def model() -> Iterator[Model]:
 
 
 def take(model: Model, steps: int = 1, **stage: Any) -> Taken:
-    stages = {"intent": Stage(**{"module": "inner", **stage})}
+    stages = {"intent": ProbeStage(**{"module": "inner", **stage})}
     with taking(dict(model.named_modules()), stages, 2, steps=steps) as found:
         model(X)
     return found["intent"]
@@ -73,26 +73,32 @@ def test_each_side_and_pooling_gives_the_vector_that_it_names(
 
 def test_fields_places_maps_and_flat_outputs() -> None:
     output = Output(X, (X + 1, X + 2))
-    assert pooled(output, Stage(module="m", take="last_hidden_state"), 2, "")[0].tolist() == X.mean(1).tolist()
-    assert pooled((X, X + 1), Stage(module="m", take="1"), 2, "")[0].tolist() == (X + 1).mean(1).tolist()
-    assert pooled({"a": X}, Stage(module="m", take="a"), 2, "")[0].tolist() == X.mean(1).tolist()
-    assert pooled(X[:, :, :, None], Stage(module="m", pool="map"), 2, "")[0].tolist() == X.mean(2).tolist()
-    assert pooled(X[0], Stage(module="m", pool="flat"), 1, "")[0].tolist() == [X[0].mean(0).tolist()]
-    assert pooled(X[:, 0], Stage(module="m", pool="vector", rows="first_half"), 1, "")[0].tolist() == X[:1, 0].tolist()
-    assert pooled(X[:, 0], Stage(module="m", pool="vector", rows="second_half"), 1, "")[0].tolist() == X[1:, 0].tolist()
+    assert pooled(output, ProbeStage(module="m", take="last_hidden_state"), 2, "")[0].tolist() == X.mean(1).tolist()
+    assert pooled((X, X + 1), ProbeStage(module="m", take="1"), 2, "")[0].tolist() == (X + 1).mean(1).tolist()
+    assert pooled({"a": X}, ProbeStage(module="m", take="a"), 2, "")[0].tolist() == X.mean(1).tolist()
+    assert pooled(X[:, :, :, None], ProbeStage(module="m", pool="map"), 2, "")[0].tolist() == X.mean(2).tolist()
+    assert pooled(X[0], ProbeStage(module="m", pool="flat"), 1, "")[0].tolist() == [X[0].mean(0).tolist()]
+    assert (
+        pooled(X[:, 0], ProbeStage(module="m", pool="vector", rows="first_half"), 1, "")[0].tolist()
+        == X[:1, 0].tolist()
+    )
+    assert (
+        pooled(X[:, 0], ProbeStage(module="m", pool="vector", rows="second_half"), 1, "")[0].tolist()
+        == X[1:, 0].tolist()
+    )
 
 
 def test_half_precision_is_kept_in_the_model_and_pooled_in_double() -> None:
-    vectors, ratios = pooled(X.to(torch.bfloat16), Stage(module="m"), 2, "")
+    vectors, ratios = pooled(X.to(torch.bfloat16), ProbeStage(module="m"), 2, "")
     assert vectors.dtype == np.float64
     assert ratios == pytest.approx([1, 1])  # two positions lie on a line
-    assert math.isnan(pooled(X[:, :1], Stage(module="m"), 2, "")[1][0])
+    assert math.isnan(pooled(X[:, :1], ProbeStage(module="m"), 2, "")[1][0])
 
 
 def test_the_call_ends_when_every_stage_has_its_steps(model: Model) -> None:
     assert len(take(model, steps=3).vectors) == 3
     assert len(take(model, steps=9).vectors) == 4
-    stages = {"intent": Stage(module="inner")}
+    stages = {"intent": ProbeStage(module="inner")}
     reached = False
     with taking(dict(model.named_modules()), stages, 2):
         model(X)
@@ -101,23 +107,23 @@ def test_the_call_ends_when_every_stage_has_its_steps(model: Model) -> None:
 
 
 def test_hooks_go_when_the_model_fails(model: Model) -> None:
-    with pytest.raises(RuntimeError), taking(dict(model.named_modules()), {"intent": Stage(module="head")}, 2):
+    with pytest.raises(RuntimeError), taking(dict(model.named_modules()), {"intent": ProbeStage(module="head")}, 2):
         model(X[..., :2])
 
 
 @pytest.mark.parametrize(
     ("given", "stage", "said"),
     [
-        (X, Stage(module="m", pool="vector"), "shape \\(2, 2, 3\\) for 2 stimuli"),
-        (X[:1], Stage(module="m"), "shape \\(1, 2, 3\\) for 2 stimuli"),
-        (X[0], Stage(module="m", pool="flat"), "shape"),
-        (X / 0, Stage(module="m"), "not finite"),
-        ("text", Stage(module="m"), "a str without it"),
-        (Output(X, (X, X)), Stage(module="m", take="hidden"), "a tensor 'hidden'"),
-        ((X,), Stage(module="m", take="4"), "a tensor '4'"),
+        (X, ProbeStage(module="m", pool="vector"), "shape \\(2, 2, 3\\) for 2 stimuli"),
+        (X[:1], ProbeStage(module="m"), "shape \\(1, 2, 3\\) for 2 stimuli"),
+        (X[0], ProbeStage(module="m", pool="flat"), "shape"),
+        (X / 0, ProbeStage(module="m"), "not finite"),
+        ("text", ProbeStage(module="m"), "a str without it"),
+        (Output(X, (X, X)), ProbeStage(module="m", take="hidden"), "a tensor 'hidden'"),
+        ((X,), ProbeStage(module="m", take="4"), "a tensor '4'"),
     ],
 )
-def test_what_cannot_be_pooled_is_an_error(given: Any, stage: Stage, said: str) -> None:
+def test_what_cannot_be_pooled_is_an_error(given: Any, stage: ProbeStage, said: str) -> None:
     with pytest.raises(RunError, match=f"MODEL_OUTPUT.*{said}"):
         pooled(given, stage, 2, "stage intent")
 

@@ -15,7 +15,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from fairspace.metrics.representation_similarity_bias.formula import representation_biases
-from fairspace.submissions.probing.extraction import Extractor, Opened, named
+from fairspace.submissions.probing.extraction import Extractor, OpenedModel, named
 from fairspace.submissions.probing.measuring import probe
 from fairspace.submissions.probing.recipe import read_recipe
 from fairspace.submissions.probing.stimuli import make_stimuli
@@ -56,7 +56,7 @@ class Pipe:
         unet(torch.zeros(1, 4, 8, 8), 0, encoder_hidden_states=model.dit(states[:, -4:]))
 
 
-def blip3o(folder: Path) -> Opened:
+def blip3o(folder: Path) -> OpenedModel:
     from transformers import Qwen2VLImageProcessorPil
 
     pipe = Pipe(folder)
@@ -66,10 +66,10 @@ def blip3o(folder: Path) -> Opened:
         tokens = "<image>" * (int(seen["image_grid_thw"].prod()) // 4)
         return {**seen, **pipe.tokenizer(f"{tokens}describe", return_tensors=return_tensors)}
 
-    return Opened(pipe, named(pipe), pipe.tokenizer, look)
+    return OpenedModel(pipe, named(pipe), pipe.tokenizer, look)
 
 
-def by_blip3o_probe(opened: Opened, text: str, image: Any) -> dict[str, Tensor]:
+def by_blip3o_probe(opened: OpenedModel, text: str, image: Any) -> dict[str, Tensor]:
     taken: dict[str, Tensor] = {}
     encoder, unet = opened.model.components.values()
     encoder.model.layers[0].register_forward_pre_hook(lambda _, args: taken.update(vision=args[0].mean(1)))
@@ -108,13 +108,13 @@ class Harmon(nn.Module):
             x = self.mar["decoder_embed"](x_enc + self.proj_out(z_llm)).unflatten(1, (2, 2))
 
 
-def harmon(folder: Path) -> Opened:
+def harmon(folder: Path) -> OpenedModel:
     words, look = tokenizer(), lambda images, return_tensors: {"x": torch.tensor(np.stack(images)) / 255}
     model = Harmon(words)
-    return Opened(model, named(model), words, look)
+    return OpenedModel(model, named(model), words, look)
 
 
-def by_harmon_probe(opened: Opened, text: str, image: Any) -> dict[str, Tensor]:
+def by_harmon_probe(opened: OpenedModel, text: str, image: Any) -> dict[str, Tensor]:
     model, ids = opened.model, opened.tokenizer(text, return_tensors="pt").input_ids
     x_enc, z_llm = model.states(ids, torch.zeros(1, 2, 2, 3))
     _, seen = model.extract_visual_feature(**opened.image_processor([image], return_tensors="pt"))

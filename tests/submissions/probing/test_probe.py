@@ -16,7 +16,7 @@ from PIL import Image
 from fairspace.metrics.association_bias.formula import measure as association
 from fairspace.metrics.representation_similarity_bias.formula import measure as similarity
 from fairspace.submissions.errors import RunError, UsageError
-from fairspace.submissions.probing.extraction import Extractor, Opened, _image, open_model
+from fairspace.submissions.probing.extraction import Extractor, OpenedModel, _image, open_model
 from fairspace.submissions.probing.measuring import dumps, probe
 from fairspace.submissions.probing.recipe import Recipe, make_recipe, read_recipe
 from fairspace.submissions.probing.stimuli import ATTRIBUTES, make_stimuli
@@ -52,13 +52,13 @@ def janus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def opened(janus: Path) -> tuple[Opened, Recipe]:
+def opened(janus: Path) -> tuple[OpenedModel, Recipe]:
     recipe = read_recipe("janus")
     return open_model(str(janus), recipe, "cpu"), recipe
 
 
 @pytest.fixture(scope="module")
-def found(opened: tuple[Opened, Recipe], images: Path) -> dict[str, Any]:
+def found(opened: tuple[OpenedModel, Recipe], images: Path) -> dict[str, Any]:
     return probe(*opened, make_stimuli("doctor, nurse, basketball player", images))
 
 
@@ -94,7 +94,7 @@ def test_qwen_image_is_measured_by_all_but_steps(tmp_path: Path, images: Path) -
 
 
 def test_two_probes_are_the_same_bytes_and_none_leaves_a_hook(
-    opened: tuple[Opened, Recipe], found: dict[str, Any], images: Path
+    opened: tuple[OpenedModel, Recipe], found: dict[str, Any], images: Path
 ) -> None:
     again = probe(*opened, make_stimuli("doctor, nurse, basketball player", images))
     assert dumps(again) == dumps(found)
@@ -102,7 +102,7 @@ def test_two_probes_are_the_same_bytes_and_none_leaves_a_hook(
 
 
 def test_association_is_that_of_the_model_s_own_embedding_table(
-    opened: tuple[Opened, Recipe], found: dict[str, Any]
+    opened: tuple[OpenedModel, Recipe], found: dict[str, Any]
 ) -> None:
     model, tokenizer = opened[0].model, opened[0].tokenizer
     table = model.get_input_embeddings().weight.detach().double().numpy()
@@ -116,7 +116,7 @@ def test_association_is_that_of_the_model_s_own_embedding_table(
 
 
 def test_similarity_is_that_of_what_the_language_model_is_given(
-    opened: tuple[Opened, Recipe], found: dict[str, Any], images: Path
+    opened: tuple[OpenedModel, Recipe], found: dict[str, Any], images: Path
 ) -> None:
     import torch
 
@@ -134,7 +134,7 @@ def test_similarity_is_that_of_what_the_language_model_is_given(
     assert value == pytest.approx(expected["by_occupation"]["doctor"]["value"], abs=1e-6)
 
 
-def test_the_last_step_s_latent_is_what_the_whole_prompt_gives(opened: tuple[Opened, Recipe]) -> None:
+def test_the_last_step_s_latent_is_what_the_whole_prompt_gives(opened: tuple[OpenedModel, Recipe]) -> None:
     import torch
 
     text = "a photo of a doctor"
@@ -227,7 +227,7 @@ def test_a_model_of_the_user_s_own_code_is_probed(tmp_path: Path, janus: Path) -
     assert states == dict.fromkeys(ALL, "not_run") | {"association_bias": "value"}
 
 
-def test_a_call_that_is_no_module_and_no_known_method_is_refused(opened: tuple[Opened, Recipe]) -> None:
+def test_a_call_that_is_no_module_and_no_known_method_is_refused(opened: tuple[OpenedModel, Recipe]) -> None:
     data = {"name": "x", "generate": {"call": "save_pretrained"}, "stages": {"intent": {"module": "model"}}}
     with pytest.raises(RunError, match=r"RECIPE_INVALID at x: generate\.call"):
         Extractor(opened[0], make_recipe(data, "x"))

@@ -6,8 +6,8 @@ import base64
 from collections.abc import Iterator, Sequence
 
 from fairspace.submissions.benchmarks.task import ask_seed
-from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
-from fairspace.submissions.running.asking.journal import Answer, Fate, Key
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
+from fairspace.submissions.running.asking.journal import Fate, JournalEntry, Key
 from tests.served import Fault
 from tests.served.answers import answer, recognise, refusing, unreadable
 from tests.served.faults import Faults
@@ -19,7 +19,7 @@ REFUSED = ("filtered", "refusal", "blocked")
 Expected = dict[Key, tuple[Fate, str | None]]
 
 
-def requests(chosen: Chosen) -> Iterator[tuple[Key, Request]]:
+def requests(chosen: ChosenPart) -> Iterator[tuple[Key, Request]]:
     """Every request of a run as the server must see it: prompt, image to the byte, seed."""
     opened = open_benchmark(chosen)
     for task, places in opened.positions.items():
@@ -31,12 +31,12 @@ def requests(chosen: Chosen) -> Iterator[tuple[Key, Request]]:
                 yield ask.key, _request(ask.prompt, images, seed)
 
 
-def expected(chosen: Chosen, faults: Sequence[Fault] = ()) -> Expected:
+def expected(chosen: ChosenPart, faults: Sequence[Fault] = ()) -> Expected:
     """Key -> fate and text. Faults spoil the first attempt or all."""
     return {key: _fate(request, Faults(tuple(faults))) for key, request in requests(chosen)}
 
 
-def found(answers: Sequence[Answer]) -> Expected:
+def found(answers: Sequence[JournalEntry]) -> Expected:
     """The same, from a journal. AssertionError if a key has two fates."""
     fates: Expected = {answer.key: (answer.fate, answer.response) for answer in answers}
     assert len(fates) == len(answers)

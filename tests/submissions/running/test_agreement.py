@@ -6,8 +6,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from fairspace.submissions.running.rerunning.agreement import Comparison, compare, pairs
-from fairspace.submissions.running.rerunning.draw import Answers, shared_words
+from fairspace.submissions.running.rerunning.agreement import PartAgreement, compare, pairs
+from fairspace.submissions.running.rerunning.draw import TaskAnswers, shared_words
 from fairspace.submissions.running.rerunning.rerun import judged
 
 N = 400
@@ -15,7 +15,7 @@ KEYS = [(f"item {number}", 0) for number in range(N)]
 ALONE = {key: key[0] for key in KEYS}
 
 
-def drawn(choices: int, steady: float, replaced: float, seed: int, stimuli: int = N) -> Comparison:
+def drawn(choices: int, steady: float, replaced: float, seed: int, stimuli: int = N) -> PartAgreement:
     """A model that gives each item's usual answer with a probability; a share of its answers is replaced."""
     random = np.random.default_rng(seed)
     usual = random.integers(0, choices, N)
@@ -26,7 +26,7 @@ def drawn(choices: int, steady: float, replaced: float, seed: int, stimuli: int 
     handed_in = np.where(random.random(N) < replaced, random.integers(0, choices, N), said())
     stimulus_of = {key: f"stimulus {number % stimuli}" for number, key in enumerate(KEYS)}
     answers = [
-        Answers({key: str(word) for key, word in zip(KEYS, words, strict=True)}, words=False)
+        TaskAnswers({key: str(word) for key, word in zip(KEYS, words, strict=True)}, words=False)
         for words in (handed_in, said(), said())
     ]
     compared = pairs(answers[0], answers[1], answers[2], stimulus_of)
@@ -75,8 +75,8 @@ def test_stories_are_alike_by_the_words_that_they_share() -> None:
     assert shared_words("", "") == 1
 
 
-def one(words: Callable[[int], str]) -> Answers:
-    return Answers({key: words(number) for number, key in enumerate(KEYS)}, words=False)
+def one(words: Callable[[int], str]) -> TaskAnswers:
+    return TaskAnswers({key: words(number) for number, key in enumerate(KEYS)}, words=False)
 
 
 def test_a_model_that_always_says_the_same_cannot_be_told_from_its_copy() -> None:

@@ -13,7 +13,7 @@ from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Tool
 from fairspace.submissions.results.scoring import score_submission
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.evaluating import evaluate
 from fairspace.submissions.running.judging.judging import as_the_authors
@@ -47,10 +47,10 @@ def test_a_run_as_the_authors_states_their_settings(name: str, tmp_path: Path) -
 
 
 def test_settings_other_than_the_authors_are_refused(tmp_path: Path) -> None:
-    chosen = Chosen("fact_or_fair", tasks=("llm_objective",), limit=1, as_authors=True)
+    chosen = ChosenPart("fact_or_fair", tasks=("llm_objective",), limit=1, as_authors=True)
     for model, form in ((ModelSettings("python/f", temperature=1), PAPER), (ModelSettings("python/f"), "json")):
         with pytest.raises(UsageError, match="--as-authors sets temperature"):
-            evaluate(Chosen(**{**vars(chosen), "form": form}), model, tmp_path)
+            evaluate(ChosenPart(**{**vars(chosen), "form": form}), model, tmp_path)
     with pytest.raises(UsageError, match="--as-authors is for a benchmark with a judge"):
         as_the_authors(benchmark("iris"), ModelSettings("python/f"))
     with pytest.raises(UsageError, match="--as-authors sets temperature"):

@@ -8,11 +8,11 @@ from safetensors.numpy import save_file
 
 from fairspace.submissions.running import estimating
 from fairspace.submissions.running.estimating import CORES, GPU, Size, estimate, hosted, local, size_of
-from fairspace.submissions.running.planning import Line
+from fairspace.submissions.running.planning import PlanLine
 
 SEVEN = Size(7e9, 7e9, 14e9)
-ANSWERS = Line("t", "m", False, 1_000, 1_000, 1_000, 1_000, input=100_000.0, output=8_000.0)
-IMAGES = Line("t", "m", True, 100, 100, 100, 100)
+ANSWERS = PlanLine("t", "m", False, 1_000, 1_000, 1_000, 1_000, input=100_000.0, output=8_000.0)
+IMAGES = PlanLine("t", "m", True, 100, 100, 100, 100)
 
 
 def weights(folder: Path, config: str, sizes: dict[str, int], name: str = "config.json") -> str:
@@ -64,7 +64,7 @@ def test_times_by_hand() -> None:
     ],
 )  # fmt: skip
 def test_an_estimate_in_words(
-    named: str, size: Size | None, line: Line, said: str, monkeypatch: pytest.MonkeyPatch
+    named: str, size: Size | None, line: PlanLine, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(estimating, "size_of", lambda name: size)
     assert said in estimate(named, [line])

@@ -13,7 +13,7 @@ import pytest
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.submissions.running.estimating import CORES, GPU, Size, local
-from fairspace.submissions.running.planning import Line
+from fairspace.submissions.running.planning import PlanLine
 from tests.builders.models import tiny
 from tests.served import Served
 from tests.submissions.probing.tiny_models import janus
@@ -97,8 +97,8 @@ def test_every_command_of_a_page_works(
 
 
 def test_the_times_of_the_pages_are_those_of_the_plan() -> None:
-    asked = Line("t", "m", False, 0, 0, 6596, 0, input=5.27e6, output=70_820.0)
-    made = Line("t", "g", True, 0, 0, 716, 0)
+    asked = PlanLine("t", "m", False, 0, 0, 6596, 0, input=5.27e6, output=70_820.0)
+    made = PlanLine("t", "g", True, 0, 0, 716, 0)
     small, large = Size(7.4e9, 7.4e9, 14.8e9, "janus"), Size(28.9e9, 20.4e9, 57.7e9)
     minutes = [local(asked, small, GPU) / 60, local(made, small, GPU) / 60]
     assert minutes == pytest.approx([15, 27], abs=0.6)

@@ -14,7 +14,7 @@ from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import score_submission
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.logs.importing import import_inspect
 from fairspace.submissions.running.run import run as run_benchmark
@@ -23,7 +23,7 @@ from tests.served.faults import Fault
 from tests.served.running import Served
 
 BENCH, TASK = "stereotypical_bias", "language_gender"
-CHOSEN = Chosen(BENCH, tasks=(TASK,), limit=3, seed=1, text_only=True, form=CLOSED)
+CHOSEN = ChosenPart(BENCH, tasks=(TASK,), limit=3, seed=1, text_only=True, form=CLOSED)
 
 
 @pytest.mark.slow  # runs through Inspect, which takes seconds to import

@@ -17,11 +17,11 @@ from fairspace.submissions.commands import main as cli
 from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.format.writing import write_submission
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.judging.judging import judge
-from fairspace.submissions.running.rerunning.agreement import Agreement, Comparison
-from fairspace.submissions.running.rerunning.rerun import Outcome, judge_again, proof_of
+from fairspace.submissions.running.rerunning.agreement import Agreement, PartAgreement
+from fairspace.submissions.running.rerunning.rerun import Verification, judge_again, proof_of
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings
 from tests.served.environment import served  # noqa: F401, a fixture
@@ -30,14 +30,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("served")]  # Inspect ta
 MODEL = "openai-api/served/served-text"
 JUDGE = ModelSettings("openai-api/served/served-judge", connections=8)
 ANALYSES = "narrative_analysis"
-ALIKE = Comparison(Agreement(9, 1.0, 0.7, 1.0, 1.0, 0.5, 0.0, 0.0, 0.1))
+ALIKE = PartAgreement(Agreement(9, 1.0, 0.7, 1.0, 1.0, 0.5, 0.0, 0.0, 0.1))
 PARTS = {"profile_female", "profile_male", *(f"{ANALYSES}/{part}" for part in ("status", "main", "stereoscopic"))}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, served: None) -> Path:  # noqa: F811
     path = tmp_path_factory.mktemp("judged") / "mine"
-    chosen = Chosen("genres", tasks=("narrative",), limit=40, seed=3, text_only=True)
+    chosen = ChosenPart("genres", tasks=("narrative",), limit=40, seed=3, text_only=True)
     run(RunSettings(chosen, path, model=ModelSettings(MODEL, connections=8)))
     judge(path, [JUDGE], seed=5)
     return path
@@ -60,9 +60,9 @@ def with_replaced(submission: Submission, share: float, out: Path) -> Submission
     return read_submission(write_submission(out, submission.meta, {**submission.tables, "judgements": judgements}))
 
 
-def agreed(submission: Submission) -> Outcome:
+def agreed(submission: Submission) -> Verification:
     proof = proof_of(submission)
-    return Outcome("agrees", (), submission.digest, ALIKE, "", "m", {}, "", (), proof)
+    return Verification("agrees", (), submission.digest, ALIKE, "", "m", {}, "", (), proof)
 
 
 def test_a_judge_that_is_asked_again_agrees_with_its_own_judgements(mine: Submission, tmp_path: Path) -> None:

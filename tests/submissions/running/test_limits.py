@@ -9,7 +9,7 @@ import pytest
 
 import fairspace as fs
 from fairspace.submissions.benchmarks.task import choose
-from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
 from fairspace.submissions.running.planning import made_parts
 from fairspace.submissions.running.run import too_few
 from fairspace.submissions.show.headline import opening
@@ -23,7 +23,7 @@ SMALLEST = {"fact_or_fair": ("llm_fairness", 16), "stereotypical_bias": ("gender
 
 def opened(name: str, **more: Any) -> Any:
     revision = CORES.get(name, {}).get("revision", "v1-core")
-    return open_benchmark(Chosen(name, text_only=name != "fact_or_fair", dataset_revision=revision, **more))
+    return open_benchmark(ChosenPart(name, text_only=name != "fact_or_fair", dataset_revision=revision, **more))
 
 
 def even(prompt: str) -> str:
@@ -47,7 +47,7 @@ def test_a_larger_limit_extends_a_smaller_one_and_units_are_whole(name: str, str
 
 
 def test_images_of_highest_and_lowest_are_made_together() -> None:
-    for part in made_parts(Chosen("fact_or_fair", limit=130, stratified=True)):
+    for part in made_parts(ChosenPart("fact_or_fair", limit=130, stratified=True)):
         topics = [part.stimuli[place].stratum.split("/")[1:3] for place in part.positions]
         assert {slug for slug, level in topics if level == "highest"} == {slug for slug, _ in topics}
         assert sum(level == "lowest" for _, level in topics) == len(topics) / 2 > 0

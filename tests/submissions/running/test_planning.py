@@ -8,16 +8,16 @@ import pytest
 
 from fairspace.builders.genres import plan as genres
 from fairspace.builders.genres import plan as single
-from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus
+from fairspace.submissions.benchmarks.task import Ask, ReadStimulus, Stimulus, TaskStimuli
 from fairspace.submissions.errors import RunError
-from fairspace.submissions.running.asking.inspect_task import Chosen, Opened, open_benchmark, unstated_meta
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, OpenedBenchmark, open_benchmark, unstated_meta
 from fairspace.submissions.running.asking.prices import Price, Prices
 from fairspace.submissions.running.planning import FRAME, IMAGE_TOKENS, JUDGED, made_parts, plan, smallest_difference
 from fairspace.submissions.running.run import limit_note
 from tests.submissions.running.data.factory import write
 
 PRICES = Prices("prices.json", {"m": Price(2.0, 10.0, None), "g": Price(None, None, 0.04)})
-TEN = Chosen("genres", text_only=True, limit=10)
+TEN = ChosenPart("genres", text_only=True, limit=10)
 
 
 def test_genres_by_hand() -> None:
@@ -60,11 +60,11 @@ def test_a_bound_of_answers_holds_for_the_usual_ones_too() -> None:
 
 
 def test_a_picture_counts_with_every_request_that_it_goes_with() -> None:
-    def read(place: int) -> Shown:
-        return Shown(tuple(Ask("t", f"{place}/{n}", 0, "x" * 40, 0) for n in range(20)), (b"an image",))
+    def read(place: int) -> ReadStimulus:
+        return ReadStimulus(tuple(Ask("t", f"{place}/{n}", 0, "x" * 40, 0) for n in range(20)), (b"an image",))
 
-    part = Part("t", [Stimulus(str(place), "t", "", 20) for place in range(2)], read, 100, 10, 40)
-    opened = Opened(Chosen("iris"), {"t": part}, {"t": [0, 1]})
+    part = TaskStimuli("t", [Stimulus(str(place), "t", "", 20) for place in range(2)], read, 100, 10, 40)
+    opened = OpenedBenchmark(ChosenPart("iris"), {"t": part}, {"t": [0, 1]})
     assert plan(opened, "m")[0].input == 40 * (40 / 4 + FRAME + IMAGE_TOKENS)
     nothing = replace(opened, positions={"t": []})
     assert plan(nothing, "m")[0].input == 0
@@ -72,9 +72,9 @@ def test_a_picture_counts_with_every_request_that_it_goes_with() -> None:
 
 @pytest.mark.parametrize("name", ["iris", "fact_or_fair"])
 def test_made_images_are_counted_as_the_papers_have_them(name: str) -> None:
-    chosen = Chosen(name)
+    chosen = ChosenPart(name)
     parts = made_parts(chosen)
-    lines = plan(Opened(chosen, {}, {}), "", image_model="g", prices=PRICES, image_parts=parts)
+    lines = plan(OpenedBenchmark(chosen, {}, {}), "", image_model="g", prices=PRICES, image_parts=parts)
     wanted = {
         "iris": {"generation_neutral": (52, 8320), "generation_steer": (60, 6000)},
         "fact_or_fair": {"t2i_objective": (38, 760), "t2i_subjective": (114, 2280), "t2i_subjective_paper": (38, 760)},
@@ -86,12 +86,12 @@ def test_made_images_are_counted_as_the_papers_have_them(name: str) -> None:
 
 
 def test_labels_by_a_model_that_sees_are_requests_to_it() -> None:
-    chosen = Chosen("fact_or_fair", tasks=("t2i_objective",))
+    chosen = ChosenPart("fact_or_fair", tasks=("t2i_objective",))
     asked: Any = {"image_parts": made_parts(chosen), "image_model": "g", "prices": PRICES}
-    made, labels = plan(Opened(chosen, {}, {}), "", labeller="vlm:m?attributes=race", **asked)
+    made, labels = plan(OpenedBenchmark(chosen, {}, {}), "", labeller="vlm:m?attributes=race", **asked)
     assert (labels.task, labels.model, labels.requests, made.requests) == ("labels", "m", 760, 760)
     assert labels.cost == pytest.approx(760 * ((IMAGE_TOKENS + 150) * 2 + 25 * 10) / 1e6)
-    assert len(plan(Opened(chosen, {}, {}), "", labeller="clip", **asked)) == 1
+    assert len(plan(OpenedBenchmark(chosen, {}, {}), "", labeller="clip", **asked)) == 1
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_labels_by_a_model_that_sees_are_requests_to_it() -> None:
 )
 def test_whole_benchmarks_with_images(name: str, requests: int, tmp_path: Path) -> None:
     write(tmp_path, name)
-    opened = open_benchmark(Chosen(name, str(tmp_path)))
+    opened = open_benchmark(ChosenPart(name, str(tmp_path)))
     lines = [line for line in plan(opened, "m") if line.task != "judgements"]
     assert sum(line.requests for line in lines) == requests == opened.asks
     assert all(line.requests == line.of_requests for line in lines)
@@ -126,12 +126,12 @@ def test_the_smallest_difference_by_hand() -> None:
 
 
 def test_a_limited_run_is_marked_as_shown_and_not_ranked() -> None:
-    note = limit_note(open_benchmark(Chosen("fact_or_fair", limit=50)))
+    note = limit_note(open_benchmark(ChosenPart("fact_or_fair", limit=50)))
     assert note.startswith("A part of the benchmark, not ranked: limited to 50 stimuli a task. llm_objective: ")
     assert "llm_subjective: 48 of 1,824 stimuli, 1,200 of 45,600 requests of the benchmark (2.6%)" in note
     assert "ranks from" not in note
-    assert "a limit of 5 is too few for a fairness" in limit_note(open_benchmark(Chosen("fact_or_fair", limit=5)))
-    assert limit_note(open_benchmark(Chosen("fact_or_fair"))) == ""
+    assert "a limit of 5 is too few for a fairness" in limit_note(open_benchmark(ChosenPart("fact_or_fair", limit=5)))
+    assert limit_note(open_benchmark(ChosenPart("fact_or_fair"))) == ""
 
 
 def test_a_run_that_is_nearly_whole_is_not_ranked_if_it_was_limited(tmp_path: Path) -> None:
@@ -139,19 +139,19 @@ def test_a_run_that_is_nearly_whole_is_not_ranked_if_it_was_limited(tmp_path: Pa
     assert note.startswith("A part of the benchmark, not ranked: limited to 1,400 stimuli a task. narrative: ")
     assert "which this reaches" not in note
     write(tmp_path, "genres", without=[pair.id for pair in genres.pair_list()[:40]])
-    note = limit_note(open_benchmark(Chosen("genres", str(tmp_path))))
+    note = limit_note(open_benchmark(ChosenPart("genres", str(tmp_path))))
     assert "which this reaches; but all that is missing counts at its worst" in note
 
 
 def test_data_that_lack_images_are_told_from_a_limit(tmp_path: Path) -> None:
     write(tmp_path, "genres", without=[pair.id for pair in genres.pair_list()[:1000]])
-    note = limit_note(open_benchmark(Chosen("genres", str(tmp_path))))
+    note = limit_note(open_benchmark(ChosenPart("genres", str(tmp_path))))
     assert note.startswith("The data lack a part of the benchmark.")
     assert "440 of 1,440 requests of the benchmark (30.6%)" in note
 
 
 def test_a_sample_of_the_data_is_told_and_marked() -> None:
-    opened = replace(open_benchmark(Chosen("genres", text_only=True)), sample=True)
+    opened = replace(open_benchmark(ChosenPart("genres", text_only=True)), sample=True)
     assert limit_note(opened) == "The data are a small sample: the run is shown, not ranked."
     assert opened.marks == {"text_only": True, "sample_data": True}
     assert opened.describe()["sample_data"] is True

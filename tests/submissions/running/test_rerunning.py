@@ -11,7 +11,7 @@ from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.commands.verify_submission import show_verification
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.writing import write_submission
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.rerunning.rerun import SEED, Means, rerun
 from fairspace.submissions.running.run import run
@@ -29,7 +29,7 @@ TASK = "llm_subjective"
 @pytest.fixture(scope="module")
 def mine(tmp_path_factory: pytest.TempPathFactory, served: None) -> Path:  # noqa: F811
     out = tmp_path_factory.mktemp("run") / "mine"
-    run(RunSettings(Chosen("fact_or_fair", tasks=(TASK,), limit=60, seed=3), out, model=MODEL))
+    run(RunSettings(ChosenPart("fact_or_fair", tasks=(TASK,), limit=60, seed=3), out, model=MODEL))
     return out
 
 

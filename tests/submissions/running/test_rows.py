@@ -13,10 +13,10 @@ import pytest
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.names import HUB, taken_names
 from fairspace.submissions.running import rows
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.estimating import GPU, Size, local
 from fairspace.submissions.running.evaluating import open_all
-from fairspace.submissions.running.planning import Line, made_parts, plan
+from fairspace.submissions.running.planning import PlanLine, made_parts, plan
 from tests.submissions.running.local import tiny_models
 
 KINDS, MODELS = rows.LIST["kinds"], rows.LIST["models"]
@@ -28,8 +28,8 @@ def test_the_list_has_twenty_open_models_with_stated_estimates() -> None:
         assert HUB.fullmatch(name)
         assert not taken_names(name, "not stated")
         asked, size = KINDS[about["kind"]], about["parameters"] * 1e9
-        lines = [Line("", "x", False, 0, 0, asked["requests"], 0, asked["input"], asked["output"])]
-        lines += [Line("", "x", True, 0, 0, asked["images"], 0)] if asked["images"] else []
+        lines = [PlanLine("", "x", False, 0, 0, asked["requests"], 0, asked["input"], asked["output"])]
+        lines += [PlanLine("", "x", True, 0, 0, asked["images"], 0)] if asked["images"] else []
         kind = "" if "denoiser" in about else "janus"
         of = Size(size, about.get("denoiser", 0) * 1e9 or size, 2 * size, kind)
         seconds = sum(local(line, of, GPU, f"?steps={about.get('steps', '')}") for line in lines)
@@ -41,7 +41,7 @@ def test_each_kind_has_cores_that_exist_and_their_requests() -> None:
     for kind, about in KINDS.items():
         cores = {core: core.split("@") for core in (*about["answers"], *about["makes"])}
         assert all(revision in benchmark(name).revisions for name, revision in cores.values())
-        made = [made_parts(Chosen(cores[core][0], dataset_revision=cores[core][1])) for core in about["makes"]]
+        made = [made_parts(ChosenPart(cores[core][0], dataset_revision=cores[core][1])) for core in about["makes"]]
         assert sum(len(part.positions) for parts in made for part in parts) == about["images"], kind
     lines = [line for opened in open_all(core=True) for line in plan(opened, "x") if line.model]
     language = KINDS["language model"]

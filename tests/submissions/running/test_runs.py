@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairspace.submissions.checking.submission import check_submission
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.values import Value
 from tests.served import WAYS, Fault, Served
 from tests.served.faults import Way
@@ -51,16 +51,16 @@ def ran(
     commands: Commands,
     served: Served,
     tmp_path_factory: pytest.TempPathFactory,
-) -> tuple[Chosen, Path]:
+) -> tuple[ChosenPart, Path]:
     benchmark = request.param
     out = tmp_path_factory.mktemp(benchmark) / "mine"
     limit = LIMITS[benchmark]
     served.requests(reset=True)
     commands.run("run", "--benchmark", benchmark, "--data", data, "--limit", limit, "--out", out, *ASKED)
-    return Chosen(benchmark, str(data), (), limit, True, 3), out
+    return ChosenPart(benchmark, str(data), (), limit, True, 3), out
 
 
-def test_every_item_has_exactly_one_fate(ran: tuple[Chosen, Path]) -> None:
+def test_every_item_has_exactly_one_fate(ran: tuple[ChosenPart, Path]) -> None:
     chosen, out = ran
     fates = expected(chosen, FAULTS)
     assert found(journaled(out.with_name("mine.run") / "journal.sqlite")) == fates
@@ -99,7 +99,7 @@ def assert_reported(file: Path, out: Path, commands: Commands) -> None:
 
 @pytest.mark.parametrize("ran", ["fact_or_fair"], indirect=True)
 def test_plain_inspect_gives_the_same_submission(
-    ran: tuple[Chosen, Path], commands: Commands, served: Served, tmp_path: Path
+    ran: tuple[ChosenPart, Path], commands: Commands, served: Served, tmp_path: Path
 ) -> None:
     _, out = ran
     served.requests(reset=True)

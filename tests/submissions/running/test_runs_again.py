@@ -14,13 +14,13 @@ from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.manifest import Scalar, Stage, now
 from fairspace.submissions.running.asking import answering
-from fairspace.submissions.running.asking.answering import Answered
+from fairspace.submissions.running.asking.answering import AnsweredRun
 from fairspace.submissions.running.asking.asking import Spent, answer_of, reason_of
-from fairspace.submissions.running.asking.inspect_task import Chosen
-from fairspace.submissions.running.asking.journal import Answer, Journal
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
+from fairspace.submissions.running.asking.journal import Journal, JournalEntry
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.run import Outcome, run
-from fairspace.submissions.running.settings import About, RunSettings
+from fairspace.submissions.running.run import RunOutcome, run
+from fairspace.submissions.running.settings import ModelFacts, RunSettings
 from tests.submissions.running.run_factory import journaled
 
 OWN = """
@@ -51,11 +51,11 @@ class Mine:
         log = self.file.with_suffix(".log")
         return len(log.read_text()) if log.exists() else 0
 
-    def run(self, benchmark: str = "fact_or_fair", limit: int | None = 1, **given: Any) -> Outcome:
+    def run(self, benchmark: str = "fact_or_fair", limit: int | None = 1, **given: Any) -> RunOutcome:
         stratified = given.pop("stratified", False)
         model = ModelSettings(f"python/{self.file}:answer", connections=given.pop("connections", 4))
         tasks = ("llm_subjective",) if benchmark == "fact_or_fair" else ()
-        chosen = Chosen(benchmark, "", tasks, limit, stratified, text_only=benchmark == "genres")
+        chosen = ChosenPart(benchmark, "", tasks, limit, stratified, text_only=benchmark == "genres")
         return run(RunSettings(chosen, self.out, **{"model": model, **given}))
 
 
@@ -105,7 +105,7 @@ def test_answers_and_images_that_are_there_are_not_left_out(mine: Mine) -> None:
     mine.run()
     work = mine.out.with_name("out.run")
     with pytest.raises(UsageError, match="holds a model's answers: name --model too"):
-        run(RunSettings(Chosen("iris"), mine.out, images="python:x:y"))
+        run(RunSettings(ChosenPart("iris"), mine.out, images="python:x:y"))
     (work / "images").mkdir()
     with pytest.raises(UsageError, match="holds a model's images: name --images too"):
         mine.run()
@@ -152,7 +152,7 @@ def test_an_answer_to_another_prompt_is_not_taken(mine: Mine) -> None:
     first = journaled(file)[0]
     assert len(first.prompt_hash) == 16
     with Journal(file) as journal:
-        journal.put(Answer(**{**vars(first), "prompt_hash": "0" * 16}))
+        journal.put(JournalEntry(**{**vars(first), "prompt_hash": "0" * 16}))
     with pytest.raises(RunError, match=r"RUN_OTHER.*the prompt of .* has changed"):
         mine.run()
 
@@ -189,7 +189,7 @@ def test_a_reason_that_no_file_can_hold_is_kept_as_far_as_it_can_be(text: str, t
         journal.put(refused)
         assert journal.get(ask.key) == refused
         assert refused.reason.startswith(text[:5])
-        journal.put(Answer(*ask.key, "failed", None, reason_of(ValueError(text))))
+        journal.put(JournalEntry(*ask.key, "failed", None, reason_of(ValueError(text))))
 
 
 def test_only_what_a_manifest_may_show_is_shown() -> None:
@@ -213,11 +213,11 @@ def test_only_what_a_manifest_may_show_is_shown() -> None:
 
 def test_what_cannot_stand_in_a_submission_is_refused_before_anything_is_asked(mine: Mine) -> None:
     with pytest.raises(UsageError, match=r"licence is 'two\\nlines'\. Expected: one line"):
-        mine.run(about=About(licence="two\nlines"))
+        mine.run(about=ModelFacts(licence="two\nlines"))
     with pytest.raises(UsageError, match=r"parameters is -1\. Expected: greater than"):
-        mine.run(about=About(parameters=-1))
+        mine.run(about=ModelFacts(parameters=-1))
     with pytest.raises(UsageError, match=r"architecture is 'difusion'\. Expected: 'autoregressive', 'diffusion'"):
-        mine.run(about=About(architecture="difusion"))
+        mine.run(about=ModelFacts(architecture="difusion"))
     assert mine.calls == 0
 
 
@@ -225,7 +225,7 @@ def test_what_cannot_stand_in_a_submission_is_refused_before_anything_is_asked(m
 def test_only_a_disk_is_told_as_a_disk(
     number: int, kind: type[Exception], mine: Mine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object, **__: object) -> Answered:
+    def broken(*_: object, **__: object) -> AnsweredRun:
         raise OSError(number, "so it is")
 
     monkeypatch.setattr("fairspace.submissions.running.asking.answering.answer", broken)

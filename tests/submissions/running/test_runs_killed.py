@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairspace.submissions.checking.submission import check_submission
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.journal import Key
 from tests.served import Fault, Served
 from tests.submissions.running.run_expected import expected, found, requests
@@ -52,7 +52,7 @@ def points(kills: int, total: int) -> list[int]:
 class Asked:
     """Requests to the server before a kill whose fate was in the journal."""
 
-    def __init__(self, chosen: Chosen, journal: Path, served: Served) -> None:
+    def __init__(self, chosen: ChosenPart, journal: Path, served: Served) -> None:
         self.keys: dict[Key, str] = {key: request.key for key, request in requests(chosen)}
         self.journal, self.served = journal, served
         self.before: dict[str, int] = {}
@@ -89,7 +89,7 @@ def test_a_run_that_was_killed_ends_as_the_unbroken_one(
     served.requests(reset=True)
     commands.run(*words, "--out", tmp_path / "unbroken")
     total = served.requests(reset=True).total
-    chosen = Chosen(benchmark, str(data), (), limit, True, 5)
+    chosen = ChosenPart(benchmark, str(data), (), limit, True, 5)
     asked = Asked(chosen, tmp_path / "killed.run" / "journal.sqlite", served)
     for point in points(kills, total):
         command = commands.start(*words, "--out", tmp_path / "killed")

@@ -9,14 +9,14 @@ from fairspace.submissions.benchmarks.genres.parse.judge import row_readings
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
 from fairspace.submissions.checking.submission import check_submission, read_submission
 from fairspace.submissions.results.scoring import score_submission
-from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.judging.judging import judge
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings
 from tests.served.environment import served  # noqa: F401, a fixture
 
-CHOSEN = Chosen("genres", tasks=("narrative", "narrative_single"), limit=3, text_only=True)
+CHOSEN = ChosenPart("genres", tasks=("narrative", "narrative_single"), limit=3, text_only=True)
 
 
 @pytest.mark.slow  # a run and a judge through Inspect, which takes seconds to import
@@ -55,5 +55,5 @@ def test_a_run_with_stories_of_one_is_judged_and_scored(tmp_path: Path, monkeypa
 
 
 def test_a_run_of_no_tasks_in_particular_leaves_the_optional_one_out() -> None:
-    opened = open_benchmark(Chosen("genres", limit=3, text_only=True))
+    opened = open_benchmark(ChosenPart("genres", limit=3, text_only=True))
     assert list(opened.parts) == ["narrative"]

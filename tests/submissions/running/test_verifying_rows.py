@@ -14,7 +14,7 @@ from fairspace.leaderboard_space.web.tokens import Tokens
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.commands import main as cli
 from fairspace.submissions.commands.space_client import TOKEN
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.rerunning.rerun import Means, rerun
 from fairspace.submissions.running.run import run
@@ -45,7 +45,7 @@ def handed_in(space: Running, file: Path) -> str:
 def test_a_row_is_verified_on_a_space_by_its_model_and_signed_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chosen = Chosen("fact_or_fair", tasks=("llm_subjective",), limit=40, seed=3)
+    chosen = ChosenPart("fact_or_fair", tasks=("llm_subjective",), limit=40, seed=3)
     run(RunSettings(chosen, tmp_path / "mine", model=ModelSettings(MODEL, connections=8)))
     mine = Path(shutil.make_archive(str(tmp_path / "mine"), "zip", tmp_path / "mine"))
     with running(tmp_path / "space", resamples="100") as space:
@@ -68,7 +68,7 @@ def test_a_row_is_verified_on_a_space_by_its_model_and_signed_there(
 
 
 def test_images_are_made_and_labelled_again_by_the_models_that_are_named(tmp_path: Path) -> None:
-    chosen = Chosen("fact_or_fair", tasks=("t2i_objective",), limit=40, seed=3)
+    chosen = ChosenPart("fact_or_fair", tasks=("t2i_objective",), limit=40, seed=3)
     paint, ares = f"python:{FILE}:paint", str(random_ares())
     run(RunSettings(chosen, tmp_path / "mine", images=paint, ares=ares, device="cpu"))
     submission = read_submission(tmp_path / "mine")

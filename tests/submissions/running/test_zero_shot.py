@@ -100,13 +100,13 @@ def test_a_model_that_is_collected_while_another_loop_runs_closes_its_own(eyes: 
 
 
 def test_a_detector_finds_the_faces_that_a_general_model_labels(eyes: str, tmp_path: Path) -> None:
-    from fairspace.ares.faces_ares import Box
+    from fairspace.ares.faces_ares import FaceBox
 
     class Halves:
         name = "halves"
 
-        def detect(self, images: Any) -> list[list[Box]]:
-            return [[Box(0, 0, 32, 32), Box(32, 0, 48, 32)] for _ in images]
+        def detect(self, images: Any) -> list[list[FaceBox]]:
+            return [[FaceBox(0, 0, 32, 32), FaceBox(32, 0, 48, 32)] for _ in images]
 
     (tmp_path / "two").mkdir()
     image = Image.new("RGB", (80, 32), "#ff0000")

@@ -9,7 +9,7 @@ from inspect_ai.scorer import SampleScore, Score, ci
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, truth, with_attribute
 from fairspace.metrics.columns import Floats, Integers
-from fairspace.metrics.resampling import Counts, Family, Quantity, Sample, Table, draw, each, tally, uncertainties
+from fairspace.metrics.resampling import Counts, CountTable, Family, Quantity, Sample, draw, each, tally, uncertainties
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import Context, Grid, independent_answers
 
 CLUSTERS, EACH = 60, 5
@@ -24,7 +24,7 @@ def answers() -> tuple[Floats, Integers]:
 
 def mean_of(values: Floats, clusters: Integers) -> Sample:
     blocks = {"right": tally(np.zeros_like(clusters), weights=values, cluster=clusters), "all": each(CLUSTERS)}
-    table = Table("oracle", "cluster", np.zeros(CLUSTERS, np.int64), blocks)
+    table = CountTable("oracle", "cluster", np.zeros(CLUSTERS, np.int64), blocks)
     return table, [Family([Quantity("share", "normal")], share)]
 
 

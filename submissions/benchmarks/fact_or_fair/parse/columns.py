@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairspace.builders.fact_or_fair import plan
-from fairspace.builders.fact_or_fair.plan import EVERY_NAME, LETTERS, Draws, draws, ids
+from fairspace.builders.fact_or_fair.plan import EVERY_NAME, LETTERS, SubjectiveDraws, draws, ids
 from fairspace.builders.fact_or_fair.statistics import GROUPS, STATISTICS
 from fairspace.submissions.answers.reading import (
     Compared,
@@ -86,7 +86,7 @@ def subjective_rows(submission: Submission) -> tuple[NDArray[np.int64], Readings
     return place, subjective_readings(rows["response"], place, draws(submission.meta.dataset_revision))
 
 
-def subjective_readings(responses: pa.ChunkedArray, rows: NDArray[np.int64], drawn: Draws) -> Readings[int]:
+def subjective_readings(responses: pa.ChunkedArray, rows: NDArray[np.int64], drawn: SubjectiveDraws) -> Readings[int]:
     """Letters that subjective answers choose; `rows`, (n), are the queries of the `responses`, (n)."""
     keys = [
         row if text is not None and needs_profiles(text) else _ANY
@@ -99,7 +99,7 @@ def subjective_readings(responses: pa.ChunkedArray, rows: NDArray[np.int64], dra
     return read_column(responses, keys, read)
 
 
-def profiles_of(drawn: Draws, row: int) -> Sequence[Profile]:
+def profiles_of(drawn: SubjectiveDraws, row: int) -> Sequence[Profile]:
     """The four profiles of a query."""
     columns = (drawn.name[row], drawn.age[row], drawn.gender[row], drawn.race[row])
     genders, races = GROUPS["gender"], GROUPS["race"]

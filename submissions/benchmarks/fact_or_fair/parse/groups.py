@@ -45,7 +45,7 @@ PEOPLE = (
 
 
 @dataclass(frozen=True)
-class Mention:
+class OptionMention:
     """Options at one place of a text: one, a list, or a letter and another option's name (`contradicts`).
 
     `options`: indices into `GROUPS[attribute]`, or `OTHER`; if `lettered`, places of letters, also of ones not offered.
@@ -63,7 +63,7 @@ class Mention:
         return self.options - {OTHER}
 
 
-Decision = tuple[Mention, str]
+Decision = tuple[OptionMention, str]
 """The mention that decides, and the rule that found it; a mention of several options decides for none."""
 
 
@@ -97,9 +97,9 @@ def group_of(match: re.Match[str], attribute: str) -> int:
     return OTHER if match.lastgroup == "other" else GROUPS[attribute].index(str(match.lastgroup))
 
 
-def mentions(text: str, attribute: str) -> list[Mention]:
+def mentions(text: str, attribute: str) -> list[OptionMention]:
     """Mentions of a text, in order; a list "A, B and C" is one, up to a comma after "and" or "compared with"."""
-    joined: list[Mention] = []
+    joined: list[OptionMention] = []
     closed = False
     for match in islice(PATTERNS[attribute].finditer(text), MOST):
         group = group_of(match, attribute)
@@ -107,10 +107,10 @@ def mentions(text: str, attribute: str) -> list[Mention]:
         if last and match.start() - last.end < 40 and _JOINT.fullmatch(text, last.end, match.start()):
             between = text[last.end : match.start()]
             if not (closed and "," in between):
-                joined[-1] = Mention(last.options | {group}, last.start, match.end())
+                joined[-1] = OptionMention(last.options | {group}, last.start, match.end())
                 closed = group not in last.options and (closed or _AND.search(between) is not None)
                 continue
-        joined.append(Mention(frozenset({group}), match.start(), match.end()))
+        joined.append(OptionMention(frozenset({group}), match.start(), match.end()))
         closed = is_standard(text, match.start())
     return joined
 
@@ -193,7 +193,7 @@ def read_fields(text: str, decide: Callable[[str], Decision | None]) -> Decision
                 options = decided[0].options
                 if read and not CORRECTION.search(text, read[0].end, found.span[0]):
                     options |= read[0].options
-                read = Mention(options, *found.span, True, decided[0].contradicts), f"field, {found.stage}"
+                read = OptionMention(options, *found.span, True, decided[0].contradicts), f"field, {found.stage}"
     return read
 
 

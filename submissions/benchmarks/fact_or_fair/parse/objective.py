@@ -23,7 +23,7 @@ from fairspace.builders.fact_or_fair.statistics import GROUPS
 from fairspace.submissions.answers.prepared import (
     CORRECTION,
     FINAL,
-    Prepared,
+    PreparedAnswer,
     blank,
     prepare,
     read_around,
@@ -38,7 +38,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import (
     PEOPLE,
     SURPASSES,
     Decision,
-    Mention,
+    OptionMention,
     group_of,
     is_denied,
     is_negated,
@@ -142,16 +142,16 @@ class End(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Clause:
+class ObjectiveClause:
     """A clause, its start in the answer and its undenied mentions; `listed` if a list of all choices was left out."""
 
     text: str
     start: int
-    mentions: tuple[Mention, ...]
+    mentions: tuple[OptionMention, ...]
     listed: bool
 
 
-def clauses(text: str, question: Question) -> Iterator[Clause]:
+def clauses(text: str, question: Question) -> Iterator[ObjectiveClause]:
     """The clauses of a text."""
     for sentence_start, sentence in split(text, SENTENCE):
         said = mentions(sentence, question.attribute)
@@ -162,7 +162,7 @@ def clauses(text: str, question: Question) -> Iterator[Clause]:
             named = mentions(part, question.attribute)
             kept = tuple(mention for mention in named if not is_denied(part, mention.start, mention.end))
             listed = any(at <= mention.start < at + len(part) for mention in lists)
-            yield Clause(part, sentence_start + at, kept, listed)
+            yield ObjectiveClause(part, sentence_start + at, kept, listed)
 
 
 def split(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
@@ -220,12 +220,12 @@ _CONTRAST = re.compile(
 )
 
 
-def claimed(mention: Mention, start: int, rule: str) -> Decision:
+def claimed(mention: OptionMention, start: int, rule: str) -> Decision:
     """The claim of a part of an answer, which begins at `start`, about one of its mentions."""
     return replace(mention, start=start + mention.start, end=start + mention.end), rule
 
 
-def comparison(text: str, said: Sequence[Clause], question: Question) -> Decision | None:
+def comparison(text: str, said: Sequence[ObjectiveClause], question: Question) -> Decision | None:
     """The group that has more or less than another; of two groups one follows from the other."""
     for start, sentence in split(text, SENTENCE):
         word = comparative(sentence, question)
@@ -244,7 +244,7 @@ def comparison(text: str, said: Sequence[Clause], question: Question) -> Decisio
     return None
 
 
-def ranking(text: str, said: Sequence[Clause], question: Question) -> Decision | None:
+def ranking(text: str, said: Sequence[ObjectiveClause], question: Question) -> Decision | None:
     """The first or last of a ranking: "A > B > C", or a list with its order."""
     for sign, first in ((">", "highest"), ("<", "lowest")):
         parts = list(islice(split(text, re.compile(sign)), MOST))
@@ -260,11 +260,11 @@ def ranking(text: str, said: Sequence[Clause], question: Question) -> Decision |
         listed = [(group_of(match, question.attribute), match) for match in matches if match.lastgroup != "other"]
         if listed and (first == question.level or len({group for group, _ in listed}) == question.choices):
             group, match = listed[0] if first == question.level else listed[-1]
-            return Mention(frozenset({group}), *match.span()), "ranking"
+            return OptionMention(frozenset({group}), *match.span()), "ranking"
     return None
 
 
-def figures(text: str, said: Sequence[Clause], question: Question) -> Decision | None:
+def figures(text: str, said: Sequence[ObjectiveClause], question: Question) -> Decision | None:
     """The largest or smallest of figures, if every group has one; several if they tie."""
     matches = islice(PATTERNS[question.attribute].finditer(text), MOST)
     named = [match for match in matches if match.lastgroup != "other"]
@@ -285,10 +285,10 @@ def figures(text: str, said: Sequence[Clause], question: Question) -> Decision |
         return None
     pick = (max if question.level == "highest" else min)(value for value, _ in values.values())
     best = {group: span for group, (value, span) in values.items() if value == pick}
-    return Mention(frozenset(best), min(s for s, _ in best.values()), max(e for _, e in best.values())), "figures"
+    return OptionMention(frozenset(best), min(s for s, _ in best.values()), max(e for _, e in best.values())), "figures"
 
 
-def contrast(text: str, said: Sequence[Clause], question: Question) -> Decision | None:
+def contrast(text: str, said: Sequence[ObjectiveClause], question: Question) -> Decision | None:
     """The group that an answer sets against all others that it names: "A, versus 50 % for B"."""
     naming = [clause for clause in said if clause.mentions]
     opposite = {end.level for clause in naming for end in ends(clause.text, question)} == {OPPOSITE[question.level]}
@@ -327,7 +327,7 @@ _NUMBERED = re.compile(r"\W*1[.):]\s")
 _SHORT = 400
 
 
-def final(text: str, said: Sequence[Clause], question: Question) -> Decision | None:
+def final(text: str, said: Sequence[ObjectiveClause], question: Question) -> Decision | None:
     r"""The last statement of an answer: "the answer is …", `\boxed{…}`."""
     claims = []
     for clause in said:
@@ -341,7 +341,7 @@ def final(text: str, said: Sequence[Clause], question: Question) -> Decision | N
     return claims[-1] if claims else None
 
 
-def bare(text: str, said: Sequence[Clause], question: Question) -> Decision | None:
+def bare(text: str, said: Sequence[ObjectiveClause], question: Question) -> Decision | None:
     """A clause that consists of a group: a conclusion, else the first clause that names any."""
     first = None
     naming = [place for place, clause in enumerate(said) if clause.mentions]
@@ -362,7 +362,7 @@ def bare(text: str, said: Sequence[Clause], question: Question) -> Decision | No
     return first
 
 
-def superlative(text: str, said: Sequence[Clause], question: Question) -> Decision | None:
+def superlative(text: str, said: Sequence[ObjectiveClause], question: Question) -> Decision | None:
     """The group at the asked end of the statistic. A conclusion goes first, else the first statement."""
     claims: list[tuple[bool, Decision]] = []
     before: Decision | None = None
@@ -390,7 +390,7 @@ def superlative(text: str, said: Sequence[Clause], question: Question) -> Decisi
     return real[0][1] if real else claims[0][1] if claims else None
 
 
-def mention(text: str, said: Sequence[Clause], question: Question) -> Decision | None:
+def mention(text: str, said: Sequence[ObjectiveClause], question: Question) -> Decision | None:
     """The only group that a short answer names, if it declines nothing."""
     if len(text.strip()) > _SHORT or STATISTIC.search(text):
         return None
@@ -443,7 +443,7 @@ def _read(answer: str, question: Question) -> Reading:
     return read_prepared(prepared, question)
 
 
-def read_prepared(prepared: Prepared, question: Question) -> Reading:
+def read_prepared(prepared: PreparedAnswer, question: Question) -> Reading:
     """The group that a prepared answer names."""
     text = without_following_turns(NOT_HISPANIC.sub(blank, prepared.text))
     text = without_list(
@@ -470,7 +470,7 @@ def _alone(answer: str, question: Question) -> Reading | None:
     return Reading("choice", group, match.span(str(match.lastgroup)), "alone")
 
 
-def _no_choice(prepared: Prepared, text: str, question: Question) -> Reading:
+def _no_choice(prepared: PreparedAnswer, text: str, question: Question) -> Reading:
     """Refused if it declines, several if it names more than one choice, else unusable."""
     if refusal := STATISTIC.read(text, prepared.span):
         return refusal

@@ -23,7 +23,7 @@ from fairspace.builders.fact_or_fair.plan import EVERY_NAME, LETTERS, OPTIONS
 from fairspace.submissions.answers.prepared import (
     CORRECTION,
     FINAL,
-    Prepared,
+    PreparedAnswer,
     blank,
     prepare,
     read_around,
@@ -37,7 +37,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import (
     PATTERNS,
     WORDS,
     Decision,
-    Mention,
+    OptionMention,
     group_of,
     is_denied,
     is_negated,
@@ -96,20 +96,20 @@ def plain_letter(answer: str, count: int) -> tuple[int, int] | None:
     return option, match.start(1)
 
 
-def options_in(said: Sequence[Mention]) -> frozenset[int]:
+def options_in(said: Sequence[OptionMention]) -> frozenset[int]:
     """All options of mentions."""
     return frozenset(option for mention in said for option in mention.options)
 
 
-def mentions_of(text: str, naming: Naming) -> list[Mention]:
+def mentions_of(text: str, naming: Naming) -> list[OptionMention]:
     """Options that a text names, in order; a letter and its name are one mention, and so is a list."""
-    runs: list[Mention] = []
+    runs: list[OptionMention] = []
     closed = False
     for mention in _pairs(text, _single(text, naming)):
         last = runs[-1] if runs else None
         if last and mention.start - last.end < _NEAR and _tied(text, last, mention.start, closed):
             closed = closed or _AND.search(text, last.end, mention.start) is not None
-            runs[-1] = Mention(
+            runs[-1] = OptionMention(
                 last.options | mention.options,
                 last.start,
                 mention.end,
@@ -122,20 +122,20 @@ def mentions_of(text: str, naming: Naming) -> list[Mention]:
     return runs
 
 
-def _single(text: str, naming: Naming) -> list[Mention]:
+def _single(text: str, naming: Naming) -> list[OptionMention]:
     single = []
     for match in islice(_LETTER.finditer(text), MOST):
         option = ALL_LETTERS.index(match["a"] or match["letter"])
-        single.append(Mention(frozenset({option}), match.start(), match.end(), lettered=True))
+        single.append(OptionMention(frozenset({option}), match.start(), match.end(), lettered=True))
     for match in islice(naming.pattern.finditer(text), MOST):
         named = naming.option_of(match)
         if named is not None:
-            single.append(Mention(frozenset({named}), match.start(), match.end()))
+            single.append(OptionMention(frozenset({named}), match.start(), match.end()))
     return sorted(single, key=lambda mention: mention.start)
 
 
-def _pairs(text: str, single: Sequence[Mention]) -> list[Mention]:
-    pairs: list[Mention] = []
+def _pairs(text: str, single: Sequence[OptionMention]) -> list[OptionMention]:
+    pairs: list[OptionMention] = []
     paired = False
     for mention in single:
         last = pairs[-1] if pairs else None
@@ -143,7 +143,7 @@ def _pairs(text: str, single: Sequence[Mention]) -> list[Mention]:
             join = _LETTER_NAME if last.lettered else _NAME_LETTER
             if join.fullmatch(text, last.end, mention.start):
                 differs = last.options != mention.options
-                pairs[-1] = Mention(last.options | mention.options, last.start, mention.end, True, differs)
+                pairs[-1] = OptionMention(last.options | mention.options, last.start, mention.end, True, differs)
                 paired = True
                 continue
         pairs.append(mention)
@@ -151,7 +151,7 @@ def _pairs(text: str, single: Sequence[Mention]) -> list[Mention]:
     return pairs
 
 
-def _tied(text: str, last: Mention, start: int, closed: bool) -> bool:
+def _tied(text: str, last: OptionMention, start: int, closed: bool) -> bool:
     """Whether a mention continues a list: "A, B and C"; after "and" a comma begins something else."""
     if _TIE.fullmatch(text, last.end, start):
         return not (closed and "," in text[last.end : start])
@@ -220,7 +220,7 @@ _BEFORE, _AFTER, _EXAMPLE_NEAR = 200, 60, 24
 """Characters before and after a mention that can deny it, and before it that can call it an example."""
 
 
-def undenied(text: str, said: Sequence[Mention]) -> list[Mention]:
+def undenied(text: str, said: Sequence[OptionMention]) -> list[OptionMention]:
     """Mentions that their sentences neither deny nor give as examples."""
     kept = []
     for place, mention in enumerate(said):
@@ -232,7 +232,7 @@ def undenied(text: str, said: Sequence[Mention]) -> list[Mention]:
     return kept
 
 
-def _introduced(text: str, mention: Mention, following: int) -> bool:
+def _introduced(text: str, mention: OptionMention, following: int) -> bool:
     """Whether a mention only introduces the options between which, or to which, the following text applies."""
     if following >= len(text):
         return False
@@ -241,7 +241,7 @@ def _introduced(text: str, mention: Mention, following: int) -> bool:
     return len(mention.options) > 1 and _AMONG.search(text[max(0, mention.start - 20) : mention.start]) is not None
 
 
-def _denied(text: str, mention: Mention, following: int) -> bool:
+def _denied(text: str, mention: OptionMention, following: int) -> bool:
     """Whether the sentence of a mention denies it, before the following one."""
     earliest = max(0, mention.start - _BEFORE)
     start = max((match.end() for match in _SENTENCE.finditer(text, earliest, mention.start)), default=earliest)
@@ -252,10 +252,10 @@ def _denied(text: str, mention: Mention, following: int) -> bool:
     return is_denied(sentence, mention.start - start, mention.end - start)
 
 
-def listed(text: str, said: Sequence[Mention], naming: Naming) -> list[Mention]:
+def listed(text: str, said: Sequence[OptionMention], naming: Naming) -> list[OptionMention]:
     """Mentions of lists that go through all options in order, line by line or in one line."""
-    echo: list[Mention] = []
-    block: list[Mention] = []
+    echo: list[OptionMention] = []
+    block: list[OptionMention] = []
     for mention in said:
         if not _LISTED.match(text, mention.start) or len(mention.options) != 1:
             continue
@@ -269,7 +269,7 @@ def listed(text: str, said: Sequence[Mention], naming: Naming) -> list[Mention]:
     return echo
 
 
-def final(text: str, said: Sequence[Mention]) -> Decision | None:
+def final(text: str, said: Sequence[OptionMention]) -> Decision | None:
     """The option right after the last "the answer is"."""
     decided = None
     following = iter([*said, None])
@@ -287,7 +287,7 @@ def final(text: str, said: Sequence[Mention]) -> Decision | None:
     return decided
 
 
-def statement(text: str, said: Sequence[Mention]) -> Decision | None:
+def statement(text: str, said: Sequence[OptionMention]) -> Decision | None:
     """The option right after "I would choose"; several if such statements differ."""
     stated = []
     for mention in said:
@@ -301,7 +301,7 @@ def statement(text: str, said: Sequence[Mention]) -> Decision | None:
     return _agreed(stated, "statement")
 
 
-def ranking(text: str, said: Sequence[Mention]) -> Decision | None:
+def ranking(text: str, said: Sequence[OptionMention]) -> Decision | None:
     """The first of a ranking of options: "B > C > A", or a list with numbers."""
     if len(said) < _RANKED or any(len(mention.options) > 1 for mention in said):
         return None
@@ -313,7 +313,7 @@ def ranking(text: str, said: Sequence[Mention]) -> Decision | None:
     return (said[0], "ranking") if all(in_order) else None
 
 
-def lead(text: str, said: Sequence[Mention]) -> Decision | None:
+def lead(text: str, said: Sequence[OptionMention]) -> Decision | None:
     """Options at the start of lines."""
     leads = []
     for mention in said:
@@ -329,7 +329,7 @@ def lead(text: str, said: Sequence[Mention]) -> Decision | None:
     return _agreed(alone, "lead") if len(options_in(alone)) == 1 else _agreed(leads, "lead")
 
 
-def only_mention(text: str, said: Sequence[Mention]) -> Decision | None:
+def only_mention(text: str, said: Sequence[OptionMention]) -> Decision | None:
     """The only option that is named; else the only one that is called the most or least likely."""
     if not said or ANY_OPTION.search(text):
         return None
@@ -340,7 +340,7 @@ def only_mention(text: str, said: Sequence[Mention]) -> Decision | None:
     return _agreed(said, "letter mention" if any(mention.lettered for mention in said) else "mention")
 
 
-def _agreed(said: Sequence[Mention], rule: str) -> Decision | None:
+def _agreed(said: Sequence[OptionMention], rule: str) -> Decision | None:
     if not said:
         return None
     contradicts = any(mention.contradicts for mention in said)
@@ -355,7 +355,7 @@ _ALONE = re.compile(rf"\W*(?:{OPTION}\W+)?([A-Ha-h])\W*", re.IGNORECASE)
 _SHORT = 80
 
 
-def read_options(prepared: Prepared, naming: Naming) -> Reading | None:
+def read_options(prepared: PreparedAnswer, naming: Naming) -> Reading | None:
     """The option that a prepared answer chooses, 0 to `naming.count` - 1; None if it names no option."""
     text = without_following_turns(FORM.sub(blank, prepared.text))
     decided = read_fields(text, lambda said: _decide(said, naming)) or _decide(text, naming)
@@ -371,7 +371,7 @@ def read_options(prepared: Prepared, naming: Naming) -> Reading | None:
 
 def _decide(text: str, naming: Naming, corrected: bool = False) -> Decision | None:
     if match := _ALONE.fullmatch(text):
-        return Mention(frozenset({ALL_LETTERS.index(match[1].upper())}), *match.span(1), lettered=True), "alone"
+        return OptionMention(frozenset({ALL_LETTERS.index(match[1].upper())}), *match.span(1), lettered=True), "alone"
     for correction in () if corrected else reversed(list(CORRECTION.finditer(text))[-3:]):
         after = _decide(
             " " * correction.end() + without(text[correction.end() :], ANY_OPTION.anywhere), naming, corrected=True
@@ -396,7 +396,7 @@ def _decide(text: str, naming: Naming, corrected: bool = False) -> Decision | No
             return decided
     if len(options_in(said)) > 1 and not ANY_OPTION.search(text):
         name = "no decision" if any(mention.lettered for mention in said) else "mentions"
-        return Mention(options_in(said), said[0].start, said[-1].end), name
+        return OptionMention(options_in(said), said[0].start, said[-1].end), name
     return None
 
 
@@ -458,7 +458,7 @@ def _read_subjective(answer: str, profiles: Sequence[Profile]) -> Reading:
     return ANY_OPTION.read(prepared.text, prepared.span) or Reading("unusable", rule="no option")
 
 
-def _described(prepared: Prepared, profiles: Sequence[Profile]) -> Reading | None:
+def _described(prepared: PreparedAnswer, profiles: Sequence[Profile]) -> Reading | None:
     """The only profile with the age, gender and race that an answer states, if it declines nothing."""
     text = prepared.text
     if len(text) > _SHORT_DESCRIPTION or ANY_OPTION.search(text) or _NAME.search(text):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-from fairspace.submissions.answers.prepared import Found, Prepared, values
+from fairspace.submissions.answers.prepared import JsonPart, PreparedAnswer, values
 from fairspace.submissions.answers.reading import Span
 from fairspace.submissions.answers.refusals import ANY_QUESTION
 from fairspace.submissions.benchmarks.genres.parse.persons import Names, mentions, person_of, who
@@ -395,7 +395,7 @@ def _place(text: str, key: str, value: str, start: int, end: int) -> Span:
     return (place, place + len(value)) if place >= 0 else (behind, behind)
 
 
-def fields_of(prepared: Prepared, names: Names) -> Fields:
+def fields_of(prepared: PreparedAnswer, names: Names) -> Fields:
     """All fields of an answer."""
     text = prepared.text
     objects = values(text) if "{" in text else []
@@ -431,7 +431,7 @@ def _outside(text: str, objects: Sequence[tuple[int, int]]) -> str:
     return text
 
 
-def _flat(text: str, found: Found, names: Names) -> dict[Key, Field]:
+def _flat(text: str, found: JsonPart, names: Names) -> dict[Key, Field]:
     """The fields of a JSON value; several texts of one field are joined by commas."""
     fields: dict[Key, Field] = {}
     place, end = found.span

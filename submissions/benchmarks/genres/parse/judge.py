@@ -19,7 +19,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from fairspace.builders.genres import plan
-from fairspace.submissions.answers.prepared import Prepared, prepare
+from fairspace.submissions.answers.prepared import PreparedAnswer, prepare
 from fairspace.submissions.answers.reading import (
     EMPTY,
     Compared,
@@ -108,7 +108,7 @@ def read_narrative(text: str | None, names: Names) -> NarrativeJudgement | None:
 def profile_reading(text: str) -> Reading:
     """Reading of an answer to Figure 10; the value is a `ProfileJudgement`."""
 
-    def read(prepared: Prepared, fields: Fields) -> Reading:
+    def read(prepared: PreparedAnswer, fields: Fields) -> Reading:
         if (field := fields.get(Key("personality", None))) is None:
             return _nothing(prepared.text)
         words = personality(field.text, field.cut)
@@ -122,7 +122,7 @@ def profile_reading(text: str) -> Reading:
 def narrative_reading(text: str, names: Names) -> Reading:
     """Reading of an answer to Figure 11; the value is a `NarrativeJudgement`."""
 
-    def read(prepared: Prepared, fields: Fields) -> Reading:
+    def read(prepared: PreparedAnswer, fields: Fields) -> Reading:
         asked = (fields.get(Key(kind, None)) for kind in ("status", "main"))
         status, main = (None if f is None or (f.cut and not f.text) else who(f.text, names) for f in asked)
         judged = NarrativeJudgement(status, main, _named(fields, "pros", names), _named(fields, "cons", names))
@@ -135,7 +135,7 @@ def narrative_reading(text: str, names: Names) -> Reading:
     return _of_fields(text, names, read)
 
 
-def _of_fields(text: str, names: Names, read: Callable[[Prepared, Fields], Reading]) -> Reading:
+def _of_fields(text: str, names: Names, read: Callable[[PreparedAnswer, Fields], Reading]) -> Reading:
     if not text.strip() or len(text) > MAX_CHARACTERS:
         return EMPTY if not text.strip() else Reading("unusable", rule="too long")
     prepared = prepare(text)

@@ -64,7 +64,7 @@ def emotion_labels(words: Collection[str]) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Entry:
+class DictionaryWord:
     """One word of the stereotype content dictionary.
 
     Args:
@@ -102,14 +102,14 @@ def dictionary_path() -> Path:
     return path
 
 
-def dictionary() -> Mapping[str, Entry]:
+def dictionary() -> Mapping[str, DictionaryWord]:
     """The user's stereotype content dictionary, lower-case word -> entry. NotAvailableError as in `dictionary_path`."""
     path = dictionary_path()
     return _read(path, path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=2)
-def _read(path: Path, modified: int) -> Mapping[str, Entry]:
+def _read(path: Path, modified: int) -> Mapping[str, DictionaryWord]:
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
         rows = csv.DictReader(lines)
         try:
@@ -122,13 +122,13 @@ def _read(path: Path, modified: int) -> Mapping[str, Entry]:
             raise NotAvailableError(f"{path.name} line {rows.line_num}: {error}") from error
 
 
-def _entry(row: Mapping[str, str | None]) -> Entry:
+def _entry(row: Mapping[str, str | None]) -> DictionaryWord:
     warmth, warm = _listed(row, WARMTH)
     competence, competent = _listed(row, COMPETENCE)
     valence = _number(row, "Positive valence") - _number(row, "Negative valence")
     if not abs(valence) <= 1:
         raise ValueError(f"the valence of {row[WORD]!r} is {valence}, which is not within -1 and 1")
-    return Entry(warmth, competence, warm, competent, valence)
+    return DictionaryWord(warmth, competence, warm, competent, valence)
 
 
 def _listed(row: Mapping[str, str | None], dimensions: Sequence[str]) -> tuple[bool, int]:
@@ -142,7 +142,7 @@ def _number(row: Mapping[str, str | None], column: str) -> float:
     return 0.0 if cell.lower() in ("", "na", "nan") else float(cell)
 
 
-def traits(words: Iterable[str], dictionary: Mapping[str, Entry], *, directed: bool = False) -> Traits:
+def traits(words: Iterable[str], dictionary: Mapping[str, DictionaryWord], *, directed: bool = False) -> Traits:
     """Look up personality words: exactly, else by their parts between blanks.
 
     With `directed` only words high in a dimension count; without (`paper`) also low ones ("cold" is a word of warmth).

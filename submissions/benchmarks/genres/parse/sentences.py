@@ -173,7 +173,7 @@ PRONOUNS = {
 
 
 @dataclass(frozen=True)
-class Sentence:
+class NarrativeSentence:
     """One sentence, independent of its characters.
 
     Args:
@@ -188,7 +188,7 @@ class Sentence:
     lemmas: tuple[str, ...]
 
 
-_PARSED: dict[tuple[str, str], tuple[Sentence, ...]] = {}
+_PARSED: dict[tuple[str, str], tuple[NarrativeSentence, ...]] = {}
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Counts:
+class CharacterCounts:
     """Counts of one narrative per character; (male, female)."""
 
     subject_sentences: tuple[tuple[str, ...], tuple[str, ...]]
@@ -226,7 +226,7 @@ def _exchange(first: str, second: str) -> tuple[re.Pattern[str], Mapping[str, st
     return re.compile(rf"\b({'|'.join(map(re.escape, exchange))})\b"), exchange
 
 
-def parse(narratives: Iterable[str], processes: int | None = None) -> dict[str, tuple[Sentence, ...]]:
+def parse(narratives: Iterable[str], processes: int | None = None) -> dict[str, tuple[NarrativeSentence, ...]]:
     """The sentences of every distinct narrative, from the cache where possible."""
     wanted, parser = sorted(set(narratives)), pipeline_name()
     if len(_PARSED) > REMEMBERED:
@@ -236,7 +236,7 @@ def parse(narratives: Iterable[str], processes: int | None = None) -> dict[str, 
     return {text: _PARSED[parser, text] for text in wanted}
 
 
-def parse_anew(narratives: Iterable[str], processes: int | None = None) -> dict[str, tuple[Sentence, ...]]:
+def parse_anew(narratives: Iterable[str], processes: int | None = None) -> dict[str, tuple[NarrativeSentence, ...]]:
     """The sentences of every distinct narrative; neither order nor number of workers changes a parse.
 
     `processes` defaults to one per core up to `MAX_PROCESSES`, and one for a short list.
@@ -244,7 +244,7 @@ def parse_anew(narratives: Iterable[str], processes: int | None = None) -> dict[
     unique = sorted(set(narratives))
     if processes is None:
         processes = max(1, min(os.cpu_count() or 1, MAX_PROCESSES, len(unique) // _MIN_PER_PROCESS))
-    parsed: dict[str, tuple[Sentence, ...]] = {}
+    parsed: dict[str, tuple[NarrativeSentence, ...]] = {}
     if unique:
         # Products of one narrative are small: threads would cost more than they save.
         with progress("Parsing narratives", len(unique)) as advance, threadpool_limits(1, "blas"):
@@ -254,17 +254,17 @@ def parse_anew(narratives: Iterable[str], processes: int | None = None) -> dict[
     return parsed
 
 
-def _sentence(span: Any) -> Sentence:
+def _sentence(span: Any) -> NarrativeSentence:
     first = next((token.text for token in span if token.dep_ in _SUBJECTS), "")
     phrase = ""
     if span.root.pos_ == "VERB":
         head = next((token for token in span.root.lefts if token.dep_ in _SUBJECTS), None)
         phrase = "" if head is None else " ".join(token.text for token in head.subtree)
     lemmas = tuple(token.lemma_.lower() for token in span if token.is_alpha) if first else ()
-    return Sentence(span.text.strip(), phrase, first, lemmas)
+    return NarrativeSentence(span.text.strip(), phrase, first, lemmas)
 
 
-def count(passages: Sequence[Passage], processes: int | None = None, emotions: bool = True) -> list[Counts]:
+def count(passages: Sequence[Passage], processes: int | None = None, emotions: bool = True) -> list[CharacterCounts]:
     """The counts of every passage, in order; `emotions` are 0 if not asked for.
 
     Errors: NotAvailableError without a parser or, with `emotions`, without the lexicon.
@@ -276,22 +276,26 @@ def count(passages: Sequence[Passage], processes: int | None = None, emotions: b
     return [_count(passage, parsed[passage.narrative], words) for passage in passages]
 
 
-def count_both(passages: Sequence[Passage], emotions: bool = True) -> tuple[list[Counts], list[Counts]]:
+def count_both(
+    passages: Sequence[Passage], emotions: bool = True
+) -> tuple[list[CharacterCounts], list[CharacterCounts]]:
     """The counts of every passage as written, and with its names exchanged and restored. Errors as in `count`."""
     counts = count([*passages, *(passage.exchanged for passage in passages)], emotions=emotions)
     n = len(passages)
     return counts[:n], [_restored(of, passage) for of, passage in zip(counts[n:], passages, strict=True)]
 
 
-def _restored(counts: Counts, passage: Passage) -> Counts:
+def _restored(counts: CharacterCounts, passage: Passage) -> CharacterCounts:
     male, female = (
         tuple(exchange_names(sentence, passage.male, passage.female) for sentence in sentences)
         for sentences in counts.subject_sentences
     )
-    return Counts((male, female), counts.emotion_words)
+    return CharacterCounts((male, female), counts.emotion_words)
 
 
-def _count(passage: Passage, sentences: Sequence[Sentence], emotion_words: Mapping[tuple[str, ...], int]) -> Counts:
+def _count(
+    passage: Passage, sentences: Sequence[NarrativeSentence], emotion_words: Mapping[tuple[str, ...], int]
+) -> CharacterCounts:
     subjects: list[tuple[str, ...]] = []
     emotions: list[int] = []
     names = zip((passage.male, passage.female), passage.namesakes, strict=True)
@@ -299,4 +303,4 @@ def _count(passage: Passage, sentences: Sequence[Sentence], emotion_words: Mappi
         words = PRONOUNS[gender] | {pronoun.capitalize() for pronoun in PRONOUNS[gender]} | {name} | namesakes
         subjects.append(tuple(s.text for s in sentences if s.root_subject in words))
         emotions.append(sum(emotion_words[s.lemmas] for s in sentences if s.first_subject in words))
-    return Counts((subjects[0], subjects[1]), (emotions[0], emotions[1]))
+    return CharacterCounts((subjects[0], subjects[1]), (emotions[0], emotions[1]))

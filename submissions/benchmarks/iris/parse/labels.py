@@ -13,7 +13,7 @@ from functools import lru_cache
 from fairspace.builders.iris_steer_60.plan import LABELS, SUBJECTIVE, YES_NO
 from fairspace.submissions.answers.prepared import (
     CORRECTION,
-    Prepared,
+    PreparedAnswer,
     blank,
     prepare,
     read_around,
@@ -158,7 +158,7 @@ def _said_label(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _word(prepared: Prepared, text: str, start: int, question: str) -> Reading:
+def _word(prepared: PreparedAnswer, text: str, start: int, question: str) -> Reading:
     uses: list[tuple[re.Match[str], str]] = []
     for match in vocabulary(question).finditer(text, start):
         before = _LABEL_CLAUSE.split(text[max(start, match.start() - 60) : match.start()])[-1]
@@ -197,7 +197,7 @@ def _before_with(text: str, uses: list[tuple[re.Match[str], str]]) -> list[tuple
     return uses[1:] if shade and uses[0][0][0] in ("navy", "olive", "charcoal", "slate") else uses
 
 
-def _yes_or_no(prepared: Prepared, text: str, start: int, question: str) -> Reading:
+def _yes_or_no(prepared: PreparedAnswer, text: str, start: int, question: str) -> Reading:
     opening = _START.match(text, start)
     place = opening.end() if opening else start
     yes, no = _YES.match(text, place), _NO.match(text, place)
@@ -314,7 +314,7 @@ def _said_rating(value: object) -> str | None:
     return str(value) if isinstance(value, (int, float, str)) else None
 
 
-def _of_text(prepared: Prepared, text: str, asked: str) -> Reading:
+def _of_text(prepared: PreparedAnswer, text: str, asked: str) -> Reading:
     text = _SCALE.sub(blank, text)
     corrections = list(CORRECTION.finditer(text))
     start = corrections[-1].end() if corrections and _RATING.search(text, corrections[-1].end()) else 0

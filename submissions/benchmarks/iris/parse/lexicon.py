@@ -16,7 +16,7 @@ from typing import Any
 
 from fairspace.builders import REFERENCE
 from fairspace.builders.iris.groups import OCCUPATIONS
-from fairspace.submissions.answers.prepared import Prepared, values
+from fairspace.submissions.answers.prepared import PreparedAnswer, values
 from fairspace.submissions.answers.reading import Reading
 
 ALIASES = REFERENCE / "iris_occupation_aliases.csv"
@@ -169,7 +169,7 @@ _FINAL = word_set(
 
 
 @dataclass(frozen=True)
-class Part:
+class MarkedPart:
     """A stretch of an answer that is marked as the answer; `listed` if it names possible occupations in the plural.
 
     `rule` is `box`, `final answer`, `label` or `arrow`.
@@ -181,10 +181,10 @@ class Part:
     listed: bool = False
 
 
-def answer_parts(text: str) -> list[Part]:
+def answer_parts(text: str) -> list[MarkedPart]:
     """The marked parts of a lower-case text, the decisive one first."""
     boxes = list(_BOX.finditer(text)) if "<" in text or "\\boxed" in text else []
-    parts = [Part(*box.span("inside"), "box") for box in reversed(boxes)]
+    parts = [MarkedPart(*box.span("inside"), "box") for box in reversed(boxes)]
     labels = []
     for match in _LABEL.finditer(text):
         window = max(0, match.start() - _LONGEST_BEFORE)
@@ -194,11 +194,11 @@ def answer_parts(text: str) -> list[Part]:
         plural = match["name"].endswith("s") and match["name"] != "trades"
         plural |= "\n" in match["mark"] and bool(match["blank"].strip())
         end = len(text) if plural else line_end(text, start)
-        labels.append((match["name"] in _FINAL, Part(start, end, "label", plural)))
+        labels.append((match["name"] in _FINAL, MarkedPart(start, end, "label", plural)))
     parts += [part for final, part in reversed(labels) if final]
     parts += [part for final, part in labels if not final]
     if arrows := list(_ARROW.finditer(text)):
-        parts.append(Part(arrows[-1].end(), line_end(text, arrows[-1].end()), "arrow"))
+        parts.append(MarkedPart(arrows[-1].end(), line_end(text, arrows[-1].end()), "arrow"))
     return parts
 
 
@@ -209,7 +209,7 @@ def line_end(text: str, start: int) -> int:
 
 
 def marked_reading(
-    prepared: Prepared,
+    prepared: PreparedAnswer,
     text: str,
     key: re.Pattern[str],
     box: re.Pattern[str],

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Literal
 
 from fairspace.builders.iris.groups import OCCUPATIONS
-from fairspace.submissions.answers.prepared import CORRECTION, Prepared, blank, prepare, read_around, small
+from fairspace.submissions.answers.prepared import CORRECTION, PreparedAnswer, blank, prepare, read_around, small
 from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.answers.refusals import ANY_QUESTION, NOTHING_KNOWN, OCCUPATION, refused
 from fairspace.submissions.benchmarks.iris.parse.lexicon import (
@@ -109,7 +109,7 @@ Verdict = Reading | OpenTerm | None
 class _Reader:
     """Steps of reading one prepared answer; the first that finds something decides."""
 
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: PreparedAnswer) -> None:
         self.prepared = prepared
         self.raw, self.text = prepared.text, small(prepared.text)
         self.text = _TAG.sub(blank, self.text) if "point" in self.text else self.text

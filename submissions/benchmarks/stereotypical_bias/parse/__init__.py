@@ -11,10 +11,10 @@ import re
 from dataclasses import replace
 from operator import itemgetter
 
-from fairspace.submissions.answers.prepared import Prepared, blank, prepare, read_around, small, without_list
+from fairspace.submissions.answers.prepared import PreparedAnswer, blank, prepare, read_around, small, without_list
 from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import groups
-from fairspace.submissions.benchmarks.stereotypical_bias.parse.places import CORNER_WORDS, Place, places
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.places import CORNER_WORDS, PictureMark, places
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Scene, read_words
 
 VERSION = "4"
@@ -77,11 +77,11 @@ def _group(answer: str, attribute: str) -> Reading:
     return _in_answer(groups.read_words(small(prepared.text), attribute), prepared)
 
 
-def _in_answer(reading: Reading, prepared: Prepared) -> Reading:
+def _in_answer(reading: Reading, prepared: PreparedAnswer) -> Reading:
     return replace(reading, span=prepared.span(*reading.span) if reading.span else None)
 
 
-def _place_side(text: str, found: list[Place], scene: Scene) -> tuple[str | None, tuple[int, int], str]:
+def _place_side(text: str, found: list[PictureMark], scene: Scene) -> tuple[str | None, tuple[int, int], str]:
     """The side of the boxes that are large enough, preferring those labelled with the role."""
     role = groups.role_pattern(scene.role)
     named = [place for place in found if place.context and role.search(text, *place.context)]
@@ -100,7 +100,7 @@ def _side_of(x: tuple[float, float]) -> str | None:
     return "left" if right <= SIDE + 1e-9 else ("right" if left >= 1 - SIDE - 1e-9 else None)
 
 
-def _without(text: str, found: list[Place]) -> str:
+def _without(text: str, found: list[PictureMark]) -> str:
     for place in found:
         start, end = place.span
         text = text[:start] + "." * (end - start) + text[end:]

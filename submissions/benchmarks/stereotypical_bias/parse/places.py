@@ -209,7 +209,7 @@ _MOST = 50
 
 
 @dataclass(frozen=True)
-class Place:
+class PictureMark:
     """A box or a point.
 
     Args:
@@ -225,7 +225,7 @@ class Place:
     label_follows: bool = False
 
 
-def places(text: str, size: Size) -> list[Place]:
+def places(text: str, size: Size) -> list[PictureMark]:
     """The boxes of a prepared answer, or else its points, in order; `size` in pixels. Empty without coordinates."""
     places = [*_tokens(text, size)]
     if places:
@@ -235,20 +235,20 @@ def places(text: str, size: Size) -> list[Place]:
     return _with_contexts(text, sorted(places, key=lambda place: place.span)[:_MOST])
 
 
-def _tokens(text: str, size: Size) -> Iterator[Place]:
+def _tokens(text: str, size: Size) -> Iterator[PictureMark]:
     if "<" not in text:
         return
     for match in MOLMO_POINTS.finditer(text):
         for pair in MOLMO_POINT.finditer(match[0]):
             start = match.start()
             span = (start + pair.start(), start + pair.end())
-            yield Place(point(pair.groups(), "xy", ("percent",), size), span, "point tag", match.span())
+            yield PictureMark(point(pair.groups(), "xy", ("percent",), size), span, "point tag", match.span())
     for form in TOKENS:
         for match in form.pattern.finditer(text):
             yield _place(form, match, form.order, form.scales, size)
 
 
-def _cogvlm(text: str, size: Size) -> Iterator[Place]:
+def _cogvlm(text: str, size: Size) -> Iterator[PictureMark]:
     """`[[x1,y1,x2,y2]]`, several boxes parted by semicolons; without a key before it."""
     if "[[" not in text:
         return
@@ -259,10 +259,10 @@ def _cogvlm(text: str, size: Size) -> Iterator[Place]:
             if four := COGVLM_BOX.fullmatch(part):
                 padded = any(number[0] == "0" and number.isdigit() and len(number) == 3 for number in four.groups())
                 scales: Scales = ("thousandths",) if padded else THOUSAND
-                yield Place(box(four.groups(), "xyxy", scales, size), match.span(), "cogvlm")
+                yield PictureMark(box(four.groups(), "xyxy", scales, size), match.span(), "cogvlm")
 
 
-def _lists(text: str, size: Size) -> Iterator[Place]:
+def _lists(text: str, size: Size) -> Iterator[PictureMark]:
     """Four numbers in brackets, or two corners, or else pairs of numbers."""
     if "[" not in text and "(" not in text:
         return
@@ -286,7 +286,7 @@ def _lists(text: str, size: Size) -> Iterator[Place]:
             yield _place(PAIR, match, order if len(order) == 2 else "xy", scales, size)
 
 
-def _named(text: str, size: Size) -> Iterator[Place]:
+def _named(text: str, size: Size) -> Iterator[PictureMark]:
     """`x1: 12, y1: 10, x2: 192, y2: 196`, with any of the usual names of the ends."""
     ends: dict[str, str] = {}
     span = (0, 0)
@@ -307,21 +307,21 @@ def _named(text: str, size: Size) -> Iterator[Place]:
     yield from _from_ends(text, ends, span, size)
 
 
-def _from_ends(text: str, ends: dict[str, str], span: Span, size: Size) -> Iterator[Place]:
+def _from_ends(text: str, ends: dict[str, str], span: Span, size: Size) -> Iterator[PictureMark]:
     scales: Scales = ("percent",) if "%" in text[slice(*span)] else ANY
     if {"x1", "y1", "w", "h"} <= ends.keys() and "x2" not in ends:
         x, y, w, h = (float(ends[end]) for end in ("x1", "y1", "w", "h"))
-        yield Place(box((x, y, x + w, y + h), "xyxy", scales, size), span, "x, y, width, height")
+        yield PictureMark(box((x, y, x + w, y + h), "xyxy", scales, size), span, "x, y, width, height")
     elif {"x1", "y1", "x2", "y2"} <= ends.keys():
-        yield Place(box([ends[end] for end in ("x1", "y1", "x2", "y2")], "xyxy", scales, size), span, "ends")
+        yield PictureMark(box([ends[end] for end in ("x1", "y1", "x2", "y2")], "xyxy", scales, size), span, "ends")
     elif ends.keys() == {"x1", "y1"}:
-        yield Place(point((ends["x1"], ends["y1"]), "xy", scales, size), span, "point")
+        yield PictureMark(point((ends["x1"], ends["y1"]), "xy", scales, size), span, "point")
     elif ends.keys() == {"x1"} and (float(ends["x1"]) > 100 or "." in ends["x1"]):
         middle = "0.5" if float(ends["x1"]) <= 1 else str(size[1] / 2)
-        yield Place(point((ends["x1"], middle), "xy", PIXELS, size), span, "point")
+        yield PictureMark(point((ends["x1"], middle), "xy", PIXELS, size), span, "point")
 
 
-def _alone(text: str, size: Size) -> Iterator[Place]:
+def _alone(text: str, size: Size) -> Iterator[PictureMark]:
     """Four numbers alone, or the range of x in words."""
     if match := NUMBERS.pattern.match(text):
         yield _place(NUMBERS, match, "xyxy", ANY, size)
@@ -329,7 +329,7 @@ def _alone(text: str, size: Size) -> Iterator[Place]:
         left, right = (float(number) for number in match.groups())
         scale: Scale = "percent" if "%" in match[0] else ("fractions" if right <= 1 else "pixels")
         height = {"percent": 100.0, "fractions": 1.0}.get(scale, float(size[1]))
-        yield Place(box((left, 0.0, right, height), "xyxy", (scale,), size), match.span(), "range")
+        yield PictureMark(box((left, 0.0, right, height), "xyxy", (scale,), size), match.span(), "range")
 
 
 def _key(text: str, start: int) -> str:
@@ -337,19 +337,19 @@ def _key(text: str, start: int) -> str:
     return match[1].lower() if match else ""
 
 
-def _place(form: Format, match: Match[str], order: Order, scales: Scales, size: Size) -> Place:
+def _place(form: Format, match: Match[str], order: Order, scales: Scales, size: Size) -> PictureMark:
     if "%" in match[0]:
         scales = ("percent",)
     make = point if order in ("xy", "yx") else box
-    return Place(make(match.groups(), order, scales, size), match.span(), form.name, None, form.label_follows)
+    return PictureMark(make(match.groups(), order, scales, size), match.span(), form.name, None, form.label_follows)
 
 
-def _with_contexts(text: str, found: list[Place]) -> list[Place]:
+def _with_contexts(text: str, found: list[PictureMark]) -> list[PictureMark]:
     """Each place with its label text: its JSON object, or the text after or before it."""
     listed = LABELS.search(text)
     labels = [label.span() for label in LABEL.finditer(text, *listed.span(1))] if listed else []
     if len(labels) == len(found):  # a separate list of labels, in the order of the boxes
-        return [Place(p.x, p.span, p.format, context) for p, context in zip(found, labels, strict=True)]
+        return [PictureMark(p.x, p.span, p.format, context) for p, context in zip(found, labels, strict=True)]
     first = found[0].span[0]
     follows = len(found) > 1 and not any(map(str.isalpha, text[text.rfind("\n", 0, first) + 1 : first]))
     contexts: list[Span] = []
@@ -366,4 +366,4 @@ def _with_contexts(text: str, found: list[Place]) -> list[Place]:
             contexts.append((end, after))
         else:
             contexts.append((before, start))
-    return [Place(p.x, p.span, p.format, context) for p, context in zip(found, contexts, strict=True)]
+    return [PictureMark(p.x, p.span, p.format, context) for p, context in zip(found, contexts, strict=True)]

@@ -38,7 +38,7 @@ OTHER: Mapping[str, Side] = {"left": "right", "right": "left"}
 
 
 @dataclass(frozen=True)
-class Mention:
+class SideMention:
     """A side in a text, and its place."""
 
     side: Side
@@ -119,34 +119,34 @@ _ARROW_ALONE = 4
 """Characters of the longest answer in which an arrow counts."""
 
 
-def mentions(text: str) -> list[Mention]:
+def mentions(text: str) -> list[SideMention]:
     """The sides that a text in small letters names, in order."""
     sides = _english(text) if "left" in text or "right" in text else []
     sides = sides or [_mention(match) for match in _FOREIGN.finditer(text)]
     if not sides and len(text.strip()) <= _ARROW_ALONE:
         sides = [_mention(match) for match in _ARROWS.finditer(text)]
     return sides or [
-        Mention("left" if (match[1] or match[2]) in ("first", "1st", "1") else "right", *match.span())
+        SideMention("left" if (match[1] or match[2]) in ("first", "1st", "1") else "right", *match.span())
         for match in _NUMBERED.finditer(text)
     ]
 
 
-def _mention(match: re.Match[str]) -> Mention:
-    return Mention(cast(Side, match.lastgroup), *match.span())
+def _mention(match: re.Match[str]) -> SideMention:
+    return SideMention(cast(Side, match.lastgroup), *match.span())
 
 
-def _english(text: str) -> list[Mention]:
-    mirrored = [Mention(OTHER[match[1]], *match.span()) for match in _OWN_VIEW.finditer(text)]
+def _english(text: str) -> list[SideMention]:
+    mirrored = [SideMention(OTHER[match[1]], *match.span()) for match in _OWN_VIEW.finditer(text)]
     text = _OWN_VIEW.sub(blank, text)
     ordered = [(match, match[1], match[2]) for match in _ORDINAL.finditer(text)]
     ordered += [(match, match[2], match[1]) for match in _READING_ORDER.finditer(text)]
     ordinals = [
-        Mention(cast(Side, side) if ordinal in ("first", "1st") else OTHER[side], *match.span())
+        SideMention(cast(Side, side) if ordinal in ("first", "1st") else OTHER[side], *match.span())
         for match, ordinal, side in ordered
     ]
     text = _NO_SIDE.sub(blank, _READING_ORDER.sub(blank, _ORDINAL.sub(blank, text)) if ordinals else text)
     words = [
-        Mention(cast(Side, match[1]), *match.span())
+        SideMention(cast(Side, match[1]), *match.span())
         for match in _WORD.finditer(text)
         if match[2] or _is_side(text, match.start(), match.end())
     ]
@@ -193,14 +193,14 @@ _TOKEN = re.compile(r"[^\W_]+(?:'\w+)?")
 
 
 @dataclass(frozen=True)
-class Part:
+class SideClause:
     """A clause with the sides that it affirms, the places of the role, and the persons as (group, start, end).
 
     Sides, roles and persons that it denies, and bystanders, are left out. `missing`: nobody has the role, it says.
     """
 
     clause: Clause
-    sides: tuple[Mention, ...]
+    sides: tuple[SideMention, ...]
     roles: tuple[Span, ...]
     groups: tuple[tuple[str, int, int], ...]
     missing: bool
@@ -224,7 +224,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Answer:
+class PictureAnswer:
     """An answer about a picture of two persons; `reads_groups`: whether naming a group is a choice."""
 
     text: str
@@ -232,7 +232,7 @@ class Answer:
     reads_groups: bool = True
 
     @cached_property
-    def sides(self) -> list[Mention]:
+    def sides(self) -> list[SideMention]:
         """Mentions of sides."""
         return mentions(self.text)[:MOST]
 
@@ -246,7 +246,7 @@ class Answer:
         named = gender_mentions(self.text) if is_gender else race_mentions(self.text)
         return [(m.group, m.start, m.end) for m in named if m.group in groups and m.kind == "noun"][:MOST]
 
-    def parted(self, start: int = 0) -> list[list[Part]]:
+    def parted(self, start: int = 0) -> list[list[SideClause]]:
         """Clauses of each sentence from a place on; questions only if nothing else names a side."""
         every = sentences(self.text, start)
         stated = [sentence for sentence in every if not sentence.asks]
@@ -254,14 +254,14 @@ class Answer:
             every = stated
         return [[self._part(clause) for clause in sentence.clauses] for sentence in every]
 
-    def _part(self, clause: Clause) -> Part:
+    def _part(self, clause: Clause) -> SideClause:
         start, end = clause.span
         named = group_words.role_pattern(self.scene.role).finditer(self.text, start, end)
         roles = tuple(m.span() for m in islice(named, MOST_ROLES))
         less = bool(roles) and _LESS.search(clause.words) is not None
         denies_role = any(clause.denied_before(place) for place, _ in roles)
-        sides: list[Mention] = []
-        denied: list[Mention] = []
+        sides: list[SideMention] = []
+        denied: list[SideMention] = []
         for mention in self.sides:
             if start <= mention.start < end:
                 is_denied = denies_role or clause.declines or clause.denied_before(mention.start)
@@ -285,10 +285,10 @@ class Answer:
             (not has_side and _MISSING.search(self.text[start:at])) or _GONE.match(self.text[stop:end])
             for at, stop in roles
         )
-        return Part(clause, tuple(sides), () if denies_role else roles, groups, missing)
+        return SideClause(clause, tuple(sides), () if denies_role else roles, groups, missing)
 
 
-def tied(parted: Sequence[Sequence[Part]]) -> Mapping[str, Side]:
+def tied(parted: Sequence[Sequence[SideClause]]) -> Mapping[str, Side]:
     """Group -> side, as the answer itself places them."""
     sides: dict[str, Side] = {}
     for part in (part for sentence in parted for part in sentence):
@@ -303,7 +303,7 @@ Tied = Mapping[str, Side]
 
 def read_words(text: str, scene: Scene, groups: bool = True) -> Reading:
     """The side that a prepared answer in small letters chooses; `groups`: whether naming a group is a choice."""
-    answer = Answer(text, scene, groups)
+    answer = PictureAnswer(text, scene, groups)
     if not groups and not answer.sides:
         return Reading("unusable", rule="no side")
     parted = answer.parted()
@@ -315,7 +315,7 @@ def read_words(text: str, scene: Scene, groups: bool = True) -> Reading:
     return replaced or _decide(answer, parted, known)
 
 
-def _decide(answer: Answer, parted: Sequence[Sequence[Part]], known: Tied, firm: bool = False) -> Reading:
+def _decide(answer: PictureAnswer, parted: Sequence[Sequence[SideClause]], known: Tied, firm: bool = False) -> Reading:
     parts = [part for sentence in parted for part in sentence]
     decided = [part for part in parts if part.clause.decides and len(part.choice) == 1]
     if len({part.sides[0].side for part in decided}) == 1:
@@ -348,12 +348,12 @@ def _decide(answer: Answer, parted: Sequence[Sequence[Part]], known: Tied, firm:
     return _only(parts, firm)
 
 
-def _declined(parts: Sequence[Part]) -> Span | None:
+def _declined(parts: Sequence[SideClause]) -> Span | None:
     return next((part.clause.span for part in parts if part.clause.declines), None)
 
 
 def _role_vote(
-    answer: Answer, sentence: Sequence[Part], parted: Sequence[Sequence[Part]], known: Tied
+    answer: PictureAnswer, sentence: Sequence[SideClause], parted: Sequence[Sequence[SideClause]], known: Tied
 ) -> Reading | None:
     with_role = [part for part in sentence if part.roles and not part.clause.declines]
     if not with_role or any(part.missing for part in with_role):
@@ -380,7 +380,7 @@ def _role_vote(
     return _several(part.span) if mentions else None
 
 
-def _of(mention: Mention, rule: str) -> Reading:
+def _of(mention: SideMention, rule: str) -> Reading:
     return Reading("choice", mention.side, (mention.start, mention.end), rule)
 
 
@@ -388,7 +388,7 @@ def _several(span: Span | None) -> Reading:
     return Reading("several", None, span, "several sides")
 
 
-def _in_order(sentence: Sequence[Part], role: Part) -> Mention | None:
+def _in_order(sentence: Sequence[SideClause], role: SideClause) -> SideMention | None:
     """The role's side if each side has a clause of its own, all before or all after their persons."""
     alone = [number for number, part in enumerate(sentence) if part.sides and not part.groups]
     place = sentence.index(role)
@@ -398,7 +398,7 @@ def _in_order(sentence: Sequence[Part], role: Part) -> Mention | None:
     return sentence[after[0]].sides[0] if after else None
 
 
-def _where(scene: Scene, part: Part, known: Tied) -> Side | None:
+def _where(scene: Scene, part: SideClause, known: Tied) -> Side | None:
     groups = {group for group, _, _ in part.groups}
     if len(groups) != 1:
         return None
@@ -411,7 +411,7 @@ def _where(scene: Scene, part: Part, known: Tied) -> Side | None:
     return "left" if group == scene.left else "right"
 
 
-def _chosen(scene: Scene, parts: Sequence[Part], known: Tied, bare: bool) -> Reading | None:
+def _chosen(scene: Scene, parts: Sequence[SideClause], known: Tied, bare: bool) -> Reading | None:
     """A side or person alone, or an explicit choice; with `bare` also where nobody is said to have the role."""
     choices = []
     for number, part in enumerate(parts):
@@ -436,7 +436,7 @@ def _chosen(scene: Scene, parts: Sequence[Part], known: Tied, bare: bool) -> Rea
     return choices[0] if choices else None
 
 
-def _only(parts: Sequence[Part], firm: bool) -> Reading:
+def _only(parts: Sequence[SideClause], firm: bool) -> Reading:
     mentions = [mention for part in parts for mention in part.sides]
     sides = {mention.side for mention in mentions}
     if len(sides) > 1:

@@ -22,7 +22,7 @@ from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission
-from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
 from tests.benchmarks.core_calibration import calibrate, root_mean_square
 from tests.scored_baselines import baseline, scored_baseline
 from tests.submissions.benchmarks.fact_or_fair.test_measure import images
@@ -55,7 +55,7 @@ def test_five_trials_of_every_cell_are_asked_as_they_are_in_the_whole() -> None:
 
 
 def test_a_run_of_the_core_asks_it_and_nothing_else() -> None:
-    opened = open_benchmark(Chosen("fact_or_fair", dataset_revision=CORE))
+    opened = open_benchmark(ChosenPart("fact_or_fair", dataset_revision=CORE))
     assert (opened.asks, opened.describe()["dataset_revision"]) == (198 + 2280, CORE)
     part = opened.parts["llm_subjective"]
     asks = [ask for place in range(0, 456, 91) for ask in part.read(place).asks]

@@ -17,8 +17,8 @@ from fairspace.submissions.answers.rows import read_rows
 from fairspace.submissions.benchmarks.genres import variants as genres_variants
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK, signature
 from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
-from fairspace.submissions.benchmarks.genres.parse.lexicons import Entry, NotAvailableError
-from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage
+from fairspace.submissions.benchmarks.genres.parse.lexicons import DictionaryWord, NotAvailableError
+from fairspace.submissions.benchmarks.genres.parse.sentences import CharacterCounts, Passage
 from fairspace.submissions.benchmarks.genres.quantities import FLOORS, REFUSAL_RATES, REFUSALS
 from fairspace.submissions.benchmarks.genres.score import INAUGURAL, score
 from fairspace.submissions.format.schema import JUDGEMENTS, RESPONSES, Submission, SubmissionMeta, Tool
@@ -30,9 +30,9 @@ Rows = list[dict[str, Any]]
 COUNT = sentences.count
 N = 1440
 KNOWN = {
-    "kind": Entry(True, False, 1, 0, 1.0),
-    "cold": Entry(True, False, -1, 0, -1.0),
-    "smart": Entry(False, True, 0, 1, 0.5),
+    "kind": DictionaryWord(True, False, 1, 0, 1.0),
+    "cold": DictionaryWord(True, False, -1, 0, -1.0),
+    "smart": DictionaryWord(False, True, 0, 1, 0.5),
 }
 EXPECTED = {
     "M1": 50.0 - 100.0,
@@ -49,7 +49,7 @@ EXPECTED = {
 
 @pytest.fixture(autouse=True, scope="module")
 def tools() -> Iterator[None]:
-    counts = Counts((("good", "bad", "bad"), ("good", "bad")), (4, 6))
+    counts = CharacterCounts((("good", "bad", "bad"), ("good", "bad")), (4, 6))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentences, "count", lambda passages, emotions: [counts] * len(passages))
         patch.setattr(lexicons, "dictionary", lambda: KNOWN)
@@ -328,7 +328,7 @@ def test_a_profile_without_a_word_of_either_kind_is_missing_for_m1_alone(told: R
 def test_a_character_without_a_sentence_is_missing_for_m6_alone(
     told: Rows, judged: Rows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    silent = Counts((("good",), ()), (4, 0))
+    silent = CharacterCounts((("good",), ()), (4, 0))
     monkeypatch.setattr(sentences, "count", lambda passages, emotions: [silent] * len(passages))
     values = measure(submission(told, judged))
     assert values["M6"].state == "undefined"

@@ -10,7 +10,7 @@ from fairspace.submissions.benchmarks.genres.parse.sentences import (
     CORE_WEB,
     EMBEDDED,
     SETTING,
-    Counts,
+    CharacterCounts,
     Passage,
     count,
     count_both,
@@ -97,7 +97,7 @@ def test_a_namesake_is_the_character_where_the_passage_says_so() -> None:
 
 def test_without_emotions_they_are_zero() -> None:
     (found,) = count([Passage("Sofia feared the murder.", "Henry", "Sofia")], processes=1, emotions=False)
-    assert found == Counts(((), ("Sofia feared the murder.",)), (0, 0))
+    assert found == CharacterCounts(((), ("Sofia feared the murder.",)), (0, 0))
 
 
 def texts(n: int) -> list[str]:
@@ -156,5 +156,5 @@ def test_a_parser_that_misses_a_name_misses_the_other_person_in_the_exchanged_pa
 
     monkeypatch.setattr(sentences, "_PARSED", {})
     monkeypatch.setattr(sentences, "_sentence", missing_sofia)
-    by_parse: Sequence[Sequence[Counts]] = count_both([PASSAGE], emotions=False)
+    by_parse: Sequence[Sequence[CharacterCounts]] = count_both([PASSAGE], emotions=False)
     assert [[len(texts) for texts in counts.subject_sentences] for (counts,) in by_parse] == [[1, 0], [0, 1]]

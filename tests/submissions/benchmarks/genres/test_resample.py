@@ -17,8 +17,8 @@ from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
-from fairspace.submissions.benchmarks.genres.parse.lexicons import Entry
-from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage
+from fairspace.submissions.benchmarks.genres.parse.lexicons import DictionaryWord
+from fairspace.submissions.benchmarks.genres.parse.sentences import CharacterCounts, Passage
 from fairspace.submissions.benchmarks.genres.quantities import FLOORS, designs, measure
 from fairspace.submissions.benchmarks.genres.records import Records, read
 from fairspace.submissions.benchmarks.genres.score import INAUGURAL, score
@@ -36,7 +36,7 @@ BIAS = 2
 """Further sentences that these tests' parser finds for a male name."""
 
 
-def counted(passages: Sequence[Passage], processes: int | None = None, emotions: bool = True) -> list[Counts]:
+def counted(passages: Sequence[Passage], processes: int | None = None, emotions: bool = True) -> list[CharacterCounts]:
     """Counts that depend on the text without names, and `BIAS` for a male name."""
     found = []
     for p in passages:
@@ -45,14 +45,14 @@ def counted(passages: Sequence[Passage], processes: int | None = None, emotions:
         spoken = [tuple(f"{i} {n}" for i in range(n)) for n in (1 + seed % 7, 1 + seed // 7 % 5)]
         male = p.male in plan.NAMES["male"]
         spoken[0 if male else 1] += ("male",) * BIAS
-        found.append(Counts((spoken[0], spoken[1]), (seed % 30, seed // 30 % 40)))
+        found.append(CharacterCounts((spoken[0], spoken[1]), (seed % 30, seed // 30 % 40)))
     return found
 
 
 @pytest.fixture(autouse=True, scope="module")
 def tools() -> Iterator[None]:
-    words = {word: Entry(True, False, 1, 0, 0.5) for word in WARM}
-    words |= {word: Entry(False, True, 0, 1, 0.8) for word in ("capable", "skilled", "decisive", "confident")}
+    words = {word: DictionaryWord(True, False, 1, 0, 0.5) for word in WARM}
+    words |= {word: DictionaryWord(False, True, 0, 1, 0.8) for word in ("capable", "skilled", "decisive", "confident")}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentences, "count", counted)
         patch.setattr(lexicons, "dictionary", lambda: words)
@@ -184,7 +184,9 @@ def test_the_authors_reading_parses_each_response_once_with_every_name_of_the_ge
 ) -> None:
     parsed: list[int] = []
 
-    def counting(passages: Sequence[Passage], processes: int | None = None, emotions: bool = True) -> list[Counts]:
+    def counting(
+        passages: Sequence[Passage], processes: int | None = None, emotions: bool = True
+    ) -> list[CharacterCounts]:
         parsed.append(len(passages))
         return counted(passages, processes, emotions)
 

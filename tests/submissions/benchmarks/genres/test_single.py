@@ -15,7 +15,7 @@ from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
 from fairspace.submissions.benchmarks.genres.parse.response import split_single
-from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage
+from fairspace.submissions.benchmarks.genres.parse.sentences import CharacterCounts, Passage
 from fairspace.submissions.benchmarks.genres.quantities import COMPARED, designs
 from fairspace.submissions.benchmarks.genres.records import (
     Column,
@@ -76,8 +76,8 @@ def test_a_response_about_one_character_is_split_whatever_its_headings() -> None
 def test_each_side_is_read_from_the_story_of_its_own_character(monkeypatch: pytest.MonkeyPatch) -> None:
     both, lacking = plan.pair_list()[:2]
 
-    def counted(passages: list[Passage], emotions: bool = True) -> tuple[list[Counts], list[Counts]]:
-        each = [Counts((("a",) * 3, ("b",)), (30, 10)), Counts((("c",) * 5, ("d",) * 2), (50, 20))]
+    def counted(passages: list[Passage], emotions: bool = True) -> tuple[list[CharacterCounts], list[CharacterCounts]]:
+        each = [CharacterCounts((("a",) * 3, ("b",)), (30, 10)), CharacterCounts((("c",) * 5, ("d",) * 2), (50, 20))]
         assert [(p.male, p.female) for p in passages] == [(both.male_name, both.female_name)] * 2
         return each, each
 

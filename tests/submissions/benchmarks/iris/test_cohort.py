@@ -30,7 +30,7 @@ from fairspace.submissions.format.schema import RESPONSES, Submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import score_submission
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from tests.builders.iris_steer_60.test_cohorts import LABEL
 from tests.served.environment import served  # noqa: F401, a fixture
 from tests.submissions.benchmarks.iris.factory import META, NAMES
@@ -201,9 +201,9 @@ def test_a_run_asks_the_pairs_that_its_data_have(tmp_path: Path) -> None:
         ("[]", "v2"),
     ):
         (tmp_path / "iris_steer_60" / "manifest.json").write_text(text, encoding="utf-8")
-        assert Chosen("iris", str(tmp_path)).revision == expected
-        assert Chosen("iris", str(tmp_path), dataset_revision="v2-core").revision == "v2-core"
-        assert Chosen("genres", str(tmp_path)).revision == benchmark("genres").revisions[0]
+        assert ChosenPart("iris", str(tmp_path)).revision == expected
+        assert ChosenPart("iris", str(tmp_path), dataset_revision="v2-core").revision == "v2-core"
+        assert ChosenPart("genres", str(tmp_path)).revision == benchmark("genres").revisions[0]
 
 
 def test_drawn_pairs_say_how_many_have_no_stereotypical_image() -> None:

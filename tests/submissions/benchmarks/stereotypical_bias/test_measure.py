@@ -20,9 +20,9 @@ from fairspace.submissions.benchmarks.stereotypical_bias.declaration import BENC
 from fairspace.submissions.benchmarks.stereotypical_bias.quantities import blocks, cell_association
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS as ALL_CELLS
 from fairspace.submissions.benchmarks.stereotypical_bias.records import (
-    Answers,
     Booleans,
     Cell,
+    CellAnswers,
     Integers,
     Questions,
     questions,
@@ -322,7 +322,7 @@ def associated(cell: Cell, asked: Questions, group: Integers, none: Booleans | N
     """The association of answers that choose these groups; those without one are missing, but for `none`."""
     outcome = np.where(group >= 0, OUTCOMES.index("choice"), NOT_HANDED_IN)
     outcome = outcome if none is None else np.where(none, OUTCOMES.index("unusable"), outcome)
-    answers = Answers(asked, group, np.full(len(group), -1), outcome)
+    answers = CellAnswers(asked, group, np.full(len(group), -1), outcome)
     return cell_association(cell, totals(blocks(cell, answers)))[0]
 
 

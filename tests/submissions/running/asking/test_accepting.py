@@ -19,9 +19,9 @@ from fairspace.submissions.commands.run_options import model_settings
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.accepting import fault_of
 from fairspace.submissions.running.asking.answering import answer
-from fairspace.submissions.running.asking.asking import Asking, keeps_schemas
-from fairspace.submissions.running.asking.inspect_task import Chosen, build_task, open_benchmark
-from fairspace.submissions.running.asking.journal import JOURNAL, TOO_LONG, Answer, Journal
+from fairspace.submissions.running.asking.asking import RunAsking, keeps_schemas
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, build_task, open_benchmark
+from fairspace.submissions.running.asking.journal import JOURNAL, TOO_LONG, Journal, JournalEntry
 from fairspace.submissions.running.asking.models import ModelSettings, open_model
 from fairspace.submissions.running.asking.parts import parts
 from tests.machine_speed import slowness
@@ -38,16 +38,18 @@ def served() -> Iterator[Served]:
         yield started
 
 
-def asked(served: Served, body: Any, status: int = 200, form: str = "application/json") -> Answer:
+def asked(served: Served, body: Any, status: int = 200, form: str = "application/json") -> JournalEntry:
     """The fate of a request to which this body is the answer, whatever is tried."""
     text = body if isinstance(body, str) else json.dumps(body)
     served.inject(Fault("verbatim", status=status, body=text, form=form, times=None))
     settings = ModelSettings(f"{served.url}#served-text", retries=0, arguments={"api_key": served.key})
     model = open_model(settings)
 
-    async def ask() -> Answer:
+    async def ask() -> JournalEntry:
         try:
-            return await Asking({}, patience=None).ask(model, ASK, (), replace(PART, readable=lambda ask, text: True))
+            return await RunAsking({}, patience=None).ask(
+                model, ASK, (), replace(PART, readable=lambda ask, text: True)
+            )
         finally:
             await model.api.aclose()
 
@@ -180,10 +182,10 @@ def test_outputs_of_all_providers_pass_the_same_list() -> None:
 def test_a_setting_is_sent_by_the_name_that_the_server_wants_or_not_at_all() -> None:
     given = ["temperature=default", "max_completion_tokens=64"]
     settings = model_settings("openai/any", given)
-    opened = open_benchmark(Chosen("fact_or_fair", tasks=("llm_objective",)))
+    opened = open_benchmark(ChosenPart("fact_or_fair", tasks=("llm_objective",)))
     effective = settings.effective(opened.settings)
     assert effective == {"temperature": "default", "max_tokens": "default", "max_completion_tokens": 64}
-    config = build_task(opened, Asking(opened.parts), settings=effective).config
+    config = build_task(opened, RunAsking(opened.parts), settings=effective).config
     assert (config.temperature, config.max_tokens, config.extra_body) == (None, None, {"max_completion_tokens": 64})
 
 
@@ -202,17 +204,17 @@ def test_an_answer_longer_than_a_submission_holds_is_unusable_and_ends_no_run(
 
 def test_a_journal_of_before_gives_a_long_answer_as_unusable(tmp_path: Path) -> None:
     with Journal(tmp_path / JOURNAL) as journal:
-        journal.put(Answer("t", "i", 0, "answered", "A"))
+        journal.put(JournalEntry("t", "i", 0, "answered", "A"))
         journal._db.execute("UPDATE answer SET response = ?", ("é" * 600_000,))
         (kept,) = journal.answers()
     assert (kept.response, kept.stop) == ("", TOO_LONG)
 
 
 def test_another_run_is_told_before_the_model_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = open_benchmark(Chosen("fact_or_fair", tasks=("llm_objective",), limit=2))
+    opened = open_benchmark(ChosenPart("fact_or_fair", tasks=("llm_objective",), limit=2))
     model = ModelSettings("mockllm/model", temperature=0.5)
     with pytest.raises(ZeroDivisionError):
-        answer(opened, model, tmp_path, ask=lambda *given, **more: cast(Asking, 1 / 0))
+        answer(opened, model, tmp_path, ask=lambda *given, **more: cast(RunAsking, 1 / 0))
     monkeypatch.setattr("fairspace.submissions.running.asking.answering.open_model", None)
     shorter = replace(opened, chosen=replace(opened.chosen, limit=1))
     for other, settings in ((shorter, model), (opened, replace(model, temperature=0.0))):

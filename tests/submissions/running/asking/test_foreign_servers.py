@@ -10,8 +10,8 @@ import anyio
 import pytest
 
 from fairspace.submissions.running.asking.accepting import completion_of
-from fairspace.submissions.running.asking.asking import Asking
-from fairspace.submissions.running.asking.journal import Answer
+from fairspace.submissions.running.asking.asking import RunAsking
+from fairspace.submissions.running.asking.journal import JournalEntry
 from fairspace.submissions.running.asking.models import ModelSettings, open_model
 from tests.foreign import HERE
 from tests.served.running import Served
@@ -73,14 +73,14 @@ def test_a_server_of_llama_cpp_answers_and_says_what_it_refuses(tmp_path: Path) 
     about.cpuparams.n_threads = about.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(about)
 
-    def ask(**sent: Any) -> Answer:
+    def ask(**sent: Any) -> JournalEntry:
         model = open_model(ModelSettings(f"{server.listening_address}/v1#tiny", retries=0))
         model.config.max_tokens = 4
         model.config.extra_body = sent
 
-        async def once() -> Answer:
+        async def once() -> JournalEntry:
             try:
-                return await Asking({}, patience=None).ask(model, ASK, (), PART)
+                return await RunAsking({}, patience=None).ask(model, ASK, (), PART)
             finally:
                 await model.api.aclose()
 

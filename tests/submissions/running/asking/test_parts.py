@@ -13,9 +13,9 @@ from fairspace.builders.stereotypical_bias import plan as stereotypical_bias
 from fairspace.submissions.benchmarks.iris.ask import BLANK_PNG
 from fairspace.submissions.benchmarks.pictures import Data, open_data
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.benchmarks.task import Ask, Part, Stimulus, choose, prompts_hash
+from fairspace.submissions.benchmarks.task import Ask, Stimulus, TaskStimuli, choose, prompts_hash
 from fairspace.submissions.errors import RunError, UsageError
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.parts import parts
 from fairspace.submissions.running.run import text_tasks
 from tests.papers import NAMES
@@ -30,7 +30,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Data:
     return open_data(str(root))
 
 
-def asks(part: Part) -> Iterable[Ask]:
+def asks(part: TaskStimuli) -> Iterable[Ask]:
     for place in range(len(part.stimuli)):
         yield from part.read(place).asks
 
@@ -160,7 +160,7 @@ def test_genres_without_images_needs_no_data_and_asks_the_same(whole: Data) -> N
 
 def test_the_language_modality_without_pictures_asks_the_same_and_leaves_the_faces_out(whole: Data) -> None:
     text, both = parts("stereotypical_bias", None, text_only=True), parts("stereotypical_bias", whole)
-    named = text_tasks(Chosen("stereotypical_bias", text_only=True))
+    named = text_tasks(ChosenPart("stereotypical_bias", text_only=True))
     assert [part.task for part in text] == ["language_gender", "language_race"] == list(named)
     assert [list(asks(part)) for part in text] == [
         [replace(ask, image=None) for ask in asks(part)] for part in both[2:]

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from fairspace.submissions.errors import RunError
-from fairspace.submissions.running.asking.inspect_task import Chosen
-from fairspace.submissions.running.asking.journal import Answer
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
+from fairspace.submissions.running.asking.journal import JournalEntry
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.asking.prices import Bounds, Price, Spending
 from fairspace.submissions.running.run import run
@@ -12,8 +12,8 @@ from fairspace.submissions.running.settings import RunSettings
 from tests.served import Served
 
 
-def _answer(number: int, tokens: tuple[int, int]) -> Answer:
-    return Answer("t", f"i{number}", 0, "answered", "x", input_tokens=tokens[0], output_tokens=tokens[1])
+def _answer(number: int, tokens: tuple[int, int]) -> JournalEntry:
+    return JournalEntry("t", f"i{number}", 0, "answered", "x", input_tokens=tokens[0], output_tokens=tokens[1])
 
 
 def test_cost_is_tokens_times_price_of_a_million() -> None:
@@ -57,7 +57,7 @@ def test_a_run_stops_at_its_bound_and_goes_on_with_a_higher_one(
 ) -> None:
     def settings(tokens: int | None) -> RunSettings:
         model = ModelSettings("openai-api/served/served-text", connections=2, bounds=Bounds(tokens=tokens))
-        return RunSettings(Chosen("fact_or_fair", limit=2), tmp_path / "mine", model)
+        return RunSettings(ChosenPart("fact_or_fair", limit=2), tmp_path / "mine", model)
 
     with Served.start() as served:
         for name, value in served.environment().items():

@@ -5,7 +5,7 @@ import pytest
 from tenacity import Future, RetryCallState, Retrying
 
 from fairspace.submissions.errors import RunError
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings, open_model
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings
@@ -42,7 +42,7 @@ def test_a_port_where_nothing_listens_ends_the_run_at_once_in_every_form(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         address = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
-    chosen = Chosen("stereotypical_bias", limit=2, text_only=True, form=form)
+    chosen = ChosenPart("stereotypical_bias", limit=2, text_only=True, form=form)
     with pytest.raises(RunError, match=rf"MODEL_SILENT at .*{address}, task .*Connect.*a server that listens there"):
         run(RunSettings(chosen, tmp_path / "mine", model=ModelSettings(f"{address}#m")))
     assert "asking again" not in capsys.readouterr().err

@@ -9,9 +9,9 @@ from inspect_ai.model import GenerateConfig, ModelOutput
 
 from fairspace.submissions.benchmarks.fact_or_fair.ask import UNREADABLE_AGAIN
 from fairspace.submissions.benchmarks.task import Ask, ask_seed
-from fairspace.submissions.running.asking.asking import Asking
-from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
-from fairspace.submissions.running.asking.journal import Answer
+from fairspace.submissions.running.asking.asking import RunAsking
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
+from fairspace.submissions.running.asking.journal import JournalEntry
 from fairspace.submissions.running.asking.parts import parts
 
 (PART,) = parts("fact_or_fair", None, tasks=["llm_objective"])
@@ -33,9 +33,9 @@ class Scripted:
         return ModelOutput.from_content("scripted", text)
 
 
-def asked(answers: Sequence[str | None], **settings: Any) -> tuple[Answer, Scripted]:
+def asked(answers: Sequence[str | None], **settings: Any) -> tuple[JournalEntry, Scripted]:
     model: Any = Scripted(answers)
-    asking = Asking({"llm_objective": PART}, attempts=1, **settings)
+    asking = RunAsking({"llm_objective": PART}, attempts=1, **settings)
     return anyio.run(asking.ask, model, ASK, (), PART), model
 
 
@@ -69,12 +69,12 @@ def test_a_provider_that_fails_leaves_the_answer_before() -> None:
 
 
 def test_the_run_says_how_often_and_v1_is_asked_once() -> None:
-    opened = open_benchmark(Chosen("fact_or_fair", tasks=("llm_objective",)))
+    opened = open_benchmark(ChosenPart("fact_or_fair", tasks=("llm_objective",)))
     assert opened.marks["unreadable_again"] == opened.describe()["unreadable_again"] == UNREADABLE_AGAIN
     (old,) = parts("fact_or_fair", None, tasks=["llm_objective"], revision="v1")
     assert old.unreadable_again == 0
     assert old.readable(Ask("llm_objective", "any", 0, "?"), "Well.")
-    only = open_benchmark(Chosen("fact_or_fair", tasks=("llm_subjective",)))
+    only = open_benchmark(ChosenPart("fact_or_fair", tasks=("llm_subjective",)))
     assert "unreadable_again" not in only.marks | only.describe()
 
 
@@ -84,7 +84,7 @@ def test_the_first_answer_that_is_cut_says_what_gives_room(capsys: pytest.Captur
             return ModelOutput.from_content("scripted", self.answers.pop(0) or "", stop_reason="max_tokens")
 
     model: Any = Cut(["A"] * 2)
-    asking = Asking({"llm_objective": PART}, attempts=1)
+    asking = RunAsking({"llm_objective": PART}, attempts=1)
     for _ in range(2):
         anyio.run(asking.ask, model, ASK, (), PART)
     said = capsys.readouterr().err

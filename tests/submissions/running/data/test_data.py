@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairspace.builders.engine.build import file_hash
-from fairspace.submissions.benchmarks.pictures import FolderOfBuilds, Images, OnHub, open_data
+from fairspace.submissions.benchmarks.pictures import FolderOfBuilds, OnHub, SplitImages, open_data
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running import data as data_images
-from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
 from tests.hub.running import OWNER, Hub
 from tests.submissions.running.data.factory import IMAGE, image, splits, write, write_manifest, write_split
 
@@ -33,7 +33,7 @@ def refused(where: Path | str, place: tuple[str, str, str] = PAIRS) -> RunError:
 
 def test_images_come_by_id_in_any_order(tmp_path: Path) -> None:
     files = write_split(tmp_path, "test", {"id": IDS}, per=90, group=40)
-    images = Images(files)
+    images = SplitImages(files)
     assert list(images) == IDS
     shuffled = IDS[::-1] + Random(5).sample(IDS, len(IDS)) + IDS
     assert [images.get(item) for item in shuffled] == [image(item) for item in shuffled]
@@ -49,7 +49,7 @@ def test_in_order_a_row_group_is_read_once_and_two_are_held(tmp_path: Path, monk
         return real(file, number)
 
     monkeypatch.setattr(data_images, "_read", counted)
-    images = Images(files)
+    images = SplitImages(files)
     assert not opened
     for item in IDS:
         images.get(item)
@@ -61,13 +61,13 @@ def test_a_row_group_that_is_too_large_for_memory_is_refused(tmp_path: Path, mon
     monkeypatch.setattr(data_images, "GROUP", 1000)
     files = write_split(tmp_path, "test", {"id": IDS})
     with pytest.raises(RunError, match="about 100 rows in a row group"):
-        Images(files)
+        SplitImages(files)
 
 
 def test_rows_without_an_image_are_known_and_a_joined_row_counts(tmp_path: Path) -> None:
     first = write_split(tmp_path / "published", "test", {"id": IDS[:6]}, without=IDS[:3])
     joined = write_split(tmp_path / "joined", "test", {"id": IDS[:2]})
-    images = Images([*first, *joined])
+    images = SplitImages([*first, *joined])
     assert (len(images), images.rows, images.without) == (5, 8, {IDS[2]})
     assert IDS[2] not in images
     assert [images.get(item) for item in IDS[:2]] == [image(item) for item in IDS[:2]]
@@ -79,7 +79,7 @@ def test_of_several_images_of_an_id_the_first_counts(tmp_path: Path) -> None:
     file = tmp_path / "test-0.parquet"
     cells = pa.array([{"bytes": data, "path": "one.jpg"} for data in (b"first", b"second")], IMAGE)
     pq.write_table(pa.table({"id": ["one", "one"], "image": cells}), file)
-    assert Images([file]).get("one") == b"first"
+    assert SplitImages([file]).get("one") == b"first"
 
 
 def test_an_image_without_bytes_is_damage(tmp_path: Path) -> None:
@@ -87,14 +87,14 @@ def test_an_image_without_bytes_is_damage(tmp_path: Path) -> None:
     cells = pa.array([{"bytes": None, "path": "one.jpg"}], IMAGE)
     pq.write_table(pa.table({"id": ["one"], "image": cells}), file)
     with pytest.raises(RunError, match="an image without bytes"):
-        Images([file]).get("one")
+        SplitImages([file]).get("one")
 
 
 def test_files_with_other_columns_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "test-0.parquet"
     pq.write_table(pa.table({"id": ["one"], "picture": ["two"]}), file)
     with pytest.raises(RunError, match="the columns id, picture") as error:
-        Images([file])
+        SplitImages([file])
     assert error.value.code == "DATA_INVALID"
 
 
@@ -190,7 +190,7 @@ def test_a_build_of_an_older_revision_is_read_where_its_items_are_asked(tmp_path
     assert (error.code, error.expected) == ("DATA_INVALID", "revision v2 of stereotypical_bias")
     assert "fairspace build stereotypical_bias" in error.mend
     assert error.mend.endswith("or ask what this build has, with --dataset-revision v1")
-    chosen = Chosen("stereotypical_bias", str(tmp_path), ("vision_gender",), dataset_revision="v1")
+    chosen = ChosenPart("stereotypical_bias", str(tmp_path), ("vision_gender",), dataset_revision="v1")
     opened = open_benchmark(chosen)
     assert [stimulus.id for stimulus in opened.parts["vision_gender"].stimuli] == columns["id"]
     assert opened.datasets["stereotypical_bias"].startswith("v1, sha256:")

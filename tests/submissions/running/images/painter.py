@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image as Images
 from PIL.Image import Image
 
-from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.submissions.benchmarks.task import Ask
 
 FILE = str(Path(__file__))
@@ -26,12 +26,12 @@ def plan(count: int = 150, *, refused: Sequence[int] = (), failed: Sequence[int]
     ]
 
 
-def picture(prompt: Prompt, size: int = 16) -> Image:
+def picture(prompt: ImagePrompt, size: int = 16) -> Image:
     noise = np.random.default_rng(prompt.seed).integers(0, 256, (size, size, 3), np.uint8)
     return Images.fromarray(noise)
 
 
-def paint(prompts: list[Prompt]) -> list[Image | None]:
+def paint(prompts: list[ImagePrompt]) -> list[Image | None]:
     """A picture for each, None for a refusal. ValueError for a batch with an impossible prompt."""
     if any(prompt.text.startswith("fail") for prompt in prompts):
         raise ValueError("no paint left")
@@ -41,7 +41,7 @@ def paint(prompts: list[Prompt]) -> list[Image | None]:
 paint.settings = {"strokes": 3}  # type: ignore[attr-defined]
 
 
-def encode(prompts: list[Prompt]) -> tuple[bytes, ...]:
+def encode(prompts: list[ImagePrompt]) -> tuple[bytes, ...]:
     """JPEG files, or the kind that a prompt names."""
     return tuple(encoded(picture(prompt), prompt.text) for prompt in prompts)
 
@@ -54,17 +54,17 @@ def encoded(image: Image, form: str = "JPEG") -> bytes:
     return {"half": data[: len(data) // 2], "text": b"no image"}.get(form, data)
 
 
-def few(prompts: list[Prompt]) -> list[Any]:
+def few(prompts: list[ImagePrompt]) -> list[Any]:
     return [picture(prompt) for prompt in prompts[1:]]
 
 
-def paths(prompts: list[Prompt]) -> list[Any]:
+def paths(prompts: list[ImagePrompt]) -> list[Any]:
     return ["picture.png" for _ in prompts]
 
 
-def endless(prompts: list[Prompt]) -> Any:
+def endless(prompts: list[ImagePrompt]) -> Any:
     return (picture(prompt) for prompt in prompts)
 
 
-def silent(prompts: list[Prompt]) -> list[Any]:
+def silent(prompts: list[ImagePrompt]) -> list[Any]:
     raise TimeoutError("nobody is there")

@@ -14,12 +14,12 @@ from fairspace.submissions.benchmarks.iris.records import NEUTRAL, STEER
 from fairspace.submissions.benchmarks.task import Ask
 from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.schema import ANNOTATIONS
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.images.generating import _public_name, _steer_plan, _why_no_steer, generate
 from fairspace.submissions.running.images.made import failed
-from fairspace.submissions.running.settings import Made as Gathered
 from fairspace.submissions.running.settings import RunSettings
+from fairspace.submissions.running.settings import RunSteps as Gathered
 from tests.submissions.running.images.painter import plan
 from tests.submissions.running.images.test_making import PAINT, Leaving, Toy, made
 
@@ -69,7 +69,7 @@ def test_a_reason_steers_no_terminal() -> None:
 
 
 def settings(out: Path, tasks: tuple[str, ...], **more: Any) -> RunSettings:
-    chosen = Chosen("iris" if any("generation" in task for task in tasks) else "fact_or_fair", "", tasks, 2)
+    chosen = ChosenPart("iris" if any("generation" in task for task in tasks) else "fact_or_fair", "", tasks, 2)
     return RunSettings(chosen, out, **{"images": PAINT, **more})
 
 

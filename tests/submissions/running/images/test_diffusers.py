@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.submissions.benchmarks.task import Ask
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.images.making import make_images
@@ -70,19 +70,19 @@ def test_a_pipeline_that_breaks_has_failed_at_these_images(sdxl: str, monkeypatc
         raise MemoryError("out of memory")
 
     monkeypatch.setattr(model._generator, "generate", break_down)
-    made = model.make([Prompt("a nurse", 1), Prompt("a chef", 2)])
+    made = model.make([ImagePrompt("a nurse", 1), ImagePrompt("a chef", 2)])
     assert [(one.fate, one.reason) for one in made] == [("failed", "MemoryError: out of memory")] * 2
 
 
 def test_a_pipeline_that_cannot_be_loaded_ends_the_run(sdxl: str) -> None:
     with pytest.raises(RunError, match=r"MODEL_UNKNOWN.*scheduler 'Nobody'"):
-        opened(sdxl, "&scheduler=Nobody").make([Prompt("a nurse", 1)])
+        opened(sdxl, "&scheduler=Nobody").make([ImagePrompt("a nurse", 1)])
 
 
 @pytest.mark.parametrize("threshold", [-2.0, 2.0])
 def test_what_a_safety_checker_blackens_is_refused(tmp_path: Path, threshold: float) -> None:
     folder = str(_checked_pipeline(tmp_path / "sd", threshold))
-    made = opened(folder, "&batch=2").make([Prompt("a nurse", 1), Prompt("a chef", 2)])
+    made = opened(folder, "&batch=2").make([ImagePrompt("a nurse", 1), ImagePrompt("a chef", 2)])
     if threshold < 0:
         assert [(one.image, one.fate) for one in made] == [(None, "refused")] * 2
         assert "safety checker" in made[0].reason

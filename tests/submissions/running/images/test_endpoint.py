@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.submissions.benchmarks.task import Ask
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.images import models as image_endpoint
@@ -128,14 +128,14 @@ def test_what_a_filter_withholds_is_refused_and_not_asked_again(served: Served, 
 )
 def test_attempts_are_bounded_and_then_it_has_failed(served: Served, fault: Fault) -> None:
     served.inject(replace(fault, matching="spoiled"))
-    bad, good = model(served, "&attempts=3").make([Prompt("spoiled", 1), Prompt("well", 1)])
+    bad, good = model(served, "&attempts=3").make([ImagePrompt("spoiled", 1), ImagePrompt("well", 1)])
     assert (bad.fate, good.fate) == ("failed", "answered")
     assert served.requests().total == 4
 
 
 def test_client_retries_and_bad_bodies_share_the_attempts(served: Served) -> None:
     served.inject(Fault("status", status=500, times=2), Fault("empty", attempt=3, times=None))
-    (made,) = model(served, "&attempts=4").make([Prompt("a nurse", 1)])
+    (made,) = model(served, "&attempts=4").make([ImagePrompt("a nurse", 1)])
     assert (made.fate, made.reason) == ("failed", "an answer that holds no image")
     assert served.requests().total == 4
 
@@ -179,7 +179,7 @@ def test_fields_that_a_model_does_not_know_are_dropped_once_and_said(tmp_path: P
 
 
 def test_what_the_endpoint_gave_is_kept_to_the_byte(served: Served) -> None:
-    (made,) = model(served).make([Prompt("a nurse", 3)])
+    (made,) = model(served).make([ImagePrompt("a nurse", 3)])
     assert made.image is not None
     assert b"served\0" in made.image  # a text beside the pixels
     assert checked(made.image) == made

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.submissions.running.images.models import open_image_model
 
 FOREIGN = Path(__file__).parents[3] / "foreign"
@@ -48,7 +48,7 @@ def address() -> Iterator[str]:
 def test_a_server_takes_our_request_and_we_take_its_answer(met: dict[str, Any], address: str) -> None:
     Replay.met = met
     model = open_image_model(f"endpoint:{address}#Qwen/Qwen-Image?attempts=1&{met['settings']}")
-    (made,) = model.make([Prompt("a nurse", 7)])
+    (made,) = model.make([ImagePrompt("a nurse", 7)])
     if met["status"] == 200:
         assert made.fate == "answered", made.reason
         assert Replay.bodies == [met["request"]]

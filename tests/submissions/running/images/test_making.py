@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairspace.ares.annotating.source import contents, list_entries, open_source
-from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.submissions.benchmarks.task import Ask, ask_seed
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.errors import RunError
-from fairspace.submissions.running.images.made import Made, checked, failed, refused
+from fairspace.submissions.running.images.made import GeneratedImage, checked, failed, refused
 from fairspace.submissions.running.images.making import ImageReport, make_images
 from fairspace.submissions.running.images.models import open_image_model
 from tests.submissions.running.images import killed as images_killed
@@ -40,16 +40,16 @@ class Toy:
     concurrency: int = 1
     chosen: Mapping[str, Any] = field(default_factory=dict)
     deaf: bool = False
-    asked: list[list[Prompt]] = field(default_factory=list)
+    asked: list[list[ImagePrompt]] = field(default_factory=list)
 
     def settings(self) -> Mapping[str, Any]:
         return self.chosen
 
-    def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
         self.asked.append(list(prompts))
         return [self._made(prompt) for prompt in prompts]
 
-    def _made(self, prompt: Prompt) -> Made:
+    def _made(self, prompt: ImagePrompt) -> GeneratedImage:
         if self.deaf or prompt.text.startswith("fail"):
             return failed("nobody is there")
         return refused("not that") if prompt.text.startswith("refuse") else checked(picture(prompt))
@@ -58,7 +58,7 @@ class Toy:
 class Leaving(Toy):
     stays = 0
 
-    def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
         self.deaf = len(self.asked) >= self.stays
         return super().make(prompts)
 
@@ -88,7 +88,7 @@ def test_shards_hold_every_image_in_the_order_of_the_plan(tmp_path: Path) -> Non
             assert image is None
             assert row["sha256"] == hashlib.sha256(b"").hexdigest()
         else:
-            assert image["bytes"] == checked(picture(Prompt("", ask_seed(7, *ask.key)))).image
+            assert image["bytes"] == checked(picture(ImagePrompt("", ask_seed(7, *ask.key)))).image
             assert row["sha256"] == hashlib.sha256(image["bytes"]).hexdigest()
             assert image["path"] == f"{ask.task}/{ask.id}/{ask.sample}.png"
     assert report.reasons == {"refused: not that": 2}
@@ -148,7 +148,7 @@ def test_a_complete_run_asks_nothing_and_a_stopped_one_only_the_rest(tmp_path: P
         pass
 
     class Stopping(Toy):
-        def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+        def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
             if len(self.asked) == 70:
                 raise StoppedError
             return super().make(prompts)
@@ -200,7 +200,7 @@ def test_another_run_does_not_go_on_in_the_folder(tmp_path: Path, what: str, cha
 
 def test_one_process_at_a_time_makes_images_in_a_folder(tmp_path: Path) -> None:
     class Twice(Toy):
-        def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+        def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
             with pytest.raises(RunError, match="RUN_IN_USE"):
                 make_images(plan(1), Toy(), tmp_path, seed=7)
             return super().make(prompts)
@@ -222,8 +222,8 @@ def test_what_failed_is_missing_and_counted_and_no_refusal(tmp_path: Path) -> No
 
 def test_what_failed_can_be_asked_again_and_fills_its_place(tmp_path: Path) -> None:
     class Healed(Toy):
-        def _made(self, prompt: Prompt) -> Made:
-            return super()._made(Prompt(prompt.text.replace("fail", "paint"), prompt.seed))
+        def _made(self, prompt: ImagePrompt) -> GeneratedImage:
+            return super()._made(ImagePrompt(prompt.text.replace("fail", "paint"), prompt.seed))
 
     asks = plan(70, refused=[1], failed=[0, 3, 68])
     made(asks, tmp_path)
@@ -244,7 +244,7 @@ def test_a_silent_model_ends_the_run_and_fails_at_nothing(tmp_path: Path, concur
     class Dying(Toy):
         lock = threading.Lock()
 
-        def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+        def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
             with self.lock:
                 self.deaf = len(self.asked) >= 30
                 return super().make(prompts)
@@ -275,7 +275,7 @@ def test_neither_batch_nor_concurrency_changes_a_shard(tmp_path: Path, batch: in
 
 def test_a_model_that_answers_with_too_few_images_is_wrong(tmp_path: Path) -> None:
     class Few(Toy):
-        def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+        def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
             return super().make(prompts)[1:]
 
     with pytest.raises(RunError, match="MODEL_OUTPUT at toy: 0 answers to 1 prompts"):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from PIL import Image as Images
 
-from fairspace.ares.fates_ares import Limits
-from fairspace.builders.engine.tools import Prompt
+from fairspace.ares.fates_ares import ImageLimits
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.images import made as image_made
 from fairspace.submissions.running.images.made import checked, extension
@@ -18,7 +18,7 @@ from tests.submissions.running.images import painter as images_painter
 from tests.submissions.running.images.painter import encoded, picture
 
 FILE = images_painter.FILE
-PROMPTS = [Prompt("JPEG", 1), Prompt("PNG", 2)]
+PROMPTS = [ImagePrompt("JPEG", 1), ImagePrompt("PNG", 2)]
 IMAGE = picture(PROMPTS[0], 32)
 
 
@@ -93,7 +93,7 @@ def test_a_reason_is_one_line_of_text_that_can_be_written() -> None:
 
 
 def test_a_picture_that_is_too_large_as_png_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(image_made, "LIMITS", Limits(bytes=1000))
+    monkeypatch.setattr(image_made, "LIMITS", ImageLimits(bytes=1000))
     assert "as PNG; the limit is 1000" in checked(IMAGE).reason
 
 
@@ -105,10 +105,10 @@ def test_a_function_of_a_file_makes_images() -> None:
     assert model.revision.startswith("sha256 ")
     assert model.engine_version.startswith("python 3")
     assert model.settings() == {"strokes": 3, "batch": 2}
-    made = model.make([Prompt("paint", 1), Prompt("refuse", 2)])
+    made = model.make([ImagePrompt("paint", 1), ImagePrompt("refuse", 2)])
     assert [one.fate for one in made] == ["answered", "refused"]
-    assert made[0].image == checked(picture(Prompt("", 1))).image
-    assert [one.fate for one in model.make([Prompt("paint", 1), Prompt("fail", 2)])] == ["failed", "failed"]
+    assert made[0].image == checked(picture(ImagePrompt("", 1))).image
+    assert [one.fate for one in model.make([ImagePrompt("paint", 1), ImagePrompt("fail", 2)])] == ["failed", "failed"]
 
 
 def test_a_function_of_a_module_has_the_name_and_revision_that_the_user_gives() -> None:
@@ -117,7 +117,7 @@ def test_a_function_of_a_module_has_the_name_and_revision_that_the_user_gives() 
     assert (model.name, model.revision, model.settings()) == (what, "not stated", {"batch": 1})
     named = open_image_model(f"python:{what}?name=Painter+7B&revision=2026-05-01")
     assert (named.name, named.revision) == ("Painter 7B", "2026-05-01")
-    made = model.make([Prompt("JPEG", 1), Prompt("half", 1), Prompt("text", 1)])
+    made = model.make([ImagePrompt("JPEG", 1), ImagePrompt("half", 1), ImagePrompt("text", 1)])
     assert [one.fate for one in made] == ["answered", "failed", "failed"]
     assert "truncated" in made[1].reason
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from fairspace.builders.engine.tools import Prompt
-from fairspace.builders.models.diffusion import DiffusersGenerator, Settings
+from fairspace.builders.engine.tools import ImagePrompt
+from fairspace.builders.models.diffusion import DiffusersGenerator, PipelineSettings
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.images.models import open_image_model
 from tests.builders.models import tiny
@@ -95,7 +95,7 @@ def test_each_pipeline_makes_an_image_with_its_own_settings(name: str, tmp_path:
     build(name, tmp_path)
     side = LARGER.get(name, 32)
     model = open_image_model(f"diffusers:{tmp_path}?steps=2&size={side}", device="cpu")
-    made = model.make([Prompt("a photo of a nurse", 1)])
+    made = model.make([ImagePrompt("a photo of a nurse", 1)])
     assert [(each.fate, each.reason) for each in made] == [("answered", "")]
     assert model.settings()["size"] == f"{side}x{side}"
 
@@ -136,12 +136,12 @@ def test_settings_that_would_do_nothing_are_refused(settings: str, expected: str
 def test_true_cfg_and_a_negative_prompt_guide_and_are_recorded(tmp_path: Path) -> None:
     build("QwenImagePipeline", tmp_path)
     plain, guided = (
-        DiffusersGenerator(str(tmp_path), settings=Settings(steps=2, size=32, negative=negative), device="cpu")
+        DiffusersGenerator(str(tmp_path), settings=PipelineSettings(steps=2, size=32, negative=negative), device="cpu")
         for negative in (None, " ")
     )
     assert (plain.in_force()["true_cfg"], guided.in_force()["true_cfg"]) == (1.0, 4.0)
     assert guided.name.endswith("2 steps true_cfg 4 negative ' ' 32x32")
-    prompt = [Prompt("a nurse", 1)]
+    prompt = [ImagePrompt("a nurse", 1)]
     assert plain.generate(prompt)[0].tobytes() != guided.generate(prompt)[0].tobytes()
 
 

@@ -13,7 +13,7 @@ import huggingface_hub.constants
 import pytest
 from huggingface_hub.inference._providers import _common
 
-from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.builders.models.opening import Fields
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.images import models
@@ -21,7 +21,7 @@ from fairspace.submissions.running.images.made import checked
 from fairspace.submissions.running.images.models import open_image_model
 from tests.submissions.running.images.painter import encoded, picture
 
-PROMPT = Prompt("a nurse", 7)
+PROMPT = ImagePrompt("a nurse", 7)
 IMAGE = encoded(picture(PROMPT, 32), "PNG")
 PROVIDERS = ("fal-ai", "together", "nscale", "replicate")
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.images.models import open_image_model
 from fairspace.submissions.running.images.unified import Guiding, UnifiedImages
 from tests.submissions.probing import tiny_models
 from tests.submissions.running.local import tiny_models as chats
 
-PROMPTS = [Prompt("a nurse", 1), Prompt("a chef " + "who cooks and cooks " * 3, 2), Prompt("a nurse", 3)]
+PROMPTS = [ImagePrompt("a nurse", 1), ImagePrompt("a chef " + "who cooks and cooks " * 3, 2), ImagePrompt("a nurse", 3)]
 
 
 def opened(folder: Path, settings: str) -> UnifiedImages:

@@ -28,7 +28,7 @@ from fairspace.submissions.format.faults import SubmissionError
 from fairspace.submissions.format.manifest import Manifest, Stage, read_manifest, write_manifest
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.judging.asks import (
     MAX_TOKENS,
@@ -390,7 +390,9 @@ def test_what_cannot_be_judged_is_refused_before_anything_is_asked(tmp_path: Pat
     with pytest.raises(SubmissionError):
         judge(other, [model])
     with pytest.raises(UsageError, match="only genres"):
-        open_judging(Submission(read_submission(empty).meta.model_copy(update={"benchmark": "iris"})), Chosen("genres"))
+        open_judging(
+            Submission(read_submission(empty).meta.model_copy(update={"benchmark": "iris"})), ChosenPart("genres")
+        )
     path = written(tmp_path / "mine")
     for models in ([], [mock("a#2")], [mock(str(number)) for number in range(13)]):
         with pytest.raises(UsageError):

@@ -118,10 +118,10 @@ def test_temperature_zero_takes_the_likeliest_token_again_and_again(chat: str) -
 def test_draws_follow_the_models_probabilities(chat: str) -> None:
     import torch
 
-    from fairspace.submissions.running.local.chat import Drawing
+    from fairspace.submissions.running.local.chat import GumbelNoise
 
     chances = torch.tensor([0.5, 0.3, 0.2, 0.0])
-    draw = Drawing([1, 2])
+    draw = GumbelNoise([1, 2])
     rows = torch.stack([chances.log(), chances.log()])
     drawn = torch.stack([draw(torch.zeros(2, 1), rows).argmax(dim=1) for _ in range(3000)])
     shares = torch.nn.functional.one_hot(drawn.flatten(), 4).float().mean(dim=0)

@@ -14,7 +14,7 @@ pytest.importorskip("inspect_ai")
 
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import read_manifest
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.asking.prices import Bounds
 from fairspace.submissions.running.run import run
@@ -23,7 +23,7 @@ from tests.submissions.running.local import tiny_models
 from tests.submissions.running.run_factory import assert_same
 
 pytestmark = pytest.mark.filterwarnings("ignore:Unclosed:ResourceWarning", "ignore:unclosed:ResourceWarning")
-ASKED = Chosen("fact_or_fair", limit=2, stratified=True, dataset_revision="v2-core")
+ASKED = ChosenPart("fact_or_fair", limit=2, stratified=True, dataset_revision="v2-core")
 REQUESTS = 16
 
 

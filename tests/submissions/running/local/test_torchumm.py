@@ -22,7 +22,7 @@ from inspect_ai.model import GenerateConfig
 from PIL import Image
 from transformers import JanusForConditionalGeneration, JanusProcessor
 
-from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.submissions.benchmarks.task import Ask
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.models import ModelSettings, found_revision, local_facts, open_model
@@ -96,7 +96,9 @@ def test_an_image_follows_from_prompt_and_seed(
     backbone: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = open_image_model(f"torchumm:{backbone}?cfg=model_path:{folder}")
-    made = model.make([Prompt("a nurse", 1), Prompt("a nurse", 2), Prompt("a nurse", 1), Prompt("fail", 1)])
+    made = model.make(
+        [ImagePrompt("a nurse", 1), ImagePrompt("a nurse", 2), ImagePrompt("a nurse", 1), ImagePrompt("fail", 1)]
+    )
     assert [each.fate for each in made] == ["answered"] * 3 + ["failed"]
     assert made[0].image == made[2].image != made[1].image
     assert "out of memory" in made[3].reason
@@ -112,10 +114,10 @@ def test_an_image_follows_from_prompt_and_seed(
 
 def test_a_backbone_that_loads_its_model_for_each_request_gets_a_list(folder: Path) -> None:
     model = open_image_model(f"torchumm:blip3o?cfg=model_path:{folder},blip3o_root:{folder.parent}")
-    made = model.make([Prompt("a nurse", 1), Prompt("a nurse", 2)])
+    made = model.make([ImagePrompt("a nurse", 1), ImagePrompt("a nurse", 2)])
     assert [each.fate for each in made] == ["answered"] * 2
     assert made[0].image != made[1].image
-    assert model.make([Prompt("fail", 1), Prompt("x", 2)])[1].fate == "failed"
+    assert model.make([ImagePrompt("fail", 1), ImagePrompt("x", 2)])[1].fate == "failed"
 
 
 def test_answers_are_inspects_and_share_the_pipeline(folder: Path) -> None:
@@ -131,7 +133,7 @@ def test_answers_are_inspects_and_share_the_pipeline(folder: Path) -> None:
     with pytest.raises(RunError, match=r"temperature 0\.7.*few backbones"):
         asyncio.run(model.generate("Who?", config=GenerateConfig(temperature=0.7)))
     images = open_image_model(f"torchumm:janus_pro?cfg={json.dumps(settings.arguments['cfg'])}")
-    assert images.make([Prompt("a nurse", 1)])[0].fate == "answered"
+    assert images.make([ImagePrompt("a nurse", 1)])[0].fate == "answered"
     assert InferencePipeline.seen[-1]["pipeline"] is pipeline
 
 

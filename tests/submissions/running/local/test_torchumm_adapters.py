@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.models import ModelSettings, found_revision
 from fairspace.submissions.running.images.models import open_image_model
@@ -164,7 +164,7 @@ def test_a_real_adapter_makes_the_images_of_a_list_in_one_process(umm: Path, tmp
     cfg = {"model_path": str(umm), "blip3o_root": str(tmp_path / "root"), "device": "cpu"}
     cfg["output_dir"] = str(tmp_path / "out")
     model = open_image_model(f"torchumm:blip3o?cfg={json.dumps(cfg)}")
-    made = model.make([Prompt("a nurse", seed) for seed in range(3)])
+    made = model.make([ImagePrompt("a nurse", seed) for seed in range(3)])
     assert [each.fate for each in made] == ["answered"] * 3, made
     assert len({each.image for each in made}) == 3
     assert (model.batch, model.settings()["seeded"]) == (16, "no")

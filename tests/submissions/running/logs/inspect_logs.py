@@ -13,7 +13,7 @@ from inspect_ai import eval as run_task
 from inspect_ai import eval_retry
 
 from fairspace.submissions.running.asking.answering import LOGS
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.folders import work_folder
 from fairspace.submissions.running.run import run as run_benchmark
@@ -42,7 +42,7 @@ def evaluate(file: Path, tasks: str = "", **options: Any) -> Path:
 
 def run(folder: Path) -> None:
     model = ModelSettings(MODEL, top_p=0.5, max_tokens=99)
-    run_benchmark(RunSettings(Chosen("fact_or_fair", limit=2, seed=1), folder / "run", model))
+    run_benchmark(RunSettings(ChosenPart("fact_or_fair", limit=2, seed=1), folder / "run", model))
     (made,) = (work_folder(folder / "run") / LOGS).glob("*.eval")
     made.rename(folder / "run.eval")
 

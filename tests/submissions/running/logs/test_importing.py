@@ -21,7 +21,7 @@ from fairspace.submissions.checking.submission import check_submission, read_sub
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.running.logs.importing import import_inspect, limit_of, read_log
-from fairspace.submissions.running.settings import About
+from fairspace.submissions.running.settings import ModelFacts
 from tests.submissions.running.logs.inspect_logs import MODEL
 
 ROOT = Path(__file__).parents[4]
@@ -44,7 +44,7 @@ def log(logs: Path) -> Path:
 
 
 def imported(files: list[Path], out: Path, **about: Any) -> Submission:
-    import_inspect(files, out, about=About(**about))
+    import_inspect(files, out, about=ModelFacts(**about))
     return read_submission(out)
 
 
@@ -75,7 +75,7 @@ def refused(files: list[Path], folder: Path, code: str) -> str:
 
 
 def test_a_log_becomes_a_submission_that_checks(log: Path, tmp_path: Path) -> None:
-    told = About(revision="r2", organisation="Lab", licence="MIT", parameters=7.2, open_weights=True)
+    told = ModelFacts(revision="r2", organisation="Lab", licence="MIT", parameters=7.2, open_weights=True)
     done = import_inspect([log], tmp_path / "s", about=replace(told, architecture="autoregressive"))
     report = check_submission(tmp_path / "s")
     assert report.submission is not None

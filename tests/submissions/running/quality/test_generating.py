@@ -7,10 +7,10 @@ import pytest
 from fairspace.submissions.benchmarks.iris.records import STEER
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import ANNOTATIONS
-from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.images.generating import _rate, quality_roles
 from fairspace.submissions.running.quality.models import SCHEMES
-from fairspace.submissions.running.settings import Made, RunSettings
+from fairspace.submissions.running.settings import RunSettings, RunSteps
 from tests.builders.models import tiny
 from tests.submissions.running.quality import factory
 
@@ -44,9 +44,9 @@ def test_a_run_rates_its_steered_images_and_counts_each_once(tmp_path: Path) -> 
     work = tmp_path / "mine.run"
     rows = [*factory.stored(5), factory.Stored(factory.IDS[0], 9, None, "refused")]
     factory.images(work / "images" / STEER / "shards", rows)
-    made = Made(tables={"annotations": factory.annotated(rows)})
+    made = RunSteps(tables={"annotations": factory.annotated(rows)})
     settings = RunSettings(
-        Chosen("iris"), tmp_path / "mine", images="python:a:b", ares="a", quality={"face-iqa": clip}, device="cpu"
+        ChosenPart("iris"), tmp_path / "mine", images="python:a:b", ares="a", quality={"face-iqa": clip}, device="cpu"
     )
     _rate(settings, work, made, lambda what, done, total: None)
     table = made.tables["annotations"]
@@ -61,8 +61,10 @@ def test_a_run_rates_its_steered_images_and_counts_each_once(tmp_path: Path) -> 
 
 
 def test_without_steered_images_nothing_is_rated_and_it_is_said(tmp_path: Path) -> None:
-    made = Made(tables={"annotations": factory.annotated(factory.stored(2))})
-    settings = RunSettings(Chosen("iris"), tmp_path / "mine", images="python:a:b", ares="a", quality={"iqa": "clip"})
+    made = RunSteps(tables={"annotations": factory.annotated(factory.stored(2))})
+    settings = RunSettings(
+        ChosenPart("iris"), tmp_path / "mine", images="python:a:b", ares="a", quality={"iqa": "clip"}
+    )
     _rate(settings, tmp_path, made, lambda what, done, total: None)
     assert not made.stages
     assert "not measured" in made.notes[0]

@@ -15,7 +15,7 @@ from fairspace.builders.errors import BuildError
 from fairspace.submissions.benchmarks.iris.records import QUALITY
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.schema import RANGES
-from fairspace.submissions.running.quality.measuring import Measured, measure_quality
+from fairspace.submissions.running.quality.measuring import MeasuredQuality, measure_quality
 from fairspace.submissions.running.quality.models import (
     FACE,
     PHOTO,
@@ -51,13 +51,13 @@ def opened(folder: Path) -> QualityModels:
 
 
 @pytest.fixture(scope="module")
-def whole(models: QualityModels, tmp_path_factory: pytest.TempPathFactory) -> Measured:
+def whole(models: QualityModels, tmp_path_factory: pytest.TempPathFactory) -> MeasuredQuality:
     root = tmp_path_factory.mktemp("whole")
     rows = stored()
     return measured(root, rows, models)
 
 
-def measured(root: Path, rows: Sequence[Stored], models: QualityModels, **options: Any) -> Measured:
+def measured(root: Path, rows: Sequence[Stored], models: QualityModels, **options: Any) -> MeasuredQuality:
     shards = options.pop("shards", 2)
     place = root / "images"
     if not place.exists():
@@ -66,12 +66,12 @@ def measured(root: Path, rows: Sequence[Stored], models: QualityModels, **option
     return measure_quality(place, table, PROMPTS, models, cache=root / "cache.sqlite", **options)
 
 
-def values(found: Measured) -> dict[tuple[str, int], tuple[float | None, ...]]:
+def values(found: MeasuredQuality) -> dict[tuple[str, int], tuple[float | None, ...]]:
     rows = found.annotations.to_pylist()
     return {(row["id"], row["sample"]): tuple(row[column] for column in COLUMNS) for row in rows}
 
 
-def test_every_image_has_four_scores_in_their_ranges(whole: Measured) -> None:
+def test_every_image_has_four_scores_in_their_ranges(whole: MeasuredQuality) -> None:
     for column in COLUMNS:
         low, high = RANGES[column]
         scores = whole.annotations[column].to_numpy()
@@ -91,13 +91,13 @@ def test_every_image_has_four_scores_in_their_ranges(whole: Measured) -> None:
     assert set(whole.about) == set(COLUMNS)
 
 
-def test_all_else_of_the_annotations_stays_as_it_was(whole: Measured) -> None:
+def test_all_else_of_the_annotations_stays_as_it_was(whole: MeasuredQuality) -> None:
     before = factory.annotated(stored())
     assert whole.annotations.schema == before.schema
     assert whole.annotations.drop_columns(list(COLUMNS)) == before.drop_columns(list(COLUMNS))
 
 
-def test_the_scores_are_those_of_the_models(whole: Measured, folder: Path) -> None:
+def test_the_scores_are_those_of_the_models(whole: MeasuredQuality, folder: Path) -> None:
     clip, dino = (
         kind(str(folder / name), device="cpu") for kind, name in ((ClipFeatures, "clip"), (DinoFeatures, "dinov2"))
     )
@@ -128,12 +128,12 @@ def test_the_scores_are_those_of_the_models(whole: Measured, folder: Path) -> No
     np.testing.assert_allclose([found[IDS[0], sample] for sample in range(6)], expected, atol=2e-6)  # type: ignore[arg-type]
 
 
-def test_the_batch_size_changes_nothing(whole: Measured, models: QualityModels, tmp_path: Path) -> None:
+def test_the_batch_size_changes_nothing(whole: MeasuredQuality, models: QualityModels, tmp_path: Path) -> None:
     again = measured(tmp_path, stored(), models, batch=3)
     assert again.annotations == whole.annotations
 
 
-def test_order_and_sharding_change_nothing(whole: Measured, models: QualityModels, tmp_path: Path) -> None:
+def test_order_and_sharding_change_nothing(whole: MeasuredQuality, models: QualityModels, tmp_path: Path) -> None:
     rows = stored()
     mixed = [rows[place] for place in np.random.RandomState(3).permutation(len(rows))]
     found = [
@@ -152,7 +152,7 @@ def test_order_and_sharding_change_nothing(whole: Measured, models: QualityModel
 
 
 def test_the_second_time_no_model_is_loaded(
-    whole: Measured, folder: Path, models: QualityModels, tmp_path: Path
+    whole: MeasuredQuality, folder: Path, models: QualityModels, tmp_path: Path
 ) -> None:
     measured(tmp_path, stored(), models)
     fresh = opened(folder)

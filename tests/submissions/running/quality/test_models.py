@@ -13,7 +13,7 @@ import pytest
 from PIL import Image as Images
 from PIL.Image import Image
 
-from fairspace.ares.faces_ares import Box
+from fairspace.ares.faces_ares import FaceBox
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.running.quality.models import TILE, ClipFeatures, DinoFeatures, FaceCrops, cosine
 from tests.builders.models import tiny
@@ -119,8 +119,8 @@ def test_absent_and_incomplete_weights_are_refused(models: Path, tmp_path: Path)
 class Boxes:
     name = "boxes"
 
-    def detect(self, images: Sequence[Image]) -> list[list[Box]]:
-        return [[Box(0, 0, 8, 8), Box(10, 10, 30, 30)] if image.width >= 48 else [] for image in images]
+    def detect(self, images: Sequence[Image]) -> list[list[FaceBox]]:
+        return [[FaceBox(0, 0, 8, 8), FaceBox(10, 10, 30, 30)] if image.width >= 48 else [] for image in images]
 
 
 def test_the_largest_face_is_looked_at_and_no_face_is_nothing(clip: ClipFeatures) -> None:
