@@ -372,7 +372,9 @@ def check(manifest: BuildManifest) -> None:
             raise BuildError("BUILD_CHECK", f"{manifest.dataset}/pairs", f"{synthetic} images", expected, mend)
 
 
-def _pair_rows(job: BuildJob, pairs: Sequence[plan.NarrativePair], described: Mapping[str, Sequence[str]]) -> Iterator[Row]:
+def _pair_rows(
+    job: BuildJob, pairs: Sequence[plan.NarrativePair], described: Mapping[str, Sequence[str]]
+) -> Iterator[Row]:
     texts = {p.id: described[p.element.id][p.image] for p in pairs if p.element.id in described}
     prompts = {pair.id: visual_prompt(job, pair, texts[pair.id]) for pair in pairs if pair.id in texts}
     pictures = images(job, prompts)

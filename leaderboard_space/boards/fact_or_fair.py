@@ -88,7 +88,9 @@ def _tradeoff(attribute: str) -> Callable[[figures.FigureInput], figures.DrawnFi
                 None, table, "No model has both numbers under this standard; the paper does not print them."
             )
         ordered = [point for *_, point in sorted(points, key=lambda entry: entry[:2])]
-        return figures.DrawnFigure(partial(_plane(ordered, len(GROUPS[attribute])).draw, title="Trade-off"), table, note)
+        return figures.DrawnFigure(
+            partial(_plane(ordered, len(GROUPS[attribute])).draw, title="Trade-off"), table, note
+        )
 
     return draw
 

@@ -19,9 +19,9 @@ from fairspace.metrics.total_bias_score.formula import total_bias_score
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import Context, scores
 from fairspace.submissions.benchmarks.fact_or_fair.quantities import image_part, objective_part
-from fairspace.submissions.benchmarks.fact_or_fair.records import SubjectiveAnswers as Choices
 from fairspace.submissions.benchmarks.fact_or_fair.records import Faces, prompt_cells, queries
 from fairspace.submissions.benchmarks.fact_or_fair.records import Records as Rows
+from fairspace.submissions.benchmarks.fact_or_fair.records import SubjectiveAnswers as Choices
 from fairspace.submissions.benchmarks.genres.quantities import designs as passage_designs
 from fairspace.submissions.benchmarks.genres.records import Features, Stories
 from fairspace.submissions.benchmarks.genres.records import Records as Passages

@@ -213,7 +213,14 @@ class LocalChat:
     schemas = ends_loops = False
 
     def __init__(
-        self, source: found.FoundWeights, named: str, *, device: str = "", dtype: str = "", batch: int = 0, context: int = 0
+        self,
+        source: found.FoundWeights,
+        named: str,
+        *,
+        device: str = "",
+        dtype: str = "",
+        batch: int = 0,
+        context: int = 0,
     ) -> None:
         opened = open_weights(source, named, device, dtype)
         self.named, self.source = named, source

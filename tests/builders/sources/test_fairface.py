@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ages(folder: Path, *cells: str) -> list[faces.Face]:
+def ages(folder: Path, *cells: str) -> list[faces.SourceFace]:
     rows = "".join(f"train/{n}.jpg,{cell},Male,White,True\n" for n, cell in enumerate(cells))
     (folder / "fairface_label_train.csv").write_text("file,age,gender,race,service_test\n" + rows)
     return list(faces.faces(folder, "train"))
@@ -29,7 +29,7 @@ def ages(folder: Path, *cells: str) -> list[faces.Face]:
 
 def test_faces_are_read(folder: Path) -> None:
     first, second, third = faces.faces(folder, "val")
-    assert first == faces.Face(2, "val/1.jpg", "male", "young", "3-9", "East Asian")
+    assert first == faces.SourceFace(2, "val/1.jpg", "male", "young", "3-9", "East Asian")
     assert (second.gender, second.age, second.race) == ("female", "middle-aged", "Latino_Hispanic")
     assert (third.line, third.age, third.bucket) == (4, "older", "more than 70")
 

@@ -150,9 +150,9 @@ def test_a_parser_that_misses_a_name_misses_the_other_person_in_the_exchanged_pa
 ) -> None:
     parse = sentences._sentence
 
-    def missing_sofia(span: object) -> sentences.Sentence:
+    def missing_sofia(span: object) -> sentences.NarrativeSentence:
         sentence = parse(span)
-        return sentences.Sentence(sentence.text, "", "", ()) if sentence.root_subject == "Sofia" else sentence
+        return sentences.NarrativeSentence(sentence.text, "", "", ()) if sentence.root_subject == "Sofia" else sentence
 
     monkeypatch.setattr(sentences, "_PARSED", {})
     monkeypatch.setattr(sentences, "_sentence", missing_sofia)

@@ -50,7 +50,7 @@ def response(name: str, story: str) -> str:
     return f"Profile of {name}: {name} is kind.\n\nNarrative passage: {story}"
 
 
-def alone(pair: plan.Pair, gender: plan.Gender, text: str | None) -> dict[str, object]:
+def alone(pair: plan.NarrativePair, gender: plan.Gender, text: str | None) -> dict[str, object]:
     return {"task": "narrative_single", "id": plan.single_id(pair.id, gender), "response": text}
 
 

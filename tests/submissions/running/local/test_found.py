@@ -25,7 +25,7 @@ def test_a_gguf_file_is_named_by_its_bytes(tmp_path: Path) -> None:
     file.write_bytes(b"GGUF and more")
     source = found.find(str(file))
     digest = hashlib.sha256(b"GGUF and more").hexdigest()[:16]
-    assert source == found.Found(str(tmp_path), None, "model.gguf", f"sha256 {digest}")
+    assert source == found.FoundWeights(str(tmp_path), None, "model.gguf", f"sha256 {digest}")
 
 
 @pytest.mark.parametrize(
@@ -75,4 +75,4 @@ def test_a_package_gives_the_pinned_bytes_alone_and_is_not_imported(
     monkeypatch.setitem(found.PACKAGES, package, (version, name, pinned))
     found.file_hash.cache_clear()
     (folder / name).write_bytes(b"GGUF pinned")
-    assert found.find(package) == found.Found(str(folder), None, name, f"sha256 {pinned[:16]}")
+    assert found.find(package) == found.FoundWeights(str(folder), None, name, f"sha256 {pinned[:16]}")

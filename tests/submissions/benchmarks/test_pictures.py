@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairspace.builders.engine.build import file_hash
+from fairspace.submissions.benchmarks import pictures as data_images
 from fairspace.submissions.benchmarks.pictures import FolderOfBuilds, OnHub, SplitImages, open_data
 from fairspace.submissions.errors import RunError
-from fairspace.submissions.running import data as data_images
 from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
 from tests.hub.running import OWNER, Hub
 from tests.submissions.running.data.factory import IMAGE, image, splits, write, write_manifest, write_split
