@@ -15,8 +15,7 @@ from fairspace.submissions.benchmarks.iris.quantities import designs, measure
 from fairspace.submissions.benchmarks.iris.records import read
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.format.writing import write_submission
-from fairspace.submissions.results.resampling import resample
-from fairspace.submissions.results.scoring import score_submission
+from fairspace.submissions.results.scoring import resample, score_submission
 from tests.benchmarks.record import keep
 from tests.benchmarks.timing import fastest, line, peak_gib
 from tests.submissions.benchmarks.iris import factory as iris_factory

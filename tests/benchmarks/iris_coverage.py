@@ -16,7 +16,7 @@ from fairspace.submissions.benchmarks.iris.score import scoring
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.results.draws import Drawn, keep, many_score_draws, uncertainties_of
-from fairspace.submissions.results.resampling import as_wide
+from fairspace.submissions.results.scoring import as_wide
 from fairspace.submissions.values import measured
 from tests.benchmarks.iris_truths import Truth
 

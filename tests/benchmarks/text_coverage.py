@@ -31,7 +31,7 @@ from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.benchmarks.stereotypical_bias.quantities import designs as picture_designs
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, CellAnswers, Records, questions
 from fairspace.submissions.results.draws import Drawn, keep, many_score_draws, uncertainties_of
-from fairspace.submissions.results.resampling import as_wide
+from fairspace.submissions.results.scoring import as_wide
 from fairspace.submissions.values import Value, measured
 from tests.benchmarks.iris_coverage import held
 

@@ -9,9 +9,8 @@ import pytest
 
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.comparing import differences
-from fairspace.submissions.results.resampling import resample
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import find_standard, rescore
+from fairspace.submissions.results.scoring import find_standard, resample, rescore
 from fairspace.submissions.values import Value
 from tests.damage import at_random, damaged, drop
 from tests.scored_baselines import baseline

@@ -18,11 +18,10 @@ from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.board import scored_row
-from fairspace.submissions.results.resampling import resample
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row, ranked
 from fairspace.submissions.results.row_errors import with_errors
-from fairspace.submissions.results.scoring import rescore
+from fairspace.submissions.results.scoring import resample, rescore
 from fairspace.submissions.results.tiers import tiered
 from tests.damage import DAMAGES, at_random, damaged, drop, where_text_is
 from tests.scored_baselines import baseline

@@ -46,7 +46,7 @@ def test_it_says_when_it_is_not_well(space: Opened, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(space.jobs, "well", False)
     monkeypatch.setenv("SPACE_ID", "fairspace/leaderboard")
     monkeypatch.setattr(Path, "is_mount", lambda self: self == Path("/"))
-    monkeypatch.setattr("fairspace.leaderboard_space.operation.ROOM", 1 << 60)
+    monkeypatch.setattr("fairspace.leaderboard_space.app.ROOM", 1 << 60)
 
     def unreadable() -> int:
         raise StorageError("STORE_UNAVAILABLE", "the Hub", "silence", "an answer", "wait")

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from fairspace.leaderboard_space.app import create_app
+from fairspace.leaderboard_space.app import create_app, due, prune
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import Intake, User
 from fairspace.leaderboard_space.log_state import LoggedSubmission
-from fairspace.leaderboard_space.operation import due, prune
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State

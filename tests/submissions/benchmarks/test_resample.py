@@ -16,7 +16,7 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.results.resampling import resample
+from fairspace.submissions.results.scoring import resample
 from fairspace.submissions.values import Value
 from tests.benchmarks.text_coverage import MODELS, coverage
 from tests.damage import DAMAGES, at_random, damaged

@@ -11,7 +11,7 @@ from fairspace.metrics.columns import Floats
 from fairspace.metrics.resampling import Sample, draw
 from fairspace.submissions.commands.app import app
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.results.resampling import as_wide, resample
+from fairspace.submissions.results.scoring import as_wide, resample
 from fairspace.submissions.uncertainty.uncertainty import SETTING, resamples_setting
 from fairspace.submissions.values import Value, measured, undefined
 from tests.samples import sample

@@ -21,9 +21,8 @@ from fairspace.submissions.benchmarks.fact_or_fair.quantities import position_bi
 from fairspace.submissions.benchmarks.fact_or_fair.score import INAUGURAL, score
 from fairspace.submissions.format.schema import ANNOTATIONS, Submission
 from fairspace.submissions.results.board import board
-from fairspace.submissions.results.resampling import resample
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import rescore, score_submission
+from fairspace.submissions.results.scoring import resample, rescore, score_submission
 from fairspace.submissions.values import Value
 from tests.submissions.benchmarks.fact_or_fair.test_measure import META, responses
 

@@ -25,9 +25,8 @@ from fairspace.submissions.benchmarks.genres.score import INAUGURAL, score
 from fairspace.submissions.benchmarks.genres.variants import variants
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission, Tool
-from fairspace.submissions.results.resampling import resample
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import score_submission, variant_scores
+from fairspace.submissions.results.scoring import resample, score_submission, variant_scores
 from fairspace.submissions.uncertainty.uncertainty import Variant
 from tests.damage import DAMAGES, at_random, damaged
 

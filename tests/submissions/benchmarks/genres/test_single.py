@@ -28,7 +28,7 @@ from fairspace.submissions.benchmarks.genres.records import (
 )
 from fairspace.submissions.checking.submission import coverage
 from fairspace.submissions.format.schema import JUDGEMENTS, RESPONSES, Submission, SubmissionMeta
-from fairspace.submissions.results.resampling import resample
+from fairspace.submissions.results.scoring import resample
 from fairspace.submissions.values import Value
 
 IDS = tuple(plan.ids().to_pylist())

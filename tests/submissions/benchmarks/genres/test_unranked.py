@@ -22,7 +22,7 @@ from fairspace.submissions.benchmarks.genres.quantities import (
 from fairspace.submissions.benchmarks.genres.records import Column, Features, Records, Stories
 from fairspace.submissions.benchmarks.genres.statistic import measured_values
 from fairspace.submissions.benchmarks.genres.variants import repeated_evaluations
-from fairspace.submissions.results.resampling import resample
+from fairspace.submissions.results.scoring import resample
 from fairspace.submissions.values import Value, measured
 
 IDS = tuple(plan.ids().to_pylist())

@@ -24,7 +24,7 @@ from fairspace.submissions.benchmarks.iris.image_quantities import PENALTIES, ne
 from fairspace.submissions.benchmarks.iris.quantities import designs
 from fairspace.submissions.benchmarks.iris.records import read
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.results.resampling import resample
+from fairspace.submissions.results.scoring import resample
 from fairspace.submissions.values import Value
 from tests import damage
 from tests.benchmarks.iris_truths import Truth, models, pair_answers
