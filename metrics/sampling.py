@@ -269,7 +269,7 @@ class Sample:
             blocks["clusters"] = each(clusters)
             quantities = [replace(self.sampling.quantity(name), name=prefix + name) for name in rest]
             drawn = [replace(q, method="percentile") if q.method == "size" else q for q in quantities]
-            families.append(Family(drawn, _last(lambda counts: self._by_rows(rest, design, rows, counts["clusters"]))))
+            families.append(Family(drawn, lambda counts: self._by_rows(rest, design, rows, counts["clusters"])))
         return blocks, families
 
     def _by_rows(self, names: Sequence[str], design: Design, rows: Integers, draws: Floats) -> Floats:
@@ -285,18 +285,6 @@ class Sample:
             results = dict(outcomes(self.measure(columns)))
             line[:] = [number_of(results.get(name)) for name in names]
         return values
-
-
-def _last(of: Callable[[Counts], Floats]) -> Callable[[Counts], Floats]:
-    """A function of counts that keeps its last result: the gaps between groups follow from values just drawn."""
-    kept: list[Any] = [None, None]
-
-    def once(counts: Counts) -> Floats:
-        if kept[0] is not counts:
-            kept[:] = counts, of(counts)
-        return np.asarray(kept[1])
-
-    return once
 
 
 def _prefixed(family: Family, prefix: str) -> Family:
