@@ -1,7 +1,7 @@
 """The `evaluate` side of every metric: its description, its columns and its intervals.
 
-A metric on the Hub can import flat siblings only, so each metric folder links to this one file. It stands apart from
-`columns.py` because formulas import that one, and a formula needs no `evaluate`.
+A metric on the Hub can import flat siblings only: publishing lays this file and those that it imports beside each. It
+stands apart from `columns.py` because formulas import that one, and a formula needs no `evaluate`.
 """
 
 from __future__ import annotations
