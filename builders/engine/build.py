@@ -1,7 +1,7 @@
 """Build a dataset: Parquet shards, card and manifest, from sources, for a seed.
 
   <config>/<split>-00000-of-0000N.parquet   the rows
-  manifest.json                             `fairspace.builders.engine.dataset.Manifest`
+  manifest.json                             `fairspace.builders.engine.dataset.BuildManifest`
   README.md                                 rendered from `cards/` and the manifest
   review/rejected.jsonl                     rejected candidates and the reason; not published
   .build/                                   finished parts of an unfinished build; gone when it is done

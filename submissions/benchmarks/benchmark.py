@@ -407,7 +407,7 @@ class Reporting:
         sentences: raw values, scores, the name of a standard -> the result in plain sentences.
         mixed: the same -> sentences on scores whose ideal is `Ideal.mixed`, for comparisons.
         leaning: the same -> a warning of a bias that the scores do not see, beside printed models; '' for none.
-        paper: the same -> the paper's tables and figures (`paper.Paper`); None if none are declared.
+        paper: the same -> the paper's tables and figures (`paper.PaperTables`); None if none are declared.
     """
 
     headline: tuple[str, ...] = ()

@@ -4,7 +4,7 @@
 
 Behind `python:` can stand a unified model, or anything else:
 
-    def make(prompts):                       # a list of fairspace.builders.engine.tools.Prompt: text, seed
+    def make(prompts):                       # a list of fairspace.builders.engine.tools.ImagePrompt: text, seed
         return [paint(prompt.text, prompt.seed) for prompt in prompts]
 
 It returns for each prompt a PIL image, the bytes of an encoded image, or None for a refusal. Its attribute `settings`
@@ -327,7 +327,7 @@ def _codes(error: Any) -> list[str]:
 
 
 class DiffusersImages:
-    """A pipeline; each prompt's seed alone decides its noise. `chosen`: fields of `builders.models.diffusion.Settings`.
+    """A pipeline; each prompt's seed alone decides its noise. `chosen`: fields of `builders.models.diffusion.PipelineSettings`.
 
     What is not chosen is the pipeline's own (IRIS, A.1.1). Errors: UsageError without the packages; BuildError
     TOOL_MISSING without the weights, or for settings that the pipeline does not have.

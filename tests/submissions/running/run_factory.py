@@ -280,7 +280,7 @@ def _import() -> None:
     import_module("torch").set_num_threads(1)
     import_module("inspect_ai.model").get_model_info("openai/gpt-4o")
     inspect_task = import_module("fairspace.submissions.running.asking.inspect_task")
-    inspect_task.open_benchmark(inspect_task.Chosen("fact_or_fair"))
+    inspect_task.open_benchmark(inspect_task.ChosenPart("fact_or_fair"))
     gc.collect()
     gc.freeze()  # or every child scans the imported modules again and again, and copies their pages
 
