@@ -327,7 +327,7 @@ def _codes(error: Any) -> list[str]:
 
 
 class DiffusersImages:
-    """A pipeline; each prompt's seed alone decides its noise. `chosen`: fields of `builders.models.diffusion.PipelineSettings`.
+    """A pipeline; each prompt's seed alone decides its noise. `chosen`: fields of `PipelineSettings` of the builders.
 
     What is not chosen is the pipeline's own (IRIS, A.1.1). Errors: UsageError without the packages; BuildError
     TOOL_MISSING without the weights, or for settings that the pipeline does not have.
