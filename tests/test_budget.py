@@ -33,13 +33,13 @@ LONGEST_FILE = 600
 # The metrics' intervals are the scorer's, drawn from counts (+430: metrics; submissions -520: each value once).
 BUDGET = {
     "builders": (11_777, 68, 871),
-    "metrics": (6_830, 59, 509),
+    "metrics": (6_818, 59, 509),
     "ares": (7_701, 40, 534),
-    "submissions": (45_483, 218, 3_754),
-    "leaderboard_space": (11_579, 68, 1_066),
+    "submissions": (45_471, 217, 3_746),
+    "leaderboard_space": (11_561, 67, 1_052),
     "cards": (654, 7, 50),
     "fairspace": (1_072, 5, 117),
-    "tests": (69_352, 557, 7_040),
+    "tests": (69_347, 557, 7_034),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
