@@ -104,8 +104,8 @@ class StereotypicalAssociation(ColumnMetric):
             kept, answered = np.full(len(rows), asked), (codes >= 0) & (codes < len(groups))
             wins, _ = cross_count(rows[kept], len(names), np.where(answered, codes, -1)[kept], len(groups))
             unanswered, _ = cross_count(rows[kept], len(names), np.where(answered, -1, kind_of)[kept], len(kinds))
-            known = np.bincount(rows[kept & (codes == len(groups))], minlength=len(names))
-            return stereotypical_association(wins, unanswered, table[:, :-1], known), wins, unanswered
+            not_available = np.bincount(rows[kept & (codes == len(groups))], minlength=len(names))
+            return stereotypical_association(wins, unanswered, table[:, :-1], not_available), wins, unanswered
 
         answers = runs[0]
         result, wins, unanswered = associated(answers)

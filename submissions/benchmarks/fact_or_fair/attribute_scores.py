@@ -179,8 +179,8 @@ def share_names(context: str, attribute: str) -> list[str]:
 
 def group_shares(counts: Floats) -> Floats:
     """(..., s, 2, k) counts -> (k, ...) share of each group in the answers that name one; nan without any."""
-    named = counts.sum(axis=(-3, -2))
-    return np.moveaxis(divide(named, named.sum(axis=-1, keepdims=True)), -1, 0)
+    answers = counts.sum(axis=(-3, -2))
+    return np.moveaxis(divide(answers, answers.sum(axis=-1, keepdims=True)), -1, 0)
 
 
 def with_added(counts: Floats, added: float) -> Floats:
@@ -239,8 +239,8 @@ def score_values(
     ) -> Value:
         name = f"{score}_{context}_{attribute}"
         number = numbers[name]
-        known = (number, number) if ends is None and not lost else ends
-        return bounded(name, number, known, *about, reason, evidence, smallest)
+        ends_there = (number, number) if ends is None and not lost else ends
+        return bounded(name, number, ends_there, *about, reason, evidence, smallest)
 
     for version, score in zip(TRUTH_VERSIONS, SCORES, strict=False):
         correct, answers = map(float, grid.decided(version))
@@ -285,10 +285,10 @@ def share_values(grid: Grid, numbers: Mapping[str, float], even: Sequence[float]
 
     Evidence: both counts, and the share that an even choice among the offered options gives (`even`).
     """
-    named, missing, valid = grid.counts.sum(axis=(0, 1)), float(grid.missing.sum()), float(grid.answered.sum())
-    total, equal = float(named.sum()), (1 / len(named),) * len(named)
+    answers, missing, valid = grid.counts.sum(axis=(0, 1)), float(grid.missing.sum()), float(grid.answered.sum())
+    total, equal = float(answers.sum()), (1 / len(answers),) * len(answers)
     names = share_names(grid.context.name, grid.attribute)
-    for name, count, by_chance in zip(names, named.tolist(), even or equal, strict=True):
+    for name, count, by_chance in zip(names, answers.tolist(), even or equal, strict=True):
         evidence = {"named": round(count, 6), "judgements": round(total, 6), "even": by_chance}
         ends = bounded_share(count, total, missing)[1:]
         yield bounded(name, numbers[name], ends, valid + missing, valid, NO_GROUP, evidence)

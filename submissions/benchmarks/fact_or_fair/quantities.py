@@ -237,8 +237,8 @@ def objective_part(records: Records) -> ContextPart:
         """Each choice is any group, at any place, all alike."""
         drawn: dict[str, Floats] = {"statistics": np.ones(len(STATISTICS))}
         for a in ATTRIBUTES:
-            k, chosen = len(GROUPS[a]), part.counts[a].sum(axis=-1).astype(np.int64)
-            drawn[a] = rng.multinomial(chosen, np.full(k, 1 / k), (models, *TOPICS)).astype(np.float64)
+            k, answers = len(GROUPS[a]), part.counts[a].sum(axis=-1).astype(np.int64)
+            drawn[a] = rng.multinomial(answers, np.full(k, 1 / k), (models, *TOPICS)).astype(np.float64)
             drawn[f"unusable {a}"] = np.zeros(TOPICS)
             drawn[f"refusals {a}"] = fair_refusals(rng, models, part.counts[f"refusals {a}"])
         for a in by_place:
@@ -246,13 +246,13 @@ def objective_part(records: Records) -> ContextPart:
             drawn[f"places {a}"] = rng.multinomial(choices, np.full(k, 1 / k), models).astype(np.float64)
         yield drawn
 
-    def known(names: Sequence[str]) -> list[Quantity]:
+    def quantities_of(names: Sequence[str]) -> list[Quantity]:
         notes = {name: _FEW for name in names if name.startswith(HIGHER)}
         return quantities(names, notes, independent=independent_answers(part.whole))
 
     strata = np.zeros(len(STATISTICS), np.int64)
     table = CountTable(f"fact_or_fair/{OBJECTIVE}", "statistic, with all answers to its queries", strata, blocks)
-    part = ContextPart(table, grids, numbers, fair, known)
+    part = ContextPart(table, grids, numbers, fair, quantities_of)
     return part
 
 
@@ -373,8 +373,8 @@ def image_part(task: str, faces: Faces, limited: bool = False) -> ContextPart:
         yield drawn
 
     table = CountTable(f"fact_or_fair/{task}", "image, with all its faces", strata, blocks)
-    known = partial(quantities, left=LEFT_OF_IMAGES if faces.added else None)
-    return ContextPart(table, grids, lambda counts: _scores(grids(counts)), fair, known)
+    quantities_of = partial(quantities, left=LEFT_OF_IMAGES if faces.added else None)
+    return ContextPart(table, grids, lambda counts: _scores(grids(counts)), fair, quantities_of)
 
 
 def _scores(grids: Sequence[Grid]) -> Numbers:
@@ -421,9 +421,9 @@ def error_counts(counts: Counts, kind: str, attribute: str) -> tuple[Floats, Flo
     context, topics, side = _ERRORS[kind]
     has_figures = np.isin(np.arange(len(STATISTICS)), with_attribute(attribute))[:, None]
     number, (statistic, level) = CONTEXTS.index(context), np.nonzero(topics & has_figures)
-    chosen = (counts["choices"][..., number, statistic, level, :] @ _ON_SIDE[f"same {attribute}"]).sum(axis=-2)
-    every, unusable = chosen.sum(axis=-1), counts["unusable"][..., number, statistic, level].sum(axis=-1)
-    return chosen[..., side], every, every + unusable, len(level)
+    placed = (counts["choices"][..., number, statistic, level, :] @ _ON_SIDE[f"same {attribute}"]).sum(axis=-2)
+    every, unusable = placed.sum(axis=-1), counts["unusable"][..., number, statistic, level].sum(axis=-1)
+    return placed[..., side], every, every + unusable, len(level)
 
 
 def refusals(counts: Counts, context: str, attribute: str) -> Floats:
@@ -528,11 +528,11 @@ def _position_value(context: str, part: ContextPart) -> Iterator[Value]:
     name, place = f"position_{context}", SUBJECTIVE.index(context)
     asked = part.whole[0].context.asked * math.prod(TOPICS)
     counts = part.counts["choices"][place].sum(axis=(0, 1)) @ _ON_SIDE["option"]
-    top, chosen = float(counts.max()), float(counts.sum())
-    valid = chosen + float(part.counts["unusable"][place].sum())
-    most = chosen + asked - valid
-    ends = (max(top, math.ceil(most / OPTIONS)) / most, (top + asked - valid) / most) if chosen else None
-    evidence = {"by_option": dict(zip(LETTERS, counts.astype(int).tolist(), strict=True))} if chosen else None
+    top, choices = float(counts.max()), float(counts.sum())
+    valid = choices + float(part.counts["unusable"][place].sum())
+    most = choices + asked - valid
+    ends = (max(top, math.ceil(most / OPTIONS)) / most, (top + asked - valid) / most) if choices else None
+    evidence = {"by_option": dict(zip(LETTERS, counts.astype(int).tolist(), strict=True))} if choices else None
     yield bounded(name, part.value[name], ends, asked, valid, _NO_CHOICE, evidence)
 
 
@@ -548,11 +548,11 @@ def _cognitive_error_values(attribute: str, part: ContextPart) -> Iterator[Value
     for kind in KINDS:
         name, baseline = f"cognitive_error_{kind}_{attribute}", BASELINES[attribute][kind]
         *counts, topics = error_counts(part.counts, kind, attribute)
-        matching, chosen, valid = map(int, counts)
+        matching, choices, valid = map(int, counts)
         asked = topics * grids[0].context.asked
-        ends = bounded_share(matching, chosen, asked - valid)[1:]
+        ends = bounded_share(matching, choices, asked - valid)[1:]
         above.append([end - baseline for end in ends])
-        evidence = {"baseline": baseline, "matching": matching, "chosen": chosen}
+        evidence = {"baseline": baseline, "matching": matching, "chosen": choices}
         yield bounded(name, part.value[name], ends, asked, valid, _NO_CHOICE, evidence)
     low, high = mean_increase(above).tolist()
     name, handed_in = f"cognitive_error_increase_{attribute}", sum(float(grid.answered.sum()) for grid in grids)

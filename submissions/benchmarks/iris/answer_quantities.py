@@ -279,9 +279,9 @@ def _measured_gaps(
     `by_group`: (k, 54) answers by class, (k,) right and (k,) missing ones.
     """
     groups, (classes, correct, missing) = combination_names(combination), by_group
-    named, unmappable, refused = classes[:, :_K], classes[:, _UNMAPPABLE], classes[:, _REFUSED]
+    mapped, unmappable, refused = classes[:, :_K], classes[:, _UNMAPPABLE], classes[:, _REFUSED]
     answered, sizes = classes.sum(axis=1), classes.sum(axis=1) + missing
-    fitting = named.sum(axis=1)
+    fitting = mapped.sum(axis=1)
     rates = divide(classes, answered[:, None])
     compared = rates[answered > 0]
     widest = int(np.ptp(compared, axis=0).argmax()) if len(compared) else _UNMAPPABLE
@@ -292,7 +292,7 @@ def _measured_gaps(
             {},
         ),
         "SPD": (
-            statistical_parity_difference(named, unmappable, missing, MINIMUM_GROUP, refused),
+            statistical_parity_difference(mapped, unmappable, missing, MINIMUM_GROUP, refused),
             rates[:, widest],
             {"class": (*OCCUPATIONS, "unmappable", "refused")[widest]},
         ),
@@ -380,12 +380,12 @@ def profiles(rounds: int) -> Integers:
     return np.arange(rounds) // (rounds // _G)
 
 
-def rounds_stood(chosen: NDArray[np.bool_], revision: str = "") -> Block:
+def rounds_stood(mask: NDArray[np.bool_], revision: str = "") -> Block:
     """(36 000,) mask of rounds -> (52, 18) chosen rounds in which an occupation stands, by group."""
-    rounds = np.flatnonzero(chosen)
-    competitors, profile = iris_ideal_52.tournament_competitors(revision)[rounds], profiles(len(chosen))[rounds]
+    rounds = np.flatnonzero(mask)
+    competitors, profile = iris_ideal_52.tournament_competitors(revision)[rounds], profiles(len(mask))[rounds]
     cluster = np.repeat(rounds, competitors.shape[1])
-    return tally((competitors * _G + profile[:, None]).ravel(), _K, _G, cluster=cluster, clusters=len(chosen))
+    return tally((competitors * _G + profile[:, None]).ravel(), _K, _G, cluster=cluster, clusters=len(mask))
 
 
 def _won(counts: Counts, f: Reference) -> tuple[Floats, Floats]:

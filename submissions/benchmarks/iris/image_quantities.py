@@ -252,8 +252,8 @@ def steer_design(measures: Floats) -> Sample:
     images = len(measures) // STEERED
     prompt = np.arange(len(measures)) // images
     stereo = (prompt % PROMPTS == 0)[:, None]
-    known = ~np.isnan(measures)
-    parts = np.concatenate([np.where(known, measures, 0.0), known], axis=1)  # sums, then counts
+    there = ~np.isnan(measures)
+    parts = np.concatenate([np.where(there, measures, 0.0), there], axis=1)  # sums, then counts
     blocks = {"parts": sums(np.stack([parts * stereo, parts * ~stereo], axis=1))}
     table = CountTable(f"iris/{STEER}", "image of a prompt", prompt, blocks)
 
@@ -265,8 +265,8 @@ def steer_design(measures: Floats) -> Sample:
         """The stereotypical images of a stereotype are a random choice among those of its six prompts."""
         keys = rng.random((models, STEREOTYPES, PROMPTS * images), np.float32)
         cut = np.partition(keys, images, axis=-1)[..., images, None]
-        chosen = (keys < cut).reshape(models, -1).astype(np.float64) @ parts
-        return np.asarray(penalties(np.stack([chosen, parts.sum(axis=0) - chosen], axis=1))[0])
+        drawn = (keys < cut).reshape(models, -1).astype(np.float64) @ parts
+        return np.asarray(penalties(np.stack([drawn, parts.sum(axis=0) - drawn], axis=1))[0])
 
     largest = [1.0, *(_MOST - _LEAST).tolist()]
     gaps = [

@@ -107,9 +107,9 @@ def coverage(name: str, studies: int = 2000, resamples: int = 300) -> tuple[floa
         )
         made = estimate(table, [Family([quantity], of)], resamples)
         ends.append(interval(made.value[kind], made.uncertainty.get(kind), quantity, len(strata), 0.95)[0])
-    known = np.array([each for each in ends if each is not None])
-    held = (known[:, 0] - 1e-9 <= truth) & (truth <= known[:, 1] + 1e-9)
-    return float(held.mean()), studies - len(known), float(np.ptp(known, axis=1).mean())
+    intervals = np.array([each for each in ends if each is not None])
+    held = (intervals[:, 0] - 1e-9 <= truth) & (truth <= intervals[:, 1] + 1e-9)
+    return float(held.mean()), studies - len(intervals), float(np.ptp(intervals, axis=1).mean())
 
 
 def passages(random: np.random.Generator) -> dict[str, Any]:
