@@ -35,6 +35,8 @@ CODES: dict[str, str] = {
     "REVISION_UNPINNED": "a checkpoint is named without the commit that it is taken from",
     "TRAINING_DATA": "images to train on are missing, or cannot be used",
     "MEASUREMENT_INVALID": "the measured error of a classifier is missing, or is not that of the weights beside it",
+    "PART_INVALID": "a part of a work is not named I/N",
+    "PARTS_UNJOINABLE": "parts that are joined overlap, differ in what was asked, or lack one",
     "MODEL_UNSAFE": "a model's folder holds a file that could run code when it is loaded",
 }
 

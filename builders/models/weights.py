@@ -18,6 +18,7 @@ from typing import Any
 
 from fairspace.builders.engine.build import file_hash
 from fairspace.builders.errors import BuildError, install_command
+from fairspace.builders.part import local_rank
 
 _OFFLINE = ("1", "ON", "YES", "TRUE")
 
@@ -107,12 +108,15 @@ def need(package: str, extra: str, model: str) -> None:
 
 
 def best_device(device: str) -> str:
-    """The requested device; for '' a GPU if there is one, else the CPU."""
+    """The requested device; for '' the GPU of this process' rank on its machine if there is one, else the CPU."""
     if device:
         return device
     import torch
 
-    return "cuda" if torch.cuda.is_available() else "cpu"
+    if not torch.cuda.is_available():
+        return "cpu"
+    several = torch.cuda.device_count()
+    return f"cuda:{local_rank() % several}" if several > 1 else "cuda"
 
 
 @cache

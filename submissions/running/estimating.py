@@ -124,7 +124,7 @@ def estimate(
         running = threads or size.threads if of_file else cores
         share, what = min(running, cores) / 8, f"{running} {'thread' if of_file else 'core'}{'s' * (running > 1)}"
         here = Machine(what, CORES.operations * share, CORES.read * share, 0.0, running if of_file else 8, 4)
-        machines = [GPU if not of_file and weights.best_device("") == "cuda" else here]
+        machines = [GPU if not of_file and weights.best_device("").startswith("cuda") else here]
     took = [(sum(local(line, size, machine, named) for line in lines), machine.name) for machine in machines]
     times = " or ".join(f"{_time(each)} on {machine}" for each, machine in took)
     use = PYTHON + COPY * machines[0].rows * size.bytes if of_file else 1.2 * size.parameters * machines[0].width
