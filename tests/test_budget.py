@@ -40,7 +40,7 @@ BUDGET = {
     "leaderboard_space": (11_561, 67, 1_052),
     "cards": (654, 7, 50),
     "fairspace": (1_072, 5, 117),
-    "tests": (69_347, 557, 7_034),
+    "tests": (69_348, 557, 7_034),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
