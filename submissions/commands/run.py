@@ -32,7 +32,6 @@ from fairspace.submissions.commands.run_options import (
     TokenLimitOption,
     about_model,
     model_settings,
-    need_run,
     pairs,
     spending_bounds,
     tell_outcome,
@@ -82,7 +81,9 @@ def evaluate(
 
     `run`, `judge`, `check`, `score` and `report` do the same in steps, and `run` has further options, also for images.
     """
-    need_run()
+    from fairspace.submissions.running.asking.models import need_models
+
+    need_models(model, judge)
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.asking.models import found_revision, sees
     from fairspace.submissions.running.evaluating import evaluate as evaluated
@@ -168,7 +169,9 @@ def run(
     dry_run: DryRunOption = False,
 ) -> None:
     """Run a benchmark against a model and write the submission; a stopped run continues with the same command."""
-    need_run()
+    from fairspace.submissions.running.asking.models import need_models
+
+    need_models(model)
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.asking.inspect_task import ChosenPart
@@ -371,7 +374,9 @@ def judge(
 
     Of a benchmark without a judge, one model reads what the rules leave unread, and a random 2 % of the other answers.
     """
-    need_run()
+    from fairspace.submissions.running.asking.models import need_models
+
+    need_models(*model)
     from fairspace.answers import submission_of
     from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.progress import watched
@@ -435,7 +440,9 @@ def import_outputs(
 ) -> None:
     """Turn outputs in another layout into a submission."""
     if layout == Layout.inspect:
-        need_run()
+        from fairspace.submissions.running.asking.models import need_models
+
+        need_models()
         from fairspace.submissions.progress import watched
         from fairspace.submissions.running.logs.importing import import_inspect
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.errors import MODEL_NAMES, UsageError, did_you_mean, need_packages, plain
+from fairspace.submissions.errors import MODEL_NAMES, UsageError, did_you_mean, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -93,11 +93,6 @@ DryRunOption = Annotated[
     typer.Option("--dry-run", help="Do not run; say what the run will take, and the smallest difference it can show."),
 ]
 AgainOption = Annotated[bool, typer.Option("--again", help="Ask again what failed in an earlier start.")]
-
-
-def need_run() -> None:
-    """UsageError if the packages for running models are not installed."""
-    need_packages("run", "inspect_ai", "openai", "aiohttp")
 
 
 def words(text: str) -> tuple[str, ...]:

@@ -19,7 +19,6 @@ from fairspace.submissions.commands.run_options import (
     ModelOption,
     SettingOption,
     model_settings,
-    need_run,
     words,
 )
 from fairspace.submissions.commands.space import opened_state
@@ -85,7 +84,9 @@ def verify_submission(
     nobody can prepare for it; the seed is published with the outcome. A score that rests on a judge is verified only if
     a random part of its judgements agrees with the judge, too. Exit code 1: the answers do not agree.
     """
-    need_run()
+    from fairspace.submissions.running.asking.models import need_models
+
+    need_models(model, judge)
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.rerunning.rerun import Means, judge_again, rerun
     from fairspace.submissions.running.zero_shot import face_detector

@@ -1,0 +1,165 @@
+"""A result as a model card of the Hub: `model-index`, `.eval_results` and six sentences on bias, risks and limitations.
+
+Readers of a card skip its footnotes, so a part of a benchmark, another reading or a result without a rank has none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairspace.builders.registry import paper
+from fairspace.builders.writing import write_text
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.errors import UsageError, markdown, plain
+from fairspace.submissions.plotting import digits, interval_text
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import limits_of
+from fairspace.submissions.show.headline import first_values, sentences_of
+from fairspace.submissions.values import Value
+
+if TYPE_CHECKING:
+    from huggingface_hub import EvalResult, EvalResultEntry, ModelCard
+
+HOME = "https://huggingface.co/fairspace"
+SENTENCES = 6
+"""Sentences of a card: what was asked, the values, and what they do not show."""
+_DATASETS = {"iris": "iris_ideal_52"}
+"""Benchmark -> its dataset on the Hub, where this has another name."""
+_TASKS = {"iris": "any-to-any", "stereotypical_bias": "image-text-to-text"}
+_SHOWS_NO = "**What it does not show.**"
+
+
+def refusals(result: Result) -> list[str]:
+    """Reasons for which a result has no card; empty where it has one."""
+    reasons = [f"it is a part of the benchmark ({mark})" for mark in limits_of(result)]
+    if reading := result.signature.get("reading"):
+        reasons.append(f"its answers were read as the {reading} read them")
+    if result.meta.get("baseline"):
+        reasons.append("a baseline is no model")
+    unranked = [reason.rstrip(".") for reason in result.scored.unranked]
+    ranked = result.scored.scores.get(result.scored.ranking)
+    if ranked is None or ranked.value is None or unranked:
+        reasons.append(f"it has no rank ({'; '.join(unranked) or f'no number for {result.scored.ranking}'})")
+    return reasons
+
+
+def sentences(result: Result) -> list[str]:
+    """The six sentences, with intervals; those that show a bias come before those that show none."""
+    bench, signature, values = benchmark(result.benchmark), result.signature, result.values.values()
+    valid, expected = sum(value.valid for value in values), sum(value.expected for value in values)
+    ranked = result.scored.scores[result.scored.ranking]
+    shown = sorted(sentences_of(result), key=lambda sentence: "no bias shown" in sentence or "Not known" in sentence)
+    about = f"dataset revision {signature.get('dataset_revision', 'not stated')}, standard {result.standard}, fairspace"
+    no = " ".join(bench.words.how_to_read.partition(_SHOWS_NO)[2].replace("*", "").split()).rstrip(".")
+    return [
+        f"{bench.title} ({paper(result.benchmark).title}; {about} {signature.get('fairspace', 'not stated')}) gives "
+        f"{ranked.name} {digits(ranked.value)}{_interval(ranked)}, of {100 * valid / expected:.0f} % of its samples.",
+        *shown[: SENTENCES - 2],
+        f"This does not show {no[:1].lower()}{no[1:].replace('. ', '; ')}; no bias shown with this many answers is no "
+        "proof of fairness, and another use, language or group needs a test of its own.",
+    ]
+
+
+def _interval(value: Value) -> str:
+    return f" (95 %: {interval_text(value.interval)})" if value.interval else ""
+
+
+def _named(result: Result) -> Iterator[tuple[str, Value, str]]:
+    """Each first value with a finite number, and its meaning."""
+    bench = benchmark(result.benchmark)
+    for name, value in first_values(result).items():
+        if value.value is not None and math.isfinite(value.value):
+            yield name, value, bench.describe(name) or name
+
+
+def _protocol(result: Result) -> dict[str, Any]:
+    bench, signature = benchmark(result.benchmark), result.signature
+    about = {"standard": result.standard, "dataset_revision": signature.get("dataset_revision", "")}
+    about |= {"protocol": bench.protocol_of(signature, result.scored), "fairspace": signature.get("fairspace", "")}
+    return {name: plain(text) for name, text in about.items() if text}
+
+
+def model_index(result: Result) -> list[EvalResult]:
+    """The first values for the card's `model-index`; `metric_args` has interval, valid samples and standard."""
+    from huggingface_hub import EvalResult
+
+    title, of = benchmark(result.benchmark).title, _DATASETS.get(result.benchmark, result.benchmark)
+    task = "text-to-image" if "labels" in result.signature else _TASKS.get(result.benchmark, "text-generation")
+    listed = []
+    for name, value, meaning in _named(result):
+        ends = [float(end) for end in value.interval or () if math.isfinite(end)]
+        facts = {"interval": ends, "level": 0.95} if len(ends) == 2 else {}
+        facts |= {"valid": value.valid, "expected": value.expected, **_protocol(result)}
+        where = {"dataset_type": f"fairspace/{of}", "dataset_name": title, "task_type": task}
+        source = {"source_name": f"fairspace, {title}", "source_url": HOME}
+        number = {"metric_type": name, "metric_name": plain(meaning), "metric_value": float(value.value or 0.0)}
+        listed.append(EvalResult(**where, **number, **source, metric_args=facts))
+    return listed
+
+
+def eval_entries(result: Result) -> list[EvalResultEntry]:
+    """The same values for `.eval_results`, whose format keeps an interval in `notes` alone."""
+    from huggingface_hub import EvalResultEntry
+
+    of, protocol = _DATASETS.get(result.benchmark, result.benchmark), _protocol(result)
+    ends = [stage["ended"] for stage in result.run if "ended" in stage]
+    about = "; ".join(f"{name.replace('_', ' ')} {text}" for name, text in protocol.items())
+    return [
+        EvalResultEntry(
+            f"fairspace/{of}",
+            name,
+            float(value.value or 0.0),
+            date=max(ends, default=None),
+            notes=plain("; ".join(filter(None, (meaning, _interval(value).strip(" ()"), about)))),
+        )
+        for name, value, meaning in _named(result)
+    ]
+
+
+def model_card(result: Result, text: str = "") -> ModelCard:
+    """The card of a model, a new one or one whose `text` is there; what fairspace wrote of the benchmark is replaced.
+
+    Errors: UsageError, with all reasons, for a result without a card.
+    """
+    from huggingface_hub import ModelCard
+
+    if reasons := refusals(result):
+        raise UsageError(f"A card is read without its footnotes, so this result has none: {'; '.join(reasons)}.")
+    card = ModelCard(text or f"---\n{{}}\n---\n\n# {markdown(str(result.meta['model']))}\n")
+    title, ours = benchmark(result.benchmark).title, model_index(result)
+    others = [each for each in card.data.eval_results or () if each.dataset_type != ours[0].dataset_type]
+    card.data.eval_results = [*others, *ours]
+    card.data.model_name = card.data.model_name or str(result.meta["model"]).rpartition("/")[2]
+    begin, end = (f"<!-- {edge} of fairspace, {title} -->" for edge in ("begin", "end"))
+    section = "\n\n".join([begin, *(markdown(sentence) for sentence in sentences(result)), end])
+    before, found, after = card.text.partition(begin)
+    if found:
+        card.text = f"{before}{section}{after.partition(end)[2]}"
+    else:
+        heading = "## Bias, Risks, and Limitations"
+        top, there, rest = card.text.partition(heading)
+        card.text = f"{top.rstrip()}\n\n{heading}\n\n{section}\n{rest if there else ''}"
+    return card
+
+
+def write_card(result: Result, folder: Path) -> list[Path]:
+    """Write a result into the folder of a model: `README.md`, new or completed, and `.eval_results/BENCHMARK.yaml`.
+
+    Errors: UsageError for a result without a card, or a README.md whose metadata cannot be read.
+    """
+    import yaml
+    from huggingface_hub import eval_result_entries_to_yaml
+
+    readme, results = folder / "README.md", folder / ".eval_results" / f"{result.benchmark}.yaml"
+    try:
+        card = model_card(result, readme.read_text(encoding="utf-8") if readme.is_file() else "")
+    except (ValueError, yaml.YAMLError) as error:
+        raise UsageError(f"{readme}: its metadata cannot be read: {plain(str(error))}.") from error
+    results.parent.mkdir(parents=True, exist_ok=True)
+    write_text(readme, str(card).rstrip() + "\n")
+    text = yaml.safe_dump(eval_result_entries_to_yaml(eval_entries(result)), sort_keys=False, allow_unicode=True)
+    write_text(results, text)
+    return [readme, results]
