@@ -31,7 +31,7 @@ LONGEST_FILE = 600
 # export and packed events (+560), comparing in the browser and IRIS' pictures (+290, submissions too), a row and model
 # that begin with their answer (+190), names that are ours and a store that mends (+106), one list and clients (+97).
 # Parts of a work by rank (+55: builders).
-# Weights joined from packages (+144: submissions).
+# Weights joined from packages (+141: submissions).
 # The metrics' intervals are the scorer's, drawn from counts (+430: metrics; submissions -520: each value once).
 BUDGET = {
     "builders": (11_839, 69, 878),

@@ -161,9 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             parser.error(f"no weights are called {name}{did_you_mean(name, WEIGHTS)}; there are {', '.join(WEIGHTS)}")
     for name in names:
         weights = WEIGHTS[name]
-        print(
-            f"{name}: {weights.size / 1e6:,.0f} MB, {weights.licence}.", flush=True
-        )
+        print(f"{name}: {weights.size / 1e6:,.0f} MB, {weights.licence}.", flush=True)
         try:
             print(f"  {join(name)}; next: fairspace eval --model local/{name} --core --limit 20")
         except RunError as error:
