@@ -37,7 +37,7 @@ BUDGET = {
     "builders": (11_839, 69, 878),
     "metrics": (6_818, 59, 509),
     "ares": (7_701, 40, 534),
-    "submissions": (45_615, 218, 3_759),
+    "submissions": (45_613, 218, 3_759),
     "leaderboard_space": (11_561, 67, 1_052),
     "cards": (654, 7, 50),
     "fairspace": (1_072, 5, 117),
