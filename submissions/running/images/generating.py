@@ -69,7 +69,13 @@ def generate(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> 
             plan = image_asks(chosen, task, benchmark(chosen.benchmark).task(task).asked(chosen.revision, chosen.data))
         folder = work / "images" / task
         report = make_images(
-            plan, model, folder, seed=settings.chosen.seed or 0, progress=tell, retry_failed=settings.again
+            plan,
+            model,
+            folder,
+            seed=settings.chosen.seed or 0,
+            progress=tell,
+            retry_failed=settings.again,
+            may_be_empty=bool(settings.chosen.part),
         )
         state.stages.append(_image_stage(settings.chosen, model, task, plan, report))
         for reason, number in list(report.reasons.items())[:5]:

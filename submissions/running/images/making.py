@@ -99,17 +99,18 @@ def make_images(
     progress: Progress = lambda what, done, total: None,
     silent_after: int = SILENT_AFTER,
     retry_failed: bool = False,
+    may_be_empty: bool = False,
 ) -> ImageReport:
     """Make the images of a plan, or those that a stopped run of it left.
 
-    `plan` has each key once; an empty one gives a shard without rows. `folder` is of this run alone; `fairspace ares
-    annotate` reads `shards/` in it. After `silent_after` calls in a row without a usable answer the run ends, and none
-    of them is recorded. `retry_failed`: failures are asked again, refusals are not.
+    `plan` has each key once; if it `may_be_empty`, the one shard has no rows then. `folder` is of this run alone;
+    `fairspace ares annotate` reads `shards/` in it. After `silent_after` calls in a row without a usable answer the run
+    ends, and none of them is recorded. `retry_failed`: failures are asked again, refusals are not.
 
     Errors: RunError RUN_OTHER, RUN_IN_USE, MODEL_SILENT, MODEL_OUTPUT, DUPLICATE_IMAGE, and those of the model.
     """
-    if len({ask.key for ask in plan}) != len(plan):
-        raise ValueError("a plan has each image once")
+    if not (plan or may_be_empty) or len({ask.key for ask in plan}) != len(plan):
+        raise ValueError("a plan has at least one image, and each once")
     with held(folder), closing(_Store(folder, plan)) as store:
         store.begin(_about(model, plan, seed))
         if retry_failed:
