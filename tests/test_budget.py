@@ -41,7 +41,7 @@ BUDGET = {
     "leaderboard_space": (11_561, 67, 1_052),
     "cards": (654, 7, 50),
     "fairspace": (1_072, 5, 117),
-    "tests": (69_702, 560, 7_069),
+    "tests": (69_704, 560, 7_069),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
