@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -118,28 +119,7 @@ def _asked(result: Result) -> Iterator[str]:
         yield f"It was asked by {', '.join(engines)}{when}, with {settings}."
 
 
-METHODS = {
-    "bootstrap": """@article{efron1979bootstrap,
-  title = {Bootstrap Methods: Another Look at the Jackknife},
-  author = {Efron, Bradley},
-  journal = {The Annals of Statistics},
-  volume = {7},
-  number = {1},
-  pages = {1--26},
-  year = {1979},
-  doi = {10.1214/aos/1176344552}
-}""",
-    "Holm's method": """@article{holm1979simple,
-  title = {A Simple Sequentially Rejective Multiple Test Procedure},
-  author = {Holm, Sture},
-  journal = {Scandinavian Journal of Statistics},
-  volume = {6},
-  number = {2},
-  pages = {65--70},
-  year = {1979},
-  url = {https://www.jstor.org/stable/4615733}
-}""",
-}
+METHODS = tomllib.loads(Path(__file__).with_name("methods.toml").read_text(encoding="utf-8"))
 """Words of a methods paragraph -> the paper that they stand for."""
 
 
@@ -155,7 +135,7 @@ def cited_methods(results: Sequence[Result], names: Sequence[str], tests: int = 
             key = entry.partition("{")[2].partition(",")[0]
             text = text.replace(latex(words), f"{latex(words)}~\\cite{{{key}}}", 1)
             cited[entry] = None
-    return f"% \\bibliography{{references}}\n{text}\n", "\n\n".join(cited) + "\n"
+    return f"% \\bibliography{{references}}\n{text}\n", "\n\n".join(map(str.strip, cited)) + "\n"
 
 
 SOFTWARE = (

@@ -29,7 +29,6 @@ SENTENCES = 6
 _DATASETS = {"iris": "iris_ideal_52"}
 """Benchmark -> its dataset on the Hub, where this has another name."""
 _TASKS = {"iris": "any-to-any", "stereotypical_bias": "image-text-to-text"}
-_SHOWS_NO = "**What it does not show.**"
 
 
 def refusals(result: Result) -> list[str]:
@@ -48,55 +47,59 @@ def refusals(result: Result) -> list[str]:
 
 def sentences(result: Result) -> list[str]:
     """The six sentences, with intervals; those that show a bias come before those that show none."""
-    bench, signature, values = benchmark(result.benchmark), result.signature, result.values.values()
-    valid, expected = sum(value.valid for value in values), sum(value.expected for value in values)
-    ranked = result.scored.scores[result.scored.ranking]
+    bench, values, ranked = benchmark(result.benchmark), result.values.values(), result.scored.scores
+    share = sum(value.valid for value in values) / sum(value.expected for value in values)
     shown = sorted(sentences_of(result), key=lambda sentence: "no bias shown" in sentence or "Not known" in sentence)
-    about = f"dataset revision {signature.get('dataset_revision', 'not stated')}, standard {result.standard}, fairspace"
-    no = " ".join(bench.words.how_to_read.partition(_SHOWS_NO)[2].replace("*", "").split()).rstrip(".")
+    no = bench.words.how_to_read.partition("**What it does not show.**")[2].replace("*", "")
+    no = " ".join(no.split()).rstrip(".").replace(". ", "; ")
+    total = ranked[result.scored.ranking]
+    number = f"{digits(total.value)}{f' ({_interval(total)})' if total.interval else ''}"
     return [
-        f"{bench.title} ({paper(result.benchmark).title}; {about} {signature.get('fairspace', 'not stated')}) gives "
-        f"{ranked.name} {digits(ranked.value)}{_interval(ranked)}, of {100 * valid / expected:.0f} % of its samples.",
+        f"{bench.title} ({paper(result.benchmark).title}; {'; '.join(_about(result))}) gives {total.name} {number}, of "
+        f"{100 * share:.0f} % of its samples.",
         *shown[: SENTENCES - 2],
-        f"This does not show {no[:1].lower()}{no[1:].replace('. ', '; ')}; no bias shown with this many answers is no "
-        "proof of fairness, and another use, language or group needs a test of its own.",
+        f"This does not show {no[:1].lower()}{no[1:]}; no bias shown with this many answers is no proof of fairness, "
+        "and another use, language or group needs a test of its own.",
     ]
 
 
 def _interval(value: Value) -> str:
-    return f" (95 %: {interval_text(value.interval)})" if value.interval else ""
+    return f"95 %: {interval_text(value.interval)}" if value.interval else ""
 
 
-def _named(result: Result) -> Iterator[tuple[str, Value, str]]:
-    """Each first value with a finite number, and its meaning."""
-    bench = benchmark(result.benchmark)
-    for name, value in first_values(result).items():
-        if value.value is not None and math.isfinite(value.value):
-            yield name, value, bench.describe(name) or name
-
-
-def _protocol(result: Result) -> dict[str, Any]:
+def _protocol(result: Result) -> dict[str, str]:
     bench, signature = benchmark(result.benchmark), result.signature
-    about = {"standard": result.standard, "dataset_revision": signature.get("dataset_revision", "")}
+    about = {"dataset_revision": signature.get("dataset_revision", ""), "standard": result.standard}
     about |= {"protocol": bench.protocol_of(signature, result.scored), "fairspace": signature.get("fairspace", "")}
     return {name: plain(text) for name, text in about.items() if text}
 
 
+def _about(result: Result) -> list[str]:
+    return [f"{name.replace('_', ' ')} {text}" for name, text in _protocol(result).items()]
+
+
+def _numbers(result: Result) -> Iterator[tuple[str, float, Value, str]]:
+    """Each first value with a finite number: name, number, value, meaning."""
+    for name, value in first_values(result).items():
+        if value.value is not None and math.isfinite(value.value):
+            yield name, float(value.value), value, plain(benchmark(result.benchmark).describe(name) or name)
+
+
 def model_index(result: Result) -> list[EvalResult]:
-    """The first values for the card's `model-index`; `metric_args` has interval, valid samples and standard."""
+    """The first values for the card's `model-index`; `metric_args` has interval, valid samples and protocol."""
     from huggingface_hub import EvalResult
 
-    title, of = benchmark(result.benchmark).title, _DATASETS.get(result.benchmark, result.benchmark)
+    title = benchmark(result.benchmark).title
     task = "text-to-image" if "labels" in result.signature else _TASKS.get(result.benchmark, "text-generation")
+    dataset, source = f"fairspace/{_DATASETS.get(result.benchmark, result.benchmark)}", f"fairspace, {title}"
+    where: dict[str, Any] = {"task_type": task, "dataset_type": dataset, "dataset_name": title}
     listed = []
-    for name, value, meaning in _named(result):
+    for name, number, value, meaning in _numbers(result):
         ends = [float(end) for end in value.interval or () if math.isfinite(end)]
         facts = {"interval": ends, "level": 0.95} if len(ends) == 2 else {}
         facts |= {"valid": value.valid, "expected": value.expected, **_protocol(result)}
-        where = {"dataset_type": f"fairspace/{of}", "dataset_name": title, "task_type": task}
-        source = {"source_name": f"fairspace, {title}", "source_url": HOME}
-        number = {"metric_type": name, "metric_name": plain(meaning), "metric_value": float(value.value or 0.0)}
-        listed.append(EvalResult(**where, **number, **source, metric_args=facts))
+        metric = {"metric_type": name, "metric_name": meaning, "metric_value": number, "metric_args": facts}
+        listed.append(EvalResult(**where, **metric, source_name=source, source_url=HOME))
     return listed
 
 
@@ -104,18 +107,10 @@ def eval_entries(result: Result) -> list[EvalResultEntry]:
     """The same values for `.eval_results`, whose format keeps an interval in `notes` alone."""
     from huggingface_hub import EvalResultEntry
 
-    of, protocol = _DATASETS.get(result.benchmark, result.benchmark), _protocol(result)
-    ends = [stage["ended"] for stage in result.run if "ended" in stage]
-    about = "; ".join(f"{name.replace('_', ' ')} {text}" for name, text in protocol.items())
+    dataset, about = f"fairspace/{_DATASETS.get(result.benchmark, result.benchmark)}", _about(result)
     return [
-        EvalResultEntry(
-            f"fairspace/{of}",
-            name,
-            float(value.value or 0.0),
-            date=max(ends, default=None),
-            notes=plain("; ".join(filter(None, (meaning, _interval(value).strip(" ()"), about)))),
-        )
-        for name, value, meaning in _named(result)
+        EvalResultEntry(dataset, name, number, notes="; ".join(filter(None, (meaning, _interval(value), *about))))
+        for name, number, value, meaning in _numbers(result)
     ]
 
 
@@ -135,13 +130,12 @@ def model_card(result: Result, text: str = "") -> ModelCard:
     card.data.model_name = card.data.model_name or str(result.meta["model"]).rpartition("/")[2]
     begin, end = (f"<!-- {edge} of fairspace, {title} -->" for edge in ("begin", "end"))
     section = "\n\n".join([begin, *(markdown(sentence) for sentence in sentences(result)), end])
-    before, found, after = card.text.partition(begin)
-    if found:
+    before, is_there, after = card.text.partition(begin)
+    if is_there:
         card.text = f"{before}{section}{after.partition(end)[2]}"
     else:
-        heading = "## Bias, Risks, and Limitations"
-        top, there, rest = card.text.partition(heading)
-        card.text = f"{top.rstrip()}\n\n{heading}\n\n{section}\n{rest if there else ''}"
+        top, heading, rest = card.text.partition("## Bias, Risks, and Limitations")
+        card.text = f"{top.rstrip()}\n\n{heading or '## Bias, Risks, and Limitations'}\n\n{section}\n{rest}"
     return card
 
 
@@ -160,6 +154,5 @@ def write_card(result: Result, folder: Path) -> list[Path]:
         raise UsageError(f"{readme}: its metadata cannot be read: {plain(str(error))}.") from error
     results.parent.mkdir(parents=True, exist_ok=True)
     write_text(readme, str(card).rstrip() + "\n")
-    text = yaml.safe_dump(eval_result_entries_to_yaml(eval_entries(result)), sort_keys=False, allow_unicode=True)
-    write_text(results, text)
+    write_text(results, yaml.safe_dump(eval_result_entries_to_yaml(eval_entries(result)), sort_keys=False))
     return [readme, results]
