@@ -28,7 +28,9 @@ def fairspace_gate(record_property: Callable[[str, object], None]) -> Callable[.
     """`fs.gate` of results or of their files; what is worse or open fails the test."""
 
     def passes(tested: Sided, base: Sided | None = None, **limits: Any) -> Gate:
-        sides = [fairspace.load_result(side) if isinstance(side, str | Path) else side for side in (tested, base)]
+        sides: list[Any] = [
+            fairspace.load_result(side) if isinstance(side, str | Path) else side for side in (tested, base)
+        ]
         gate = fairspace.gate(*sides, **limits)
         for check in gate.checks:
             record_property(check.name, check.figures)

@@ -147,15 +147,15 @@ class Gate:
         kinds = ["" if check.passes else "failure" if check.verdict == "worse" else "error" for check in self.checks]
         counts = {f"{kind}s": str(kinds.count(kind)) for kind in ("failure", "error")}
         counts = {"tests": str(len(kinds)), **counts, "skipped": "0", "time": "0"}
-        root, group = Xml.Element("testsuites", name="fairspace", **counts), f"fairspace.{self.benchmark}"
-        suite = Xml.SubElement(root, "testsuite", name=group, **counts)
+        root, group = Xml.Element("testsuites", {"name": "fairspace", **counts}), f"fairspace.{self.benchmark}"
+        suite = Xml.SubElement(root, "testsuite", {"name": group, **counts})
         for check, kind in zip(self.checks, kinds, strict=True):
             case = Xml.SubElement(suite, "testcase", classname=group, name=check.name, file=plain(file), time="0")
             listed = Xml.SubElement(case, "properties")
             for name, value in vars(check).items():
                 Xml.SubElement(listed, "property", name=name, value=plain(str(value)))
             text = f"{' against '.join(map(plain, self.models[::-1]))}: {check.figures}, margin {digits(self.margin)}."
-            Xml.SubElement(case, kind or "system-out", **({"type": check.verdict} if kind else {})).text = text
+            Xml.SubElement(case, kind or "system-out", {"type": str(check.verdict)} if kind else {}).text = text
         Xml.indent(root)
         return Xml.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 

@@ -92,14 +92,15 @@ def model_index(result: Result) -> list[EvalResult]:
     title = benchmark(result.benchmark).title
     task = "text-to-image" if "labels" in result.signature else _TASKS.get(result.benchmark, "text-generation")
     dataset, source = f"fairspace/{_DATASETS.get(result.benchmark, result.benchmark)}", f"fairspace, {title}"
-    where: dict[str, Any] = {"task_type": task, "dataset_type": dataset, "dataset_name": title}
+    about: dict[str, Any] = {"task_type": task, "dataset_type": dataset, "dataset_name": title}
+    about |= {"source_name": source, "source_url": HOME}
     listed = []
     for name, number, value, meaning in _numbers(result):
         ends = [float(end) for end in value.interval or () if math.isfinite(end)]
-        facts = {"interval": ends, "level": 0.95} if len(ends) == 2 else {}
+        facts: dict[str, Any] = {"interval": ends, "level": 0.95} if len(ends) == 2 else {}
         facts |= {"valid": value.valid, "expected": value.expected, **_protocol(result)}
         metric = {"metric_type": name, "metric_name": meaning, "metric_value": number, "metric_args": facts}
-        listed.append(EvalResult(**where, **metric, source_name=source, source_url=HOME))
+        listed.append(EvalResult(**about | metric))
     return listed
 
 
@@ -125,9 +126,10 @@ def model_card(result: Result, text: str = "") -> ModelCard:
         raise UsageError(f"A card is read without its footnotes, so this result has none: {'; '.join(reasons)}.")
     card = ModelCard(text or f"---\n{{}}\n---\n\n# {markdown(str(result.meta['model']))}\n")
     title, ours = benchmark(result.benchmark).title, model_index(result)
-    others = [each for each in card.data.eval_results or () if each.dataset_type != ours[0].dataset_type]
-    card.data.eval_results = [*others, *ours]
-    card.data.model_name = card.data.model_name or str(result.meta["model"]).rpartition("/")[2]
+    data: Any = card.data
+    others = [each for each in data.eval_results or () if each.dataset_type != ours[0].dataset_type]
+    data.eval_results = [*others, *ours]
+    data.model_name = data.model_name or str(result.meta["model"]).rpartition("/")[2]
     begin, end = (f"<!-- {edge} of fairspace, {title} -->" for edge in ("begin", "end"))
     section = "\n\n".join([begin, *(markdown(sentence) for sentence in sentences(result)), end])
     before, is_there, after = card.text.partition(begin)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -36,10 +37,10 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Result:
 @pytest.mark.slow
 def test_the_hub_reads_back_values_with_their_intervals_and_standard(scored: Result) -> None:
     text = scored.to_model_card()
-    card = ModelCard(text)
+    data: Any = ModelCard(text).data
     assert check_card(text, "model")[0] == []
-    assert card.data.model_name == "mine"
-    read = {each.metric_type: each for each in card.data.eval_results or ()}
+    assert data.model_name == "mine"
+    read = {each.metric_type: each for each in data.eval_results or ()}
     assert len(read) == 7
     for name, each in read.items():
         value = scored.scores[name]
@@ -65,9 +66,9 @@ def test_a_folder_gets_both_forms_and_keeps_what_others_wrote(scored: Result, tm
     text = (model / "README.md").read_text()
     assert run(*map(str, words))[0] == 0
     assert (model / "README.md").read_text() == text
-    card = ModelCard(text)
-    assert (card.data.license, card.data.model_name) == ("mit", "theirs")
-    assert {each.dataset_type for each in card.data.eval_results or ()} == {
+    data: Any = ModelCard(text).data
+    assert (data.license, data.model_name) == ("mit", "theirs")
+    assert {each.dataset_type for each in data.eval_results or ()} == {
         "other/set",
         "fairspace/stereotypical_bias",
     }
