@@ -38,11 +38,11 @@ BUDGET = {
     "builders": (11_844, 69, 878),
     "metrics": (6_818, 59, 509),
     "ares": (7_701, 40, 534),
-    "submissions": (46_303, 221, 3_828),
+    "submissions": (46_305, 221, 3_828),
     "leaderboard_space": (11_561, 67, 1_052),
     "cards": (673, 7, 52),
-    "fairspace": (1_128, 6, 126),
-    "tests": (70_182, 563, 7_112),
+    "fairspace": (1_130, 6, 126),
+    "tests": (70_184, 563, 7_113),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
