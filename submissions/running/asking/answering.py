@@ -138,7 +138,7 @@ def answer(
         if model.arguments.get("on_error") == "keep":
             asking.patience = None
         try:
-            task = build_task(opened, asking, settings=generation)
+            task = build_task(opened, asking, generation)
             log = evaluate(task, asking, who, connections, work / LOGS)
         except KeyboardInterrupt as error:
             done = sum(journal.count().values())

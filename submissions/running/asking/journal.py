@@ -1,4 +1,9 @@
-"""The fate of every request in an SQLite file: each answer is a transaction; a kill loses only requests in flight."""
+"""The fate of every request in an SQLite file: each answer is a transaction; a kill loses only requests in flight.
+
+Inspect's own buffer does not replace it: a killed evaluation's is removed by the next one after three days, so that a
+run resumed after four has only what its log held (`test_kills.py`). It also lies in the user's data folder, not beside
+the run, and is written without waiting for the disk (`synchronous=OFF`), so that a power cut may take it.
+"""
 
 from __future__ import annotations
 
