@@ -185,6 +185,7 @@ class RunDescription(LogPart):
     unreadable_again: int = Field(default=0, ge=0, le=100)
     as_authors: bool = False
     names: dict[Line, Line] = Field(default_factory=dict, max_length=10_000)
+    part: str = Field(default="", pattern=r"^([0-9]{1,6}/[1-9][0-9]{0,5})?$")
 
     @property
     def chosen(self) -> ChosenPart:
