@@ -14,6 +14,7 @@ from inspect_ai import task
 
 from fairspace.submissions.running.asking.asking import RunAsking
 from fairspace.submissions.running.asking.inspect_task import ChosenPart, build_task, open_benchmark
+from fairspace.submissions.running.settings import ModelFacts, meta_of
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 def _task(chosen: ChosenPart) -> Task:
     opened = open_benchmark(chosen)
-    return build_task(opened, RunAsking(opened.parts, seed=chosen.seed), scored=True)
+    meta = meta_of(opened.chosen, opened.marks, ModelFacts())
+    return build_task(opened, RunAsking(opened.parts, seed=chosen.seed), meta=meta)
 
 
 def _named(tasks: str | list[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What Inspect's own commands find of ours, by the entry point in `pyproject.toml`: the tasks and the models."""
+"""The tasks and models of ours that Inspect's own commands find, by the entry point in `pyproject.toml`."""
 
 import fairspace.submissions.running.local.models
 import fairspace.submissions.tasks  # noqa: F401 - both register what they define

@@ -44,7 +44,7 @@ def ask_each(asking: RunAsking) -> Solver:
 
 @metric(name="fairspace_score")
 def fairspace_score() -> Metric:
-    """Requests by fate and, where the first sample of the task describes the run (`RUN`), every score.
+    """Requests by fate and, where the first sample of the task says of what (`SCORED`), every score.
 
     The scores are those of the default standard by name, with `.low` and `.high` (bounds over missing samples) and
     `.coverage`, as in `fairspace score`; NaN where undefined or not run.
@@ -53,15 +53,12 @@ def fairspace_score() -> Metric:
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         samples = [score.sample_metadata or {} for score in scores]
         answers = [answer for about in samples for answer in read_answers(about)]
-        described = next((about[RUN] for about in samples if RUN in about), None)
-        if described is None:
+        scored = next((about[SCORED] for about in samples if SCORED in about), None)
+        if scored is None:
             return fates(answers)
-        from fairspace.submissions.running.logs.importing import RunDescription
-        from fairspace.submissions.running.settings import ModelFacts, meta_of
-
-        run = RunDescription.model_validate(described)
-        tables = {"responses": table_of(answers, "responses", run.names)}
-        return {**fates(answers), **reported(result_of(meta_of(run.chosen, run.marks, ModelFacts()), tables))}
+        meta = SubmissionMeta.model_validate(scored["meta"])
+        tables = {"responses": table_of(answers, "responses", scored["names"])}
+        return {**fates(answers), **reported(result_of(meta, tables))}
 
     return compute
 
@@ -108,7 +105,9 @@ def reported(result: Result) -> dict[str, float]:
 
 
 RUN = "fairspace"
-"""Key of a log's metadata, and of its first sample's: the run, in `ChosenPart`'s form."""
+"""Key of a log's metadata: the run, in `ChosenPart`'s form."""
+SCORED = "scored"
+"""Key of the first sample's metadata: `submission.json` of the answers, and the names in their prompts."""
 NOT_STATED = "not stated"
 SAMPLE_DATA = "sample_data"
 """Setting of generation that marks answers to the small sample of a dataset."""
@@ -287,10 +286,9 @@ def build_task(
     opened: OpenedBenchmark,
     asking: RunAsking,
     settings: Mapping[str, float | int | str] | None = None,
-    *,
-    scored: bool = False,
+    meta: SubmissionMeta | None = None,
 ) -> Task:
-    """The Inspect task. `scored`: its log has the scores; `settings` of generation are the paper's for None."""
+    """The Inspect task. With `meta` its log has the scores; `settings` of generation are the paper's for None."""
     from inspect_ai import Task
     from inspect_ai.model import GenerateConfig
 
@@ -300,7 +298,7 @@ def build_task(
     renamed = {name: sent.pop(name) for name in [COMPLETION] if name in sent}
     return Task(
         name=opened.chosen.benchmark if opened.table == "responses" else f"{opened.chosen.benchmark}_judge",
-        dataset=_dataset(opened, scored),
+        dataset=_dataset(opened, meta),
         solver=ask_each(asking),
         scorer=benchmark_scorer(),
         config=GenerateConfig(**sent, extra_body=renamed or None),
@@ -309,7 +307,7 @@ def build_task(
     )
 
 
-def _dataset(opened: OpenedBenchmark, scored: bool) -> Dataset:
+def _dataset(opened: OpenedBenchmark, meta: SubmissionMeta | None) -> Dataset:
     from inspect_ai.dataset import MemoryDataset, Sample
 
     samples: list[Sample] = []
@@ -318,6 +316,7 @@ def _dataset(opened: OpenedBenchmark, scored: bool) -> Dataset:
             stimulus = opened.parts[task].stimuli[place]
             number_of_requests = "1 request" if stimulus.asks == 1 else f"{stimulus.asks} requests"
             about: dict[str, Any] = {STIMULUS: {"task": task, "position": place, "stratum": stimulus.stratum}}
-            about |= {RUN: opened.describe()} if scored and not samples else {}
+            if meta is not None and not samples:
+                about[SCORED] = {"meta": meta.model_dump(mode="json", exclude_none=True), "names": opened.names}
             samples.append(Sample(id=stimulus.id, input=f"{task}, {stimulus.id}: {number_of_requests}", metadata=about))
     return MemoryDataset(samples, name=opened.chosen.benchmark)
