@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -204,7 +204,7 @@ class LlamaCpp:
 def about_file(path: Path) -> FileFacts:
     """The statements of a file; ValueError or KeyError if it says too little."""
     fields, parameters = _header(path)
-    stated = fields.get
+    stated: Callable[..., Any] = fields.get
     kind = stated("general.architecture")
     heads = stated(f"{kind}.attention.head_count", 1)
     kept = stated(f"{kind}.attention.head_count_kv", heads)
@@ -304,8 +304,8 @@ class _Server:
 
     def _post(self, path: str, asked: Mapping[str, Any]) -> Any:
         assert self._client is not None
-        asking = {"content": orjson.dumps(asked)} if asked else {}
-        return self._client.request("POST" if asked else "GET", path, **asking).raise_for_status().json()
+        content = orjson.dumps(asked) if asked else None
+        return self._client.request("POST" if asked else "GET", path, content=content).raise_for_status().json()
 
 
 def _start(path: Path, context: int) -> Any:
