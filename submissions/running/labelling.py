@@ -110,7 +110,8 @@ def label_images(
     Errors: SubmissionError if the files cannot be read again; UsageError if they changed meanwhile, or there is none;
         BuildError as `find_labeller`.
     """
-    from fairspace.ares.annotating.annotate import added, find_labeller, open_session, use_of
+    from fairspace.ares.annotating.annotate import find_labeller, open_session
+    from fairspace.ares.annotating.files import added, use_of
     from fairspace.ares.annotating.source import ImageEntry
 
     images = submission.images
@@ -143,7 +144,7 @@ def label_images(
         except RefusedError as refused:
             faults.refuse(refused, "images")
             raise SubmissionError(list(faults.all())) from refused
-    use = use_of(labeller, reduce(added, counts))
+    use = use_of(getattr(labeller, "told", ""), by.named["name"], reduce(added, counts))
     labels = {"labels": label_source(by.named, session.about | ({"use": use} if use else {}))}
     if (error := label_error(by.error)) is not None:
         labels["label_error"] = error
