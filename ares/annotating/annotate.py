@@ -366,6 +366,9 @@ def _reported(results: Iterator[ClassifiedInput], step: Callable[[int], None]) -
     step(done)
 
 
+Progress = Callable[[str, int, int], None]
+
+
 @dataclass(frozen=True)
 class AnnotationWork:
     """Opened work: a labeller that stays open, the images, and where their annotations go.
@@ -384,7 +387,7 @@ class AnnotationWork:
         self,
         places: Sequence[int],
         part: str = "",
-        progress: Callable[[str, int, int], None] = lambda what, done, total: None,
+        progress: Progress = lambda what, done, total: None,
     ) -> int:
         """Write the files with these numbers, but for those that are finished; the number of images in the new ones.
 
@@ -427,7 +430,7 @@ def open_work(
     named: Callable[[ImageEntry], ImageEntry] = lambda entry: entry,
     submission: str = "",
     shard: int = files.SHARD,
-    progress: Callable[[str, int, int], None] = lambda what, done, total: None,
+    progress: Progress = lambda what, done, total: None,
 ) -> AnnotationWork:
     """Open a labeller and list the images for it, and claim `out`. Arguments and errors as of `annotate`."""
     if out.is_file():
@@ -485,7 +488,7 @@ def annotate(
     out: Path,
     *,
     part: str = "",
-    progress: Callable[[str, int, int], None] = lambda what, done, total: None,
+    progress: Progress = lambda what, done, total: None,
     **options: Any,
 ) -> AnnotationReport:
     """Annotate images, or resume an earlier call with the same arguments; `batch` and `workers` change speed alone.
@@ -502,8 +505,15 @@ def annotate(
     Errors: BuildError: SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE for the images; OUT_IN_USE for other work in `out`;
     TOOL_MISSING for models and packages; as `find_labeller`.
     """
-    work, began = open_work(model, images, out, progress=progress, **options), time.monotonic()
-    names = files.entry_names(work.request)
-    done = work.label(in_part(range(len(names)), part), part, progress)
-    data = {} if part and not (out / files.FILE).is_file() else files.finish(out, work.request)
-    return AnnotationReport(out, data, done, time.monotonic() - began)
+    return annotated(open_work(model, images, out, progress=progress, **options), part, progress)
+
+
+def annotated(
+    work: AnnotationWork, part: str = "", progress: Progress = lambda what, done, total: None
+) -> AnnotationReport:
+    """The outcome of opened work, or of one part of it. Arguments and errors as of `annotate`."""
+    began = time.monotonic()
+    done = work.label(in_part(range(len(files.entry_names(work.request))), part), part, progress)
+    unfinished = part and not (work.out / files.FILE).is_file()
+    data = {} if unfinished else files.finish(work.out, work.request)
+    return AnnotationReport(work.out, data, done, time.monotonic() - began)

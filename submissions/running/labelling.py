@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, reduce
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,9 @@ from fairspace.submissions.reading.containers import LIMITS, open_container
 from fairspace.submissions.reading.images import stream_images
 from fairspace.submissions.reading.tables import META, Progress, Rows, sort_files
 from fairspace.submissions.running.settings import ModelFacts
+
+if TYPE_CHECKING:
+    from fairspace.ares.annotating.annotate import AnnotationWork
 
 _SETTINGS = ("ablation", "arbiter", "detector", "precision", "labeller", "licence", "use")
 """Settings of the labeller in the manifest."""
@@ -66,6 +69,43 @@ def benchmark_names(asked: str) -> Callable[[Any], Any]:
         return entry._replace(id=right)
 
     return named
+
+
+def open_labelling(
+    images: str,
+    out: Path,
+    model: str,
+    *,
+    names: str = "items",
+    faces: str = "",
+    **options: Any,
+) -> AnnotationWork:
+    """The opened work of `fairspace ares annotate`, whose words the arguments are. A process of Ray calls it, too.
+
+    `names` may be BENCHMARK@REVISION; `options`: as of `annotate.open_work`. Errors: as there, and of `benchmark_names`
+    and the labeller.
+    """
+    from fairspace.ares.annotating.annotate import open_work
+    from fairspace.ares.annotating.source import NAMES
+    from fairspace.submissions.running.zero_shot import face_detector, open_labeller
+
+    submission, names = ("", names) if names in NAMES else (names, "items")
+    options |= {"names": names, "named": benchmark_names(submission), "submission": submission}
+    labeller, ares = open_labeller(model)
+    return open_work(ares, images, out, labeller=labeller, detector=face_detector(faces), **options)
+
+
+def join_annotations(parts: Sequence[Path], out: Path) -> dict[str, Any]:
+    """Join parts of `fairspace ares annotate` into `out`, as one process would have made it; its `annotation.json`.
+
+    `parts` are the folders with parts, or the folder of all, which may be `out`. BuildError as of `files.join`.
+    """
+    from fairspace.ares.annotating.files import join
+
+    data, submission = join(parts, out)
+    if submission:
+        hand_in(out, submission, data)
+    return data
 
 
 def hand_in(out: Path, asked: str, data: Mapping[str, Any]) -> None:
