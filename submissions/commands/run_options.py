@@ -92,6 +92,10 @@ DryRunOption = Annotated[
     bool,
     typer.Option("--dry-run", help="Do not run; say what the run will take, and the smallest difference it can show."),
 ]
+AfterOption = Annotated[
+    Path | None,
+    typer.Option(help="iris: submission with the model's labelled neutral images, which the steer prompts follow."),
+]
 PartOption = Annotated[
     str,
     typer.Option(
@@ -118,6 +122,12 @@ def launched_part(named: str, out: Path | None) -> tuple[str, Path | None]:
         of = "" if named else ", as the launcher's rank says; --part 0/1 is the whole"
         typer.echo(f"Part {part}{of}{f': {out}' if out is not None else ''}")
     return part, out
+
+
+def to_join(folder: Path, part: str) -> str:
+    """The command that joins the parts beside the folder of one."""
+    whole = folder.with_name(folder.name.rpartition(".part-")[0])
+    return f"fairspace join {whole}.part-*-of-{part.partition('/')[2]:0>5} --out {whole}"
 
 
 def words(text: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`fairspace ares annotate` in several processes: torchrun with a killed rank, Ray with a killed actor; bytes of one."""
+"""`ares annotate` in several processes, the bytes of one: torchrun with a killed rank, Ray with a killed actor."""
 
 from __future__ import annotations
 
