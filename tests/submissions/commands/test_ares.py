@@ -55,6 +55,7 @@ def test_annotate_gives_every_image_one_row_and_says_how(run: Run, model: Path, 
     assert {row["id"] for row in rows} == {"neutral/nurse"}
 
 
+@pytest.mark.slow
 def test_parts_are_said_on_the_first_line_and_joined(
     run: Run, model: Path, images: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
