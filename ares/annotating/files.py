@@ -86,7 +86,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _is_there(out: Path, table: Mapping[str, Any]) -> bool:
     file = out / table["file"]
-    return file.is_file() and file.stat().st_size == table["bytes"]
+    return file.is_file() and file.stat().st_size == int(table["bytes"])
 
 
 def write(

@@ -136,7 +136,7 @@ class TrainingRun:
         """The sums of tensors over all ranks, equal on each."""
         flat = torch.cat([tensor.flatten() for tensor in tensors])
         torch.distributed.all_reduce(flat)
-        pieces = flat.split([tensor.numel() for tensor in tensors])
+        pieces = torch.split(flat, [tensor.numel() for tensor in tensors])
         return [piece.view_as(tensor) for piece, tensor in zip(pieces, tensors, strict=True)]
 
     def autocast(self) -> AbstractContextManager[Any]:
@@ -195,7 +195,7 @@ def fit(stage: TrainingStage, run: TrainingRun) -> list[Event]:
         if _best(epochs) == epoch:
             best = _copy(module)
         if run.rank == 0:
-            state = {"module": module, "optimiser": optimiser, "scheduler": scheduler}
+            state: dict[str, Any] = {"module": module, "optimiser": optimiser, "scheduler": scheduler}
             states = {key: each.state_dict() for key, each in state.items()}
             write_state(file, {"epochs": epochs, "best": best, **states})
         run.progress(epochs[-1])
