@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -42,12 +43,29 @@ if TYPE_CHECKING:
 
 
 NOT_STATED = "not stated"
+P = ParamSpec("P")
+R = TypeVar("R")
 _LIKELY = ("answer", "answers", "output", "completion", "prediction", "generation", "text")
 """Other common names of a response column."""
 _CONTENT = {"responses": "response", "judgements": "judgement", "annotations": "status"}
 """Table -> the column that identifies it; of several the first whose items are the benchmark's."""
 _FIRST = {"sample": 0, "face": 0}
 """Defaults of left-out columns."""
+
+
+def renamed(**former: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A decorator: the function also takes arguments by names that they once had, `former` name -> name."""
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def called(*values: P.args, **options: P.kwargs) -> R:
+            for old in former.keys() & options.keys():
+                options.setdefault(former[old], options.pop(old))
+            return function(*values, **options)
+
+        return called
+
+    return decorated
 
 
 class Answers:
@@ -77,12 +95,13 @@ class Answers:
         )
 
 
+@renamed(revision="dataset_revision")
 def score(
     answers: Any,
     benchmark: str = "",
     *,
     standard: str = "",
-    revision: str = "",
+    dataset_revision: str = "",
     model: str = "",
     judge: str = "",
     labels: str = "",
@@ -108,7 +127,7 @@ def score(
             - a submission's folder or zip, or the result of `fs.run`.
         benchmark: one of `fs.BENCHMARKS`; a submission names it itself.
         standard: rules that turn values into scores; the benchmark's default for ''.
-        revision: dataset revision of the answered items; the default for ''.
+        dataset_revision: revision of the answered items; the default for ''. Once called `revision`, which still works.
         model: a name for tables and figures; nothing is looked up.
         judge: name of the judge of judgements; some standards of GENRES depend on it.
         labels: labeller of the images, for annotations.
@@ -132,7 +151,13 @@ def score(
         from fairspace.submissions.uncertainty.uncertainty import check_resamples
 
         check_resamples(resamples, "resamples")
-    about: dict[str, Any] = {"revision": revision, "model": model, "judge": judge, "labels": labels, "split": split}
+    about: dict[str, Any] = {
+        "dataset_revision": dataset_revision,
+        "model": model,
+        "judge": judge,
+        "labels": labels,
+        "split": split,
+    }
     submission = _labelled(answers, submission_of(answers, benchmark, **about), ares, measurement, faces)
     from fairspace.outcome import Result
     from fairspace.submissions.answers.second import load_second
@@ -188,7 +213,7 @@ def check_answers(
     answers: Any,
     benchmark: str = "",
     *,
-    revision: str = "",
+    dataset_revision: str = "",
     model: str = "",
     judge: str = "",
     labels: str = "",
@@ -216,8 +241,8 @@ def check_answers(
             raise UsageError(f"{place} is no file of answers. Expected: {kinds}.")
     if not benchmark:
         raise UsageError('Name the benchmark of these answers: fs.score(answers, "genres"), or --benchmark genres.')
-    bench, named = find_benchmark(benchmark), revision
-    revision = bench.revision(revision)
+    bench = find_benchmark(benchmark)
+    revision = bench.revision(dataset_revision)
     faults = Collector(LIMITS.faults)
     try:
         tables = _tables(answers, place, split, bench, revision, faults)
@@ -226,8 +251,8 @@ def check_answers(
     rows = {name: _joined([typed(name, part, faults) for part in parts]) for name, parts in tables.items()}
     if faults.all():
         return CheckReport(None, faults.all())
-    if not named and (core := _core_of(rows, bench, revision)):
-        mend = f"Name what was answered: revision={core!r} (--dataset-revision {core})"
+    if not dataset_revision and (core := _core_of(rows, bench, revision)):
+        mend = f"Name what was answered: dataset_revision={core!r} (--dataset-revision {core})"
         raise UsageError(f"These are the ids of {core}, a part of {revision}. {mend}, or {revision} for the whole.")
     tools = {"judgements": ("judge", judge), "annotations": ("labels", labels)}
     meta = _meta(bench, revision, model, dict(named for table, named in tools.items() if table in rows))
@@ -343,7 +368,10 @@ def _meta(bench: Benchmark, revision: str, model: str, tools: Mapping[str, str])
         raise UsageError(f"{field} is {what}. Expected: one line of 1 to 200 printable characters.") from error
 
 
-def items(benchmark: str, task: str = "", *, revision: str = "", after: Any = None, data: str = "") -> pd.DataFrame:
+@renamed(revision="dataset_revision")
+def items(
+    benchmark: str, task: str = "", *, dataset_revision: str = "", after: Any = None, data: str = ""
+) -> pd.DataFrame:
     """Questions for a model: one row for each answer that the benchmark expects.
 
     Add a column `response` to the rows of tasks in text, and hand them to `fs.score`. Rows left out are not handed in.
@@ -351,12 +379,12 @@ def items(benchmark: str, task: str = "", *, revision: str = "", after: Any = No
     Args:
         benchmark: one of `fs.BENCHMARKS`.
         task: one task; all that are not optional for ''.
-        revision: dataset revision; the default for ''.
+        dataset_revision: the default for ''. Once called `revision`, which still works.
         after: answers, as `fs.score` takes them, that lead to further prompts: stories of GENRES give the prompts
             of its judge, annotated neutral images of IRIS its steer prompts. Only these prompts are returned.
         data: source of pictures, a folder of builds or NAMESPACE[@TAG] on the Hub; `image` then has the bytes of
-            each file, and items whose picture is missing are left out. For a revision `upstream`, the reader's copy of
-            the authors' files.
+            each file, and items whose picture is missing are left out. For the dataset revision `upstream`, the
+            reader's copy of the authors' files.
 
     Returns:
         `task`, `id`, `sample` (from 0), `prompt`, and the plan's facts of the item, such as `occupation`. Tasks of
@@ -370,9 +398,9 @@ def items(benchmark: str, task: str = "", *, revision: str = "", after: Any = No
         names = ", ".join(bench.task_names())
         raise UsageError(f"{benchmark} has no task {task!r}{did_you_mean(task, bench.task_names())}. Known: {names}.")
     if after is not None:
-        tables, revision = following(bench, after, revision)
+        tables, revision = following(bench, after, dataset_revision)
     else:
-        revision = bench.revision(revision)
+        revision = bench.revision(dataset_revision)
         tables = bench.items(revision, [task] if task else (), data)
 
     def is_asked(name: str) -> bool:
@@ -398,7 +426,7 @@ def following(bench: Benchmark, after: Any, revision: str) -> tuple[dict[str, pa
         raise UsageError(
             f"No prompts of {bench.name} follow from answers; leave out after. {', '.join(having)} have them."
         )
-    submission = submission_of(after, bench.name, revision=revision, allow_images=False)
+    submission = submission_of(after, bench.name, dataset_revision=revision, allow_images=False)
     answered = submission.meta.dataset_revision
     if revision not in ("", answered):
         what = f"The answers are to revision {answered}, not {revision}"

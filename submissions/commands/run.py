@@ -18,6 +18,7 @@ from fairspace.submissions.commands.run_options import (
     AgainOption,
     AresOption,
     AsAuthorsOption,
+    CoreOption,
     CostLimitOption,
     DataOption,
     DryRunOption,
@@ -27,6 +28,7 @@ from fairspace.submissions.commands.run_options import (
     MeasurementOption,
     ModelOption,
     PricesOption,
+    RevisionOption,
     SeedOption,
     SettingOption,
     TokenLimitOption,
@@ -34,6 +36,7 @@ from fairspace.submissions.commands.run_options import (
     model_settings,
     need_run,
     pairs,
+    revision_of,
     spending_bounds,
     tell_outcome,
     tell_stages,
@@ -67,7 +70,8 @@ def evaluate(
             "left out."
         ),
     ] = None,
-    core: Annotated[bool, typer.Option("--core", help="Ask the core alone, a small part, ranked apart.")] = False,
+    dataset_revision: RevisionOption = "",
+    core: CoreOption = False,
     limit: LimitOption = None,
     seed: SeedOption = None,
     judge: Annotated[str, typer.Option(help="Judge of GENRES' stories, named as --model is.")] = "",
@@ -100,7 +104,8 @@ def evaluate(
     if data and not as_authors and not sees(asked):
         write(wrapped(f"{public_name(asked.name)} takes no pictures: what is asked with a picture is left out."))
         data = ""
-    opened = open_all(benchmark or (), core=core, limit=limit, data=data, as_authors=as_authors, seed=seed)
+    how: dict[str, Any] = {"limit": limit, "data": data, "as_authors": as_authors, "seed": seed}
+    opened = open_all(benchmark or (), core=core, dataset_revision=dataset_revision, **how)
     write(wrapped(told_plan(opened, asked, judging)))
     if dry_run:
         most = asked.max_tokens or asked.max_completion_tokens
@@ -137,9 +142,8 @@ def run(
         list[str] | None, typer.Option(help="What rates the images, ROLE=SCHEME:ID; see submissions/RUNNING.md.")
     ] = None,
     data: DataOption = "",
-    dataset_revision: Annotated[
-        str, typer.Option(help="Of the items that are asked, such as v2-core, a small part; the default if left out.")
-    ] = "",
+    dataset_revision: RevisionOption = "",
+    core: CoreOption = False,
     tasks: Annotated[
         str,
         typer.Option(
@@ -147,7 +151,9 @@ def run(
         ),
     ] = "",
     limit: LimitOption = None,
-    stratified: Annotated[bool, typer.Option("--stratified", help="Spread --limit evenly over the strata.")] = False,
+    stratified: Annotated[
+        bool, typer.Option("--stratified/--not-stratified", help="Whether --limit is spread evenly over the strata.")
+    ] = True,
     seed: SeedOption = None,
     prefix: Annotated[
         str, typer.Option(help="stereotypical_bias: prefix of every prompt, or mode of modscan.")
@@ -176,8 +182,8 @@ def run(
     from fairspace.submissions.running.settings import RunSettings
     from fairspace.submissions.running.zero_shot import face_detector
 
-    if stratified and limit is None:
-        raise UsageError("--stratified says how --limit chooses; name both, or leave it out.")
+    if not stratified and limit is None:
+        raise UsageError("--not-stratified says how --limit chooses; name both, or leave it out.")
     if faces and not ares:
         raise UsageError("--faces finds the faces that --labeller labels; name both, or leave it out.")
     if measurement and not ares:
@@ -185,7 +191,9 @@ def run(
     if quality and not (images and ares):
         raise UsageError("--quality rates what --images makes and --labeller labels; name all three, or leave it out.")
     chosen = ChosenPart(
-        *(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only, dataset_revision, form),
+        *(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only),
+        dataset_revision=revision_of(benchmark, dataset_revision, core),
+        form=form,
         as_authors=as_authors,
     )
     answering = model_settings(model, setting)
@@ -346,7 +354,6 @@ def _tell(name: str, probe_values: dict[str, Any]) -> None:
         typer.echo(f"{name}: {probe_values['state'].replace('_', ' ')}: {probe_values['reason']}{of_others}")
 
 
-_REVISION = "Dataset revision whose items"
 BASELINES = ("random", "constant", "stereotyped", "balanced", "refusing")
 
 
@@ -356,7 +363,7 @@ BASELINES = ("random", "constant", "stereotyped", "balanced", "refusing")
 def judge(
     submission: Annotated[Path, typer.Argument(help="Folder of a submission.", metavar="SUBMISSION")],
     model: Annotated[list[str], typer.Option(help=f"A judge: {MODEL_NAMES}. Can be given again; the first is scored.")],
-    revision: Annotated[
+    model_revision: Annotated[
         list[str] | None, typer.Option(help="Commit, date or version of a judge, in the order of --model.")
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Narratives, or answers of a task, at most.", min=1)] = None,
@@ -386,10 +393,10 @@ def judge(
     if as_authors:
         bench = benchmark(submission_of(submission, allow_images=False).meta.benchmark)
         models = [each for model in models for each in as_the_authors(bench, model)]
-    single = len(models) == 1 and len(revision or ()) < 2 and submission.is_dir()
+    single = len(models) == 1 and len(model_revision or ()) < 2 and submission.is_dir()
     checked = submission_of(submission, allow_images=False) if single else None
     if checked is not None and benchmark(checked.meta.benchmark).asking.judge is None:
-        of = "".join(revision or ())
+        of = "".join(model_revision or ())
         with watched() as tell:
             file, agreement = read_again(
                 checked, models[0], submission, revision=of, limit=limit, again=again, tell=tell
@@ -398,7 +405,7 @@ def judge(
         typer.echo(f"Wrote {file}. Next: fairspace score {submission} --second {file}")
         return
     with watched() as tell:
-        outcome = judged(submission, models, revisions=revision or [], limit=limit, again=again, tell=tell)
+        outcome = judged(submission, models, revisions=model_revision or [], limit=limit, again=again, tell=tell)
     tell_stages(outcome.stages)
     for log in outcome.logs:
         typer.echo(f"Note: Inspect's log: {log}")
@@ -472,13 +479,15 @@ def baseline(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(BASELINES)}.", metavar="NAME")],
     benchmark: Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")],
     out: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
-    revision: Annotated[str, typer.Option(help=f"{_REVISION} are answered; the default if left out.")] = "",
+    dataset_revision: RevisionOption = "",
+    core: CoreOption = False,
 ) -> None:
     """Write a full-size submission of a trivial model: a chance line of the board."""
     from fairspace.submissions.benchmarks.baselines import write_baseline
     from fairspace.submissions.progress import reported
 
     with reported(f"Writing {out}") as report:
+        revision = revision_of(benchmark, dataset_revision, core)
         write_baseline(name, benchmark, out, revision=revision, progress=report)
     typer.echo(f"Wrote {out}. Next: fairspace score {out}")
 
@@ -487,7 +496,8 @@ def baseline(
 def items(
     benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.", metavar="BENCHMARK")],
     out: Annotated[Path, typer.Option(help="Folder to write; one Parquet file for each task.")],
-    revision: Annotated[str, typer.Option(help=f"{_REVISION} are written; the default if left out.")] = "",
+    dataset_revision: RevisionOption = "",
+    core: CoreOption = False,
     after: Annotated[
         Path | None,
         typer.Option(
@@ -505,7 +515,8 @@ def items(
     from fairspace.builders.writing import beside
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 
-    bench, asked = find_benchmark(benchmark), revision
+    revision = asked = revision_of(benchmark, dataset_revision, core)
+    bench = find_benchmark(benchmark)
     tables = bench.items(revision, data=data)
     if after is not None:
         further, asked = following(bench, after, revision)
