@@ -38,11 +38,11 @@ BUDGET = {
     "builders": (11_840, 69, 878),
     "metrics": (6_818, 59, 509),
     "ares": (7_701, 40, 534),
-    "submissions": (45_993, 220, 3_795),
+    "submissions": (46_057, 220, 3_802),
     "leaderboard_space": (11_561, 67, 1_052),
     "cards": (654, 7, 50),
-    "fairspace": (1_072, 5, 117),
-    "tests": (69_704, 560, 7_069),
+    "fairspace": (1_102, 5, 118),
+    "tests": (69_814, 561, 7_084),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

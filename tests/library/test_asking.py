@@ -87,7 +87,7 @@ def test_what_a_function_returns_and_takes_is_checked_at_once() -> None:
     with pytest.raises(fs.UsageError, match="temperature: these settings are for a named model"):
         fs.run(lambda prompt: "A", BENCHMARK, temperature=1.0)
     for model in (lambda prompt: "A", "openai/none"):
-        with pytest.raises(fs.UsageError, match="unknown argument 'data_revision' .did you mean 'dataset_revision'"):
+        with pytest.raises(fs.UsageError, match=r"unknown argument 'data_revision' .did you mean 'dataset_revision'"):
             fs.run(model, BENCHMARK, data_revision="v2-core")
     for data, says in (
         ("", r"data=: a .*text_only=True$"),

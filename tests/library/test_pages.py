@@ -39,8 +39,8 @@ def asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         tables = {task.name: task.table for task in fs.benchmark(benchmark).tasks}
         items = items[items["task"].map(tables) == "responses"][["task", "id", "sample", "prompt"]]
         items["response"] = [model(prompt) for prompt in items.pop("prompt")]
-        about = {"dataset_revision": dataset_revision, "model": name or model.__name__}
-        return fs.Answers(submission_of(items, benchmark, **about))
+        name = name or model.__name__
+        return fs.Answers(submission_of(items, benchmark, dataset_revision=dataset_revision, model=name))
 
     monkeypatch.setattr(fs, "run", run, raising=False)
 

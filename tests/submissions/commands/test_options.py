@@ -14,9 +14,9 @@ import typer
 from typer.core import TyperGroup, TyperOption
 
 import fairspace as fs
+import fairspace.submissions.commands.main
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.commands.app import FORMER
-from fairspace.submissions.commands.main import app
+from fairspace.submissions.commands.app import FORMER, app
 from fairspace.submissions.errors import UsageError
 
 Run = Callable[..., tuple[int, str, str]]
