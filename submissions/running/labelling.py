@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, reduce
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,11 @@ from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.containers import LIMITS, open_container
 from fairspace.submissions.reading.images import stream_images
 from fairspace.submissions.reading.tables import META, Progress, Rows, sort_files
-from fairspace.submissions.running.settings import ModelFacts
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
+from fairspace.submissions.running.settings import ModelFacts, meta_of
+
+if TYPE_CHECKING:
+    from fairspace.ares.annotating.annotate import AnnotationWork
 
 _SETTINGS = ("ablation", "arbiter", "detector", "precision", "labeller", "licence", "use")
 """Settings of the labeller in the manifest."""
@@ -68,14 +72,51 @@ def benchmark_names(asked: str) -> Callable[[Any], Any]:
     return named
 
 
+def open_labelling(
+    images: str,
+    out: Path,
+    model: str,
+    *,
+    names: str = "items",
+    faces: str = "",
+    **options: Any,
+) -> AnnotationWork:
+    """The opened work of `fairspace ares annotate`, whose words the arguments are. A process of Ray calls it, too.
+
+    `names` may be BENCHMARK@REVISION; `options`: as of `annotate.open_work`. Errors: as there, and of `benchmark_names`
+    and the labeller.
+    """
+    from fairspace.ares.annotating.annotate import open_work
+    from fairspace.ares.annotating.source import NAMES
+    from fairspace.submissions.running.zero_shot import face_detector, open_labeller
+
+    submission, names = ("", names) if names in NAMES else (names, "items")
+    options |= {"names": names, "named": benchmark_names(submission), "submission": submission}
+    labeller, ares = open_labeller(model)
+    return open_work(ares, images, out, labeller=labeller, detector=face_detector(faces), **options)
+
+
+def join_annotations(parts: Sequence[Path], out: Path) -> dict[str, Any]:
+    """Join parts of `fairspace ares annotate` into `out`, as one process would have made it; its `annotation.json`.
+
+    `parts` are the folders with parts, or the folder of all, which may be `out`. BuildError as of `files.join`.
+    """
+    from fairspace.ares.annotating.files import join
+
+    data, submission = join(parts, out)
+    if submission:
+        hand_in(out, submission, data)
+    return data
+
+
 def hand_in(out: Path, asked: str, data: Mapping[str, Any]) -> None:
     """Make the folder of `annotate` a submission: writes `submission.json`. `data`: its `annotation.json`."""
     name, _, revision = asked.partition("@")
     use = {"use": data["use"]} if "use" in data else {}
-    about = {"format": 1, "benchmark": name, "dataset_revision": revision or next(iter(benchmark(name).revisions))}
-    about |= {"model": ModelFacts.revision, "revision": ModelFacts.revision, **ModelFacts().facts(), "generation": {}}
-    about |= {"labels": label_source(data["model"], data["settings"] | use)}
-    meta = SubmissionMeta.model_validate(about | {"label_error": label_error(data.get("label_error"))})
+    labels = label_source(data["model"], data["settings"] | use)
+    error = label_error(data.get("label_error"))
+    chosen = ChosenPart(name, dataset_revision=revision)
+    meta = meta_of(chosen, {}, ModelFacts(), labels=labels, label_error=error)
     write_text(out / META, meta.model_dump_json(exclude_none=True, indent=1) + "\n")
 
 
@@ -110,7 +151,8 @@ def label_images(
     Errors: SubmissionError if the files cannot be read again; UsageError if they changed meanwhile, or there is none;
         BuildError as `find_labeller`.
     """
-    from fairspace.ares.annotating.annotate import added, find_labeller, open_session, use_of
+    from fairspace.ares.annotating.annotate import find_labeller, open_session
+    from fairspace.ares.annotating.files import added, use_of
     from fairspace.ares.annotating.source import ImageEntry
 
     images = submission.images
@@ -143,7 +185,7 @@ def label_images(
         except RefusedError as refused:
             faults.refuse(refused, "images")
             raise SubmissionError(list(faults.all())) from refused
-    use = use_of(labeller, reduce(added, counts))
+    use = use_of(getattr(labeller, "told", ""), by.named["name"], reduce(added, counts))
     labels = {"labels": label_source(by.named, session.about | ({"use": use} if use else {}))}
     if (error := label_error(by.error)) is not None:
         labels["label_error"] = error
