@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.errors import MODEL_NAMES, UsageError, did_you_mean, need_packages, plain
+from fairspace.submissions.errors import MODEL_NAMES, UsageError, did_you_mean, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -114,6 +114,7 @@ PartOption = Annotated[
 AgainOption = Annotated[bool, typer.Option("--again", help="Ask again what failed in an earlier start.")]
 
 
+<<<<<<< HEAD
 def need_run() -> None:
     """UsageError if the packages for running models are not installed."""
     need_packages("run", "inspect_ai", "openai", "aiohttp")
@@ -130,6 +131,8 @@ def revision_of(benchmark: str, dataset_revision: str, core: bool) -> str:
     return find_benchmark(benchmark).core
 
 
+=======
+>>>>>>> main
 def launched_part(named: str, out: Path | None) -> tuple[str, Path | None]:
     """The part of a command, which is said on the first line, and its folder beside `out`. BuildError PART_INVALID."""
     from fairspace.builders.part import part_folder, read_part
