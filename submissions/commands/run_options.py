@@ -114,12 +114,6 @@ PartOption = Annotated[
 AgainOption = Annotated[bool, typer.Option("--again", help="Ask again what failed in an earlier start.")]
 
 
-<<<<<<< HEAD
-def need_run() -> None:
-    """UsageError if the packages for running models are not installed."""
-    need_packages("run", "inspect_ai", "openai", "aiohttp")
-
-
 def revision_of(benchmark: str, dataset_revision: str, core: bool) -> str:
     """The dataset revision that is named, or a benchmark's core; '' for neither. UsageError for both."""
     if not core:
@@ -131,8 +125,6 @@ def revision_of(benchmark: str, dataset_revision: str, core: bool) -> str:
     return find_benchmark(benchmark).core
 
 
-=======
->>>>>>> main
 def launched_part(named: str, out: Path | None) -> tuple[str, Path | None]:
     """The part of a command, which is said on the first line, and its folder beside `out`. BuildError PART_INVALID."""
     from fairspace.builders.part import part_folder, read_part
