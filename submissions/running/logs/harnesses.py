@@ -1,0 +1,198 @@
+"""Import the sample logs of lm-eval, lmms-eval and lighteval: the answers as a submission, the rest as its manifest.
+
+| layout | file of answers | answers | id | results of the run |
+|---|---|---|---|---|
+| lm-eval | `samples_TASK_TIME.jsonl` | `resps` | `doc.id` | `results_TIME.json` |
+| lmms-eval | `TIME_samples_TASK.jsonl` | `filtered_resps` | `doc.id`, else `target` | `TIME_results.json` |
+| lighteval | `details_TASK_TIME.parquet` | `model_response.text` | `doc.specific.id` | `results_TIME.json` |
+
+A log is untrusted data: it is read within the bounds of a submission's tables, and nothing in it is executed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from fairspace.submissions.benchmarks.task import Ask, prompts_hash, whole_units
+from fairspace.submissions.errors import RunError, UsageError
+from fairspace.submissions.format.faults import SubmissionError, first, show
+from fairspace.submissions.format.manifest import STAGES, Manifest, Stage
+from fairspace.submissions.format.schema import SubmissionMeta
+from fairspace.submissions.format.writing import check_new, write_submission
+from fairspace.submissions.reading.front import listed, parts_of
+from fairspace.submissions.running.logs.importing import MEMBER_BYTES, invalid, scalar
+from fairspace.submissions.running.run import RunOutcome
+from fairspace.submissions.running.settings import NOT_STATED, ModelFacts
+
+SAMPLES = {"lm-eval": "samples_*.jsonl", "lmms-eval": "*_samples_*.jsonl", "lighteval": "details_*.parquet"}
+"""Layout -> the names of its files of answers."""
+_ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], tuple[Mapping[str, Any], Any]]] = {
+    "lm-eval": lambda row: (row["doc"], row["resps"][0]),
+    "lmms-eval": lambda row: (row.get("doc") or {"id": row["target"]}, row["filtered_resps"]),
+    "lighteval": lambda row: (row["doc"]["specific"], row["model_response"]["text"]),
+}
+"""Layout -> a row of a log -> its document, which has the id, and the answers to it."""
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?|\d{8}_\d{6}")
+_FACTS = {
+    "model": ("model_name",),
+    "revision": ("model_sha", "model_revision", "revision"),
+    "engine_version": ("lm_eval_version", "lmms_eval_version", "lighteval_sha"),
+    "seconds": ("total_evaluation_time_seconds", "total_evaluation_time_secondes"),
+    "ours": ("fairspace",),
+}
+"""Fact -> its names in the three programs' results."""
+_SETTINGS = ("system_instruction", "system_prompt", "chat_template_sha", "fewshot_as_multiturn", "num_fewshot")
+_SETTINGS += ("num_fewshots", "generation_size", "hash_full_prompts")
+_GENERATION = ("generation_kwargs", "generation_parameters", "gen_kwargs")
+_KEY = ("task", "id", "sample")
+
+
+def import_harness(
+    layout: str,
+    places: Sequence[Path],
+    out: Path,
+    about: ModelFacts,
+    *,
+    benchmark: str = "",
+    revision: str = "",
+    text_only: bool = False,
+) -> RunOutcome:
+    """Write one model's answers in a harness' logs as a submission, and say what is left out.
+
+    `places` are files of `SAMPLES`, or folders with them; `out` is a new folder or zip. Benchmark, dataset revision and
+    `text_only` stand in the results of our own tasks, and are named for others.
+
+    Errors: RunError LOG_INVALID, LOG_CONFLICT; SubmissionError; UsageError if there is something at `out`, or no
+    benchmark is named.
+    """
+    from fairspace.answers import check_answers
+
+    check_new(out)
+    files = [file for place in places for file in (sorted(place.rglob(SAMPLES[layout])) if place.is_dir() else [place])]
+    if not 1 <= len(files) <= STAGES:
+        raise UsageError(f"There are {len(files)} files of answers ({SAMPLES[layout]}). Expected: 1 to {STAGES}.")
+    rows, facts, notes = _rows(layout, files), [_facts(file) for file in files], []
+    if len({str((each.get("model"), each.get("ours"))) for each in facts}) > 1:
+        mend = "import them one after the other, each into a submission of its own"
+        raise RunError("LOG_CONFLICT", files[-1].name, "logs of several models or benchmarks", "those of one", mend)
+    limit, ours = facts[0].get("limit"), facts[0].get("ours") or {}
+    if limit is not None and all("unit" in row for row in rows):
+        kept, limit = whole_units(rows)
+        if cut := len(rows) - len(kept):
+            notes.append(f"{cut:,} answers are left out, to questions whose counterparts the limit cut off")
+        rows = kept
+    columns = [name for name in (*_KEY, "response") if all(name in row for row in rows)]
+    report = check_answers(
+        [{name: row[name] for name in columns} for row in rows],
+        benchmark or str(ours.get("benchmark", "")),
+        revision=revision or str(ours.get("dataset_revision", "")),
+        limit=limit,
+        text_only=text_only or ours.get("text_only") is True,
+    )
+    if report.submission is None:
+        raise SubmissionError(list(report.faults))
+    meta = report.submission.meta.model_dump()
+    try:
+        stages = [_stage(layout, file, rows, about, limit, each) for file, each in zip(files, facts, strict=True)]
+        meta |= {"model": about.model or stages[0].model.rpartition("/")[2], "revision": stages[0].revision}
+        meta["generation"] |= {**stages[0].settings, **({"stratified": stages[0].stratified} if limit else {})}
+        checked = SubmissionMeta.model_validate(meta | about.facts())
+    except (TypeError, ValueError) as error:
+        what = first(error) if isinstance(error, ValidationError) else show(str(error))
+        raise invalid(files[0], what, "facts that fit submission.json", "state them with --about") from error
+    write_submission(out, checked, report.submission.tables, manifest=Manifest(stages=stages))
+    return RunOutcome(out, tuple(stages), tuple(notes))
+
+
+def _rows(layout: str, files: Sequence[Path]) -> list[Mapping[str, Any]]:
+    """A row for each answer, with `file` and its document's columns; each once, as lm-eval repeats it for each filter.
+
+    RunError LOG_INVALID; LOG_CONFLICT for two answers to a question.
+    """
+    rows: dict[tuple[str, ...], Mapping[str, Any]] = {}
+    for file in files:
+        (part,) = parts_of(file, file.name)
+        cells = {name: listed(column) for name, column in part.columns.items()}
+        for place, number in enumerate(part.places):
+            try:
+                document, answers = _ANSWERS[layout]({name: column[place] for name, column in cells.items()})
+                texts = answers if isinstance(answers, list) else [answers]
+                about = {**document, "id": document["id"], "file": file}
+            except (KeyError, IndexError, TypeError) as error:
+                what, mend = f"row {number} without {show(str(error))}", "log the samples, with fairspace's ids"
+                raise invalid(file, what, f"what {layout} logs", mend) from error
+            for sample, text in enumerate(texts):
+                row = {"sample": sample, **about, "response": text}
+                there = rows.setdefault(tuple(str(row.get(name)) for name in _KEY), row)["response"]
+                if there != text:
+                    mend = "import logs of one run, without repeats: the benchmark asks each question often enough"
+                    where, what = f"{file.name}, {show(row['id'])}", f"{show(text, 40)}, and {show(there, 40)}"
+                    raise RunError("LOG_CONFLICT", where, what, "one answer", mend)
+    return list(rows.values())
+
+
+def _facts(file: Path) -> dict[str, Any]:
+    """`_FACTS`, limit and settings of a file's task; {} without results, beside it or in lighteval's other folder."""
+    time = _TIME.search(file.name)
+    places = [file.parent, *(folder / "results" for folder in list(file.parents)[1:5])]
+    near = (each for place in places for each in place.rglob("*results*.json") if time and time[0] in each.name)
+    if time is None or (place := next(near, None)) is None:
+        return {}
+    task = file.stem.replace(time[0], "").strip("_").partition("_")[2]
+    flat: dict[str, Any] = {}
+    try:
+        with place.open("rb") as opened:
+            results = from_json(opened.read(MEMBER_BYTES))
+        level = [{name: part.get(task, part) if isinstance(part, dict) else part for name, part in results.items()}]
+        while level:  # the outermost of equal names stays
+            flat = {name: part for each in reversed(level) for name, part in each.items()} | flat
+            level = [part for each in level for part in each.values() if isinstance(part, dict)]
+        facts = {fact: next(filter(None, map(flat.get, names)), None) for fact, names in _FACTS.items()}
+        asked, every = flat.get("effective", 0), flat.get("original", 0)
+        limit = int(asked if asked < every else flat.get("max_samples") or 0) or None
+    except (AttributeError, TypeError, ValueError) as error:
+        raise invalid(place, show(str(error)), "the results of a run, as JSON") from error
+    settings = {name: flat.get(name) for name in _SETTINGS} | {"task_hash": flat.get("task_hashes")}
+    for name in _GENERATION:
+        settings |= flat[name] if isinstance(flat.get(name), dict) else {name: flat.get(name)}
+    return facts | {"limit": limit, "settings": settings}
+
+
+def _stage(
+    layout: str,
+    file: Path,
+    rows: Sequence[Mapping[str, Any]],
+    about: ModelFacts,
+    limit: int | None,
+    facts: Mapping[str, Any],
+) -> Stage:
+    mine = [row for row in rows if row["file"] == file]
+    ours = [row for row in mine if {"task", "prompt"} <= row.keys()]
+    name, ended = str(facts.get("model") or NOT_STATED), file.stat().st_mtime
+    times = [datetime.fromtimestamp(ended - float(took), UTC) for took in (facts.get("seconds") or 0, 0)]
+    refused = sum(row["response"] is None for row in mine)
+    return Stage(
+        what="responses",
+        model=name.rstrip("/").rpartition("/")[2] if name.startswith(("/", ".", "~")) else name,
+        revision=about.revision if about.revision != NOT_STATED else facts.get("revision") or NOT_STATED,
+        engine=layout,
+        engine_version=facts.get("engine_version") or NOT_STATED,
+        settings={
+            name: scalar(value) for name, value in facts.get("settings", {}).items() if value not in (None, "", [], {})
+        },
+        prompts=prompts_hash(Ask(*(row[name] for name in (*_KEY, "prompt"))) for row in ours) if ours == mine else "",
+        tasks=sorted({row["task"] for row in ours}),
+        requests=len(mine),
+        fates={"answered": len(mine) - refused, "refused": refused},
+        limit=limit,
+        stratified=limit is not None and bool(ours),
+        started=times[0].strftime("%Y-%m-%dT%H:%M:%SZ"),
+        ended=times[1].strftime("%Y-%m-%dT%H:%M:%SZ"),
+    )
