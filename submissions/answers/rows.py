@@ -21,9 +21,10 @@ from fairspace.builders.writing import beside
 from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Outcome, Reading, Readings
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.errors import plain
+from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.format.faults import validated
-from fairspace.submissions.format.schema import LABELS, Submission
+from fairspace.submissions.format.schema import LABELS, Submission, SubmissionMeta
+from fairspace.submissions.reading.canonical import digest
 
 Counted = Literal["choice", "refused", "several", "unusable", "not_handed_in"]
 COUNTED: tuple[Counted, ...] = get_args(Counted)
@@ -332,3 +333,18 @@ def _word(text: str) -> int:
 
 def _byte(text: str) -> int:
     return hashlib.blake2b(text.encode(), digest_size=1).digest()[0]
+
+
+def readable_shares(meta: SubmissionMeta, responses: pa.Table) -> dict[str, float]:
+    """`readable_TASK` -> share of the task's answers with a readable choice; {} if a reader's package is absent."""
+    tables = {"responses": responses}
+    try:
+        readings = benchmark(meta.benchmark).answers.rows(Submission(meta, tables, digest(meta, tables)))
+    except UsageError:
+        return {}
+    shares = {}
+    for task, read in readings.items():
+        outcomes = read.outcomes()
+        if len(outcomes):
+            shares[f"readable_{task}"] = round(float((outcomes == OUTCOMES.index("choice")).mean()), 4)
+    return shares

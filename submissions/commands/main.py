@@ -19,7 +19,7 @@ from fairspace.submissions.commands.app import STOPPED, app, print_faults
 from fairspace.submissions.errors import UsageError, of_system, plain
 from fairspace.submissions.format.faults import SubmissionError
 
-MODULES = ("run", "score", "standard", "space", "build", "ares", "verify_submission")
+MODULES = ("run", "join", "score", "standard", "space", "build", "ares", "verify_submission")
 """The modules of commands, in the order of the help. Each adds its commands to the application when it is imported."""
 ONLINE = ("ares", "build", "eval", "judge", "probe", "publish", "run", "verify-submission")
 """The commands that may talk to the Hub: for models and datasets, and to publish."""

@@ -15,6 +15,7 @@ import typer
 from fairspace.submissions.commands.app import RUN, SCORE, app, print_notes, write
 from fairspace.submissions.commands.run_options import (
     AboutOption,
+    AfterOption,
     AgainOption,
     AresOption,
     AsAuthorsOption,
@@ -26,17 +27,20 @@ from fairspace.submissions.commands.run_options import (
     LimitOption,
     MeasurementOption,
     ModelOption,
+    PartOption,
     PricesOption,
     SeedOption,
     SettingOption,
     TokenLimitOption,
     about_model,
+    launched_part,
     model_settings,
     need_run,
     pairs,
     spending_bounds,
     tell_outcome,
     tell_stages,
+    to_join,
     words,
 )
 from fairspace.submissions.errors import MODEL_NAMES, RunError, UsageError, need_labeller, need_packages, plain
@@ -76,17 +80,22 @@ def evaluate(
     setting: SettingOption = None,
     about: AboutOption = None,
     as_authors: AsAuthorsOption = False,
+    part: PartOption = "",
     dry_run: DryRunOption = False,
 ) -> None:
     """Evaluate a model: ask, judge, check, score and report; the same command continues after a stop.
 
     `run`, `judge`, `check`, `score` and `report` do the same in steps, and `run` has further options, also for images.
+    A part is asked alone: join all, then judge and score.
     """
     need_run()
+    part, _ = launched_part(part, None)
+    if part and judge:
+        raise UsageError("--judge reads the joined answers: leave it out of a part, and name it to `fairspace judge`.")
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.asking.models import found_revision, sees
+    from fairspace.submissions.running.evaluating import ask, open_all, told_plan
     from fairspace.submissions.running.evaluating import evaluate as evaluated
-    from fairspace.submissions.running.evaluating import open_all, told_plan
     from fairspace.submissions.running.folders import public_name
     from fairspace.submissions.running.planning import plan
     from fairspace.submissions.show.result import result_text
@@ -100,7 +109,7 @@ def evaluate(
     if data and not as_authors and not sees(asked):
         write(wrapped(f"{public_name(asked.name)} takes no pictures: what is asked with a picture is left out."))
         data = ""
-    opened = open_all(benchmark or (), core=core, limit=limit, data=data, as_authors=as_authors, seed=seed)
+    opened = open_all(benchmark or (), core=core, limit=limit, data=data, as_authors=as_authors, seed=seed, part=part)
     write(wrapped(told_plan(opened, asked, judging)))
     if dry_run:
         most = asked.max_tokens or asked.max_completion_tokens
@@ -108,9 +117,16 @@ def evaluate(
         _show_lines([line for line in lines if line.model or judging])
         return
     name = re.sub(r"[^\w.-]+", "-", public_name(asked.name).rpartition("/")[2])
+    out = out or Path(f"{name}-eval")
     for each in opened:
+        if part:
+            with watched() as tell:
+                outcome = ask(each.chosen, asked, out, tell=tell, about=stated)
+            tell_outcome(outcome)
+            typer.echo(f"Wrote {outcome.out}. Next: {to_join(outcome.out, part)}")
+            continue
         with watched() as tell:
-            done = evaluated(each.chosen, asked, out or Path(f"{name}-eval"), judge=judging, tell=tell, about=stated)
+            done = evaluated(each.chosen, asked, out, judge=judging, tell=tell, about=stated)
         tell_stages(done.stages)
         write(f"\n{result_text(done.result)}")
         print_notes(done.notes)
@@ -165,10 +181,13 @@ def run(
     about: AboutOption = None,
     as_authors: AsAuthorsOption = False,
     again: AgainOption = False,
+    part: PartOption = "",
+    after: AfterOption = None,
     dry_run: DryRunOption = False,
 ) -> None:
     """Run a benchmark against a model and write the submission; a stopped run continues with the same command."""
     need_run()
+    part, out = launched_part(part, out)
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.asking.inspect_task import ChosenPart
@@ -187,6 +206,7 @@ def run(
     chosen = ChosenPart(
         *(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only, dataset_revision, form),
         as_authors=as_authors,
+        part=part,
     )
     answering = model_settings(model, setting)
     if dry_run:
@@ -213,13 +233,14 @@ def run(
         about_model(about),
         again,
         measurement=measurement,
+        after=after,
     )
     with watched() as tell:
         outcome = run_benchmark(settings, tell)
     tell_outcome(outcome)
     following = "judge" if find_benchmark(benchmark).asking.judge is not None else "score"
     labels = " --labeller MODEL, which labels the images" if images and not ares else ""
-    typer.echo(f"Wrote {out}. Next: fairspace {following} {out}{labels}")
+    typer.echo(f"Wrote {out}. Next: {to_join(out, part) if part else f'fairspace {following} {out}{labels}'}")
 
 
 def _check_idle(chosen: ChosenPart, model: str, images: str) -> None:

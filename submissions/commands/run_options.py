@@ -92,12 +92,42 @@ DryRunOption = Annotated[
     bool,
     typer.Option("--dry-run", help="Do not run; say what the run will take, and the smallest difference it can show."),
 ]
+AfterOption = Annotated[
+    Path | None,
+    typer.Option(help="iris: submission with the model's labelled neutral images, which the steer prompts follow."),
+]
+PartOption = Annotated[
+    str,
+    typer.Option(
+        help="I/N: one of N parts, for `fairspace join`; the rank of torchrun, accelerate or srun if left out, 0/1 for "
+        "all; see submissions/CLUSTER.md."
+    ),
+]
 AgainOption = Annotated[bool, typer.Option("--again", help="Ask again what failed in an earlier start.")]
 
 
 def need_run() -> None:
     """UsageError if the packages for running models are not installed."""
     need_packages("run", "inspect_ai", "openai", "aiohttp")
+
+
+def launched_part(named: str, out: Path | None) -> tuple[str, Path | None]:
+    """The part of a command, which is said on the first line, and its folder beside `out`. BuildError PART_INVALID."""
+    from fairspace.builders.part import part_folder, read_part
+
+    part = read_part(named)
+    if part and out is not None:
+        out = part_folder(out.resolve() if out.name in ("", "..") else out, part)
+    if part:
+        of = "" if named else ", as the launcher's rank says; --part 0/1 is the whole"
+        typer.echo(f"Part {part}{of}{f': {out}' if out is not None else ''}")
+    return part, out
+
+
+def to_join(folder: Path, part: str) -> str:
+    """The command that joins the parts beside the folder of one."""
+    whole = folder.with_name(folder.name.rpartition(".part-")[0])
+    return f"fairspace join {whole}.part-*-of-{part.partition('/')[2]:0>5} --out {whole}"
 
 
 def words(text: str) -> tuple[str, ...]:

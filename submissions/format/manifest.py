@@ -140,6 +140,8 @@ def limit_mark(limit: int, stratified: bool) -> str:
     return f"limited to {stimuli} a task{' (stratified)' if stratified else ''}"
 
 
+PART_MARK = "part"
+"""Setting of generation that marks one of N parts of a run, as I/N; `fairspace join` takes it away."""
 SAMPLE_MARK = "on a sample of the data"
 """The mark of a run on the small sample that `fairspace build --sample` makes."""
 

@@ -85,13 +85,15 @@ def limits_of(result: Result) -> tuple[str, ...]:
 
 def marks_of(meta: Mapping[str, Any], run: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """Marks as in `limits_of`, from `generation` and the judge's settings in `submission.json`, and every stage."""
-    from fairspace.submissions.format.manifest import SAMPLE_MARK, limit_mark, on_sample
+    from fairspace.submissions.format.manifest import PART_MARK, SAMPLE_MARK, limit_mark, on_sample
 
     judge = meta.get("judge")
     said = [meta.get("generation"), judge.get("settings") if isinstance(judge, Mapping) else None]
     abouts = [*(about for about in said if isinstance(about, Mapping)), *run]
     limits = [(about.get("limit"), about.get("stratified") is True) for about in abouts]
     marks = [limit_mark(limit, stratified) for limit, stratified in limits if type(limit) is int and limit > 0]
+    parts = [about[PART_MARK] for about in said if isinstance(about, Mapping) and PART_MARK in about]
+    marks += [f"part {show(part).strip(chr(39))}" for part in parts]
     forms = [form_of(about) for about in said if isinstance(about, Mapping)]
     marks += [f"asked in another form than the paper's ({form})" for form in forms if form]
     if any(map(on_sample, abouts)):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fairspace.builders.part import part_folder
 from fairspace.builders.writing import write_text
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.checking.submission import read_submission
@@ -27,7 +28,7 @@ from fairspace.submissions.running.judging.judging import as_the_authors
 from fairspace.submissions.running.judging.judging import judge as judged
 from fairspace.submissions.running.local.ending import usable_cores
 from fairspace.submissions.running.planning import PlanLine, plan
-from fairspace.submissions.running.run import run, text_tasks, too_few
+from fairspace.submissions.running.run import RunOutcome, run, text_tasks, too_few
 from fairspace.submissions.running.settings import RunSettings, Tell
 
 CORE = "-core"
@@ -108,6 +109,13 @@ def folder_of(chosen: ChosenPart, out: Path) -> Path:
     return out / (f"{chosen.benchmark}-{chosen.revision}" if CORE in chosen.revision else chosen.benchmark)
 
 
+def ask(chosen: ChosenPart, model: ModelSettings | None, out: Path, *, tell: Tell, **more: Any) -> RunOutcome:
+    """The first step of `evaluate`, with its arguments and errors: the submission, or the part of one that is asked."""
+    submission = part_folder(folder_of(chosen, out) / "submission", chosen.part)
+    submission.parent.mkdir(parents=True, exist_ok=True)
+    return run(RunSettings(chosen, submission, model, again=True, **more), tell)
+
+
 def evaluate(
     chosen: ChosenPart,
     model: ModelSettings | None,
@@ -130,10 +138,8 @@ def evaluate(
     Errors: UsageError; SubmissionError; RunError, of which JUDGE_NOTHING is a note.
     """
     folder = folder_of(chosen, out)
-    folder.mkdir(parents=True, exist_ok=True)
-    submission = folder / "submission"
-    stages = run(RunSettings(chosen, submission, model, again=True, **more), tell).stages
-    notes = []
+    outcome = ask(chosen, model, out, tell=tell, **more)
+    submission, stages, notes = outcome.out, outcome.stages, []
     if benchmark(chosen.benchmark).asking.judge is not None:
         unjudged = f"{benchmark(chosen.benchmark).title}: the metrics that need a judge are not run"
         if judge is None:

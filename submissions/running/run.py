@@ -14,18 +14,15 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pyarrow as pa
 from pydantic import TypeAdapter, ValidationError
 
-from fairspace.submissions.answers.reading import OUTCOMES
+from fairspace.submissions.answers.rows import readable_shares
 from fairspace.submissions.benchmarks.benchmark import PAPER, SCHEMA
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import RunError, UsageError, did_you_mean
 from fairspace.submissions.format.faults import show
 from fairspace.submissions.format.manifest import FILE, PART, Line, Manifest, Stage, limit_mark, write_manifest
-from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
-from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.tables import META
 from fairspace.submissions.running.asking import parts
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, ChosenPart, OpenedBenchmark
@@ -107,7 +104,7 @@ def _answer(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> N
     answered = answer(opened, settings.model, work, revision=settings.about.revision, again=settings.again, tell=tell)
     state.notes.append(f"Inspect's log: {answered.log}")
     state.tables["responses"] = answered.table
-    if not (answered.table.num_rows or settings.images):
+    if not (answered.table.num_rows or settings.images or (settings.chosen.part and not opened.asks)):
         raise answered.error(str(settings.out))
     if SCHEMA in answered.stage.settings:
         state.stated[SCHEMA] = answered.stage.settings[SCHEMA]
@@ -132,6 +129,8 @@ def limit_note(opened: OpenedBenchmark) -> str:
     bench, limit = benchmark(opened.chosen.benchmark), opened.chosen.limit
     standard = bench.standards[bench.default]
     notes = ["The data are a small sample: the run is shown, not ranked."] if opened.sample else []
+    if opened.chosen.part:
+        notes.append(f"Part {opened.chosen.part} of a run: it is ranked once `fairspace join` has all its parts.")
     lacking, cut, least = [], False, 1.0
     for task, part in opened.parts.items():
         places = opened.positions[task]
@@ -158,24 +157,11 @@ def limit_note(opened: OpenedBenchmark) -> str:
     return " ".join(notes)
 
 
-def readable_shares(meta: SubmissionMeta, responses: pa.Table) -> dict[str, float]:
-    """`readable_TASK` -> share of the task's answers with a readable choice; {} if a reader's package is absent."""
-    tables = {"responses": responses}
-    try:
-        readings = benchmark(meta.benchmark).answers.rows(Submission(meta, tables, digest(meta, tables)))
-    except UsageError:
-        return {}
-    shares = {}
-    for task, read in readings.items():
-        outcomes = read.outcomes()
-        if len(outcomes):
-            shares[f"readable_{task}"] = round(float((outcomes == OUTCOMES.index("choice")).mean()), 4)
-    return shares
-
-
 def _write(settings: RunSettings, work: Path, state: RunSteps) -> None:
     """Write the submission among the workings, then move it to its place."""
-    if not state.images and not any(table.num_rows for table in state.tables.values()):
+    nothing = not any(stage.requests for stage in state.stages)
+    empty = settings.chosen.part and state.stages and nothing  # a part may have nothing to do
+    if not (empty or state.images or any(table.num_rows for table in state.tables.values())):
         what, mend = "no image was made, no request answered", "run the same command again with --again"
         raise RunError("RUN_INCOMPLETE", str(settings.out), what, "one at least", mend)
     new, former = work / _NEW, work / _FORMER

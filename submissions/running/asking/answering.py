@@ -138,8 +138,10 @@ def answer(
         if model.arguments.get("on_error") == "keep":
             asking.patience = None
         try:
-            task = build_task(opened, asking, settings=generation)
-            log = evaluate(task, asking, who, connections, work / LOGS)
+            log = "none, as there is no request"
+            if total:  # Inspect knows no task without samples
+                task = build_task(opened, asking, settings=generation)
+                log = evaluate(task, asking, who, connections, work / LOGS).location
         except KeyboardInterrupt as error:
             done = sum(journal.count().values())
             raise stopped(str(work), f"{done:,} of {total:,} requests have their fate") from error
@@ -181,7 +183,7 @@ def answer(
         started=started,
         ended=ended,
     )
-    return AnsweredRun(table_of(answers, opened.table, opened.names), stage, log.location, answers)
+    return AnsweredRun(table_of(answers, opened.table, opened.names), stage, log, answers)
 
 
 def evaluate(task: Task, asking: RunAsking, model: Model, connections: int, logs: Path) -> EvalLog:

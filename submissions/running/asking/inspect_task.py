@@ -12,10 +12,12 @@ import pyarrow as pa
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
+from fairspace.builders.part import in_part
 from fairspace.submissions.benchmarks.benchmark import AS_AUTHORS, FORM, PAPER
 from fairspace.submissions.benchmarks.pictures import open_data, own_plan
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import ReadStimulus, Stimulus, TaskStimuli, choose
+from fairspace.submissions.format.manifest import PART_MARK
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.running.asking.asking import ANSWERS, STIMULUS, RunAsking
@@ -121,6 +123,7 @@ class ChosenPart:
         form: form of the questions; answers in another form than the paper's are not ranked.
         only: task -> stimuli, with id and sample of their requests, whatever `limit` says; None for no such choice.
         as_authors: whether the authors' settings and revision of the items are used (`RunAsking.authors`).
+        part: `I/N` for one of N parts that `fairspace join` joins, '' for all (`builders.part`).
     """
 
     benchmark: str
@@ -135,6 +138,7 @@ class ChosenPart:
     form: str = PAPER
     only: Mapping[str, Mapping[str, frozenset[tuple[str, int]]]] | None = None
     as_authors: bool = False
+    part: str = ""
 
     def __post_init__(self) -> None:
         """Take the revision of the data, where these follow a cohort of models and none is named."""
@@ -143,7 +147,7 @@ class ChosenPart:
     def choose(self, task: str, stimuli: Sequence[Stimulus]) -> list[int]:
         """Positions of a task's chosen stimuli."""
         if self.only is None:
-            return choose(stimuli, self.limit, stratified=self.stratified)
+            return in_part(choose(stimuli, self.limit, stratified=self.stratified), self.part)
         wanted = self.only.get(task, {})
         return [place for place, stimulus in enumerate(stimuli) if stimulus.id in wanted]
 
@@ -167,7 +171,7 @@ class ChosenPart:
             settings |= {"limit": self.limit, "stratified": self.stratified}
         if self.seed is not None:
             settings["seed"] = self.seed
-        settings |= {AS_AUTHORS: True} if self.as_authors else {}
+        settings |= ({AS_AUTHORS: True} if self.as_authors else {}) | ({PART_MARK: self.part} if self.part else {})
         return settings | self.options | ({} if self.form == PAPER else {FORM: self.form})
 
 
@@ -232,6 +236,8 @@ class OpenedBenchmark:
             del described["form"]
         if not self.chosen.as_authors:
             del described[AS_AUTHORS]
+        if not self.chosen.part:
+            del described[PART_MARK]
         described |= {
             "tasks": list(self.parts),
             "datasets": dict(self.datasets),

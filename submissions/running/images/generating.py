@@ -4,7 +4,8 @@
     OUT.run/annotations/<task>/    the labels, in a folder for just these images
     OUT.run/quality.sqlite         cache of `quality.measuring`
 
-ARES' annotations of the neutral images come before the steer prompts, which follow from them (C.2).
+ARES' annotations of the neutral images come before the steer prompts, which follow from them (C.2): those of this run,
+or of the submission `--after`, which a part of a run needs, as its own images are not all.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from fairspace.builders.iris_steer_60.plan import STEREOTYPES
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, STEER, neutral_group_counts
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import Ask, prompts_hash
+from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError, did_you_mean
-from fairspace.submissions.format.manifest import Stage, git, hardware, now, software, version
+from fairspace.submissions.format.manifest import PART_MARK, Stage, git, hardware, now, software, version
 from fairspace.submissions.format.schema import ANNOTATIONS, LabelError, Submission, Tool
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.images.making import ImageReport, made_of, make_images, plan_hash
@@ -50,7 +52,7 @@ def generate(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> 
         # What lacks is known before hours of images.
         open_quality(**roles, references=None, detector=None, device=settings.device)
         _references(settings)
-    if settings.model is None and image_tasks(settings.chosen) == [STEER]:
+    if settings.model is None and image_tasks(settings.chosen) == [STEER] and settings.after is None:
         raise UsageError(f"{STEER} cannot be run alone: {_why_no_steer(settings)}.")
     model = open_image_model(settings.images, device=settings.device)
     state.revision = model.revision
@@ -58,7 +60,7 @@ def generate(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> 
         state.name = _public_name(model)
     for task in image_tasks(settings.chosen):
         if task == STEER:
-            plan = _steer_plan(settings, work, state)
+            plan = _steer_plan(settings, model, work, state)
             if plan is None:
                 state.notes.append(f"{STEER} was not run: {_why_no_steer(settings)}.")
                 continue
@@ -67,7 +69,13 @@ def generate(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> 
             plan = image_asks(chosen, task, benchmark(chosen.benchmark).task(task).asked(chosen.revision, chosen.data))
         folder = work / "images" / task
         report = make_images(
-            plan, model, folder, seed=settings.chosen.seed or 0, progress=tell, retry_failed=settings.again
+            plan,
+            model,
+            folder,
+            seed=settings.chosen.seed or 0,
+            progress=tell,
+            retry_failed=settings.again,
+            may_be_empty=bool(settings.chosen.part),
         )
         state.stages.append(_image_stage(settings.chosen, model, task, plan, report))
         for reason, number in list(report.reasons.items())[:5]:
@@ -87,7 +95,10 @@ def _public_name(model: ImageModel) -> str:
 
 
 def _why_no_steer(settings: RunSettings) -> str:
-    lacking = [] if NEUTRAL in image_tasks(settings.chosen) else [f"{NEUTRAL} (--tasks)"]
+    if settings.chosen.part and settings.after is None:
+        mend = f"join these, then run it with --tasks {STEER} --after JOINED"
+        return f"its prompts follow from the neutral images of all parts; {mend}"
+    lacking = [] if NEUTRAL in image_tasks(settings.chosen) or settings.after else [f"{NEUTRAL} (--tasks)"]
     lacking += [] if settings.ares else ["what labels them (--labeller)"]
     if lacking:
         return f"its prompts follow from the annotated neutral images; name {' and '.join(lacking)}"
@@ -127,20 +138,38 @@ def image_asks(chosen: ChosenPart, task: str, items: pa.Table) -> list[Ask]:
     return [Ask(task, each.stratum, int(each.id.rpartition("/")[2]), prompts[each.stratum]) for each in wanted]
 
 
-def _steer_plan(settings: RunSettings, work: Path, state: RunSteps) -> list[Ask] | None:
+def _steer_plan(settings: RunSettings, model: ImageModel, work: Path, state: RunSteps) -> list[Ask] | None:
     """The requests of the model's own steer prompts (C.2); None if the neutral images give no basis."""
-    plan: list[Ask] = []
-    if "annotations" in state.tables:
-        from fairspace.submissions.running.settings import submission_meta
+    from fairspace.submissions.running.settings import submission_meta
 
-        counts = neutral_group_counts(Submission(submission_meta(settings, state), dict(state.tables)))
-        plan = image_asks(settings.chosen, STEER, _founded(counts, state))
+    neutral = None
+    if settings.after is not None:
+        neutral = _neutral_after(settings.after, settings.chosen, model)
+    elif "annotations" in state.tables and not settings.chosen.part:
+        neutral = Submission(submission_meta(settings, state), dict(state.tables))
+    items = None if neutral is None else _founded(neutral_group_counts(neutral), state)
+    if items is None or not items.num_rows:
+        return None
+    plan = image_asks(settings.chosen, STEER, items)
     before = work / "images" / STEER
-    # Without a new plan nothing is decided: what was made waits for a start that labels the neutral images.
-    if plan and made_of(before) not in ("", plan_hash(plan)):
+    if made_of(before) not in ("", plan_hash(plan)):
         aside = _set_aside(before)
         state.notes.append(f"{STEER}: its prompts are others now; the images of the former ones are kept in {aside}.")
-    return plan or None
+    return plan
+
+
+def _neutral_after(after: Path, chosen: ChosenPart, model: ImageModel) -> Submission:
+    """The submission with the model's neutral images. UsageError for another model's, or one part; SubmissionError."""
+    submission = read_submission(after)
+    meta, stages = submission.meta, submission.manifest.stages if submission.manifest else ()
+    made = [(stage.model, stage.revision) for stage in stages if stage.what == "images" and NEUTRAL in stage.tasks]
+    of = (meta.benchmark, meta.dataset_revision, *(made[-1] if made else (model.name, model.revision)))
+    if of != (now_of := (chosen.benchmark, chosen.revision, model.name, model.revision)):
+        what = f"--after {after} is of {', '.join(of)}, and this run of {', '.join(now_of)}"
+        raise UsageError(f"{what}. Name the neutral images of this model.")
+    if PART_MARK in meta.generation:
+        raise UsageError(f"--after {after} is part {meta.generation[PART_MARK]}. Join all parts, and name the whole.")
+    return submission
 
 
 def _founded(counts: NDArray[np.int_], state: RunSteps) -> pa.Table:

@@ -99,16 +99,17 @@ def make_images(
     progress: Progress = lambda what, done, total: None,
     silent_after: int = SILENT_AFTER,
     retry_failed: bool = False,
+    may_be_empty: bool = False,
 ) -> ImageReport:
     """Make the images of a plan, or those that a stopped run of it left.
 
-    `plan` has each key once; `folder` is of this run alone, and `fairspace ares annotate` reads `shards/` in it. After
-    `silent_after` calls in a row without a usable answer the run ends, and none of them is recorded. `retry_failed`:
-    failures are asked again, refusals are not.
+    `plan` has each key once; if it `may_be_empty`, the one shard has no rows then. `folder` is of this run alone;
+    `fairspace ares annotate` reads `shards/` in it. After `silent_after` calls in a row without a usable answer the run
+    ends, and none of them is recorded. `retry_failed`: failures are asked again, refusals are not.
 
     Errors: RunError RUN_OTHER, RUN_IN_USE, MODEL_SILENT, MODEL_OUTPUT, DUPLICATE_IMAGE, and those of the model.
     """
-    if not plan or len({ask.key for ask in plan}) != len(plan):
+    if not (plan or may_be_empty) or len({ask.key for ask in plan}) != len(plan):
         raise ValueError("a plan has at least one image, and each once")
     with held(folder), closing(_Store(folder, plan)) as store:
         store.begin(_about(model, plan, seed))
@@ -280,7 +281,7 @@ class _Store:
     def __init__(self, folder: Path, plan: Sequence[Ask]) -> None:
         self.folder, self.plan = folder, plan
         self.size = max(SLICE, -(-len(plan) // SHARDS))
-        self.count = -(-len(plan) // self.size)
+        self.count = max(1, -(-len(plan) // self.size))
         folder.mkdir(parents=True, exist_ok=True)
         self._db = sqlite3.connect(folder / STORE, isolation_level=None)
         self._db.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")

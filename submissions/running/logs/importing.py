@@ -191,6 +191,7 @@ class RunDescription(LogPart):
     answer_schema: bool | None = None
     sample_data: bool = False
     unreadable_again: int = Field(default=0, ge=0, le=100)
+    part: str = Field(default="", pattern=r"^([0-9]{1,6}/[1-9][0-9]{0,5})?$")
 
     @property
     def chosen(self) -> ChosenPart:

@@ -1,0 +1,38 @@
+"""`fairspace join`: the parts of a run, or of annotations, as one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairspace.submissions.commands.app import RUN, app
+from fairspace.submissions.errors import UsageError
+
+ANNOTATIONS = ("annotation.json", ".annotate")
+"""Names in a folder of `fairspace ares annotate`, finished or not."""
+
+
+@app.command(epilog="Example: fairspace join mine.part-*-of-00008 --out mine", rich_help_panel=RUN)
+def join(
+    parts: Annotated[list[Path], typer.Argument(help="Folders of all parts (--part I/N).", metavar="PART...")],
+    out: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
+) -> None:
+    """Join the parts of a run, equal to that of one process; parts that overlap, differ or lack one are refused."""
+    if any((part / name).exists() for part in parts for name in ANNOTATIONS):
+        _join_annotations(parts, out)
+    else:
+        _join_runs(parts, out)
+
+
+def _join_runs(parts: list[Path], out: Path) -> None:
+    from fairspace.submissions.running.joining import join as join_runs
+
+    for stage in join_runs(parts, out):
+        typer.echo(f"{stage.what}, {', '.join(stage.tasks)}: {stage.requests:,} of {len(parts)} parts")
+    typer.echo(f"Wrote {out}. Next: fairspace score {out}")
+
+
+def _join_annotations(parts: list[Path], out: Path) -> None:
+    raise UsageError(f"{parts[0]} holds annotations. Join what `fairspace run --part` wrote.")
