@@ -121,9 +121,9 @@ def score(
         measurement: errors of another labeller than ARES, `measurement.json` of `fairspace ares evaluate`.
         faces: finder of the faces that ARES labels, as `fairspace score --faces`; the whole image is one face for ''.
         second: readings that `fairspace judge` wrote, shown as a variant.
-        limit: of rows: the greatest number of stimuli of a task that was asked; the result is marked as of a part of
-            the benchmark, without a rank.
-        text_only: of rows: whether pictures were left out (genres, stereotypical_bias), a protocol of its own.
+        limit: greatest number of stimuli of a task that was asked, for rows; the result is marked as of a part of the
+            benchmark, without a rank.
+        text_only: whether pictures were left out (genres, stereotypical_bias), for rows; a protocol of its own.
         region: IRIS: a CSV file of your region's labour figures, in place of those of the US and the EU (FORMAT.md).
 
     Returns:

@@ -1,11 +1,5 @@
 """Import the sample logs of lm-eval, lmms-eval and lighteval: the answers as a submission, the rest as its manifest.
 
-| layout | file of answers | answers | id | results of the run |
-|---|---|---|---|---|
-| lm-eval | `samples_TASK_TIME.jsonl` | `resps` | `doc.id` | `results_TIME.json` |
-| lmms-eval | `TIME_samples_TASK.jsonl` | `filtered_resps` | `doc.id`, else `target` | `TIME_results.json` |
-| lighteval | `details_TASK_TIME.parquet` | `model_response.text` | `doc.specific.id` | `results_TIME.json` |
-
 A log is untrusted data: it is read within the bounds of a submission's tables, and nothing in it is executed.
 """
 
@@ -32,7 +26,7 @@ from fairspace.submissions.running.run import RunOutcome
 from fairspace.submissions.running.settings import NOT_STATED, ModelFacts
 
 SAMPLES = {"lm-eval": "samples_*.jsonl", "lmms-eval": "*_samples_*.jsonl", "lighteval": "details_*.parquet"}
-"""Layout -> the names of its files of answers."""
+"""Layout -> the names of its files of answers; results have the same time in their names."""
 _ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], tuple[Mapping[str, Any], Any]]] = {
     "lm-eval": lambda row: (row["doc"], row["resps"][0]),
     "lmms-eval": lambda row: (row.get("doc") or {"id": row["target"]}, row["filtered_resps"]),
@@ -78,16 +72,16 @@ def import_harness(
     files = [file for place in places for file in (sorted(place.rglob(SAMPLES[layout])) if place.is_dir() else [place])]
     if not 1 <= len(files) <= STAGES:
         raise UsageError(f"There are {len(files)} files of answers ({SAMPLES[layout]}). Expected: 1 to {STAGES}.")
-    rows, facts, notes = _rows(layout, files), [_facts(file) for file in files], []
-    if len({str((each.get("model"), each.get("ours"))) for each in facts}) > 1:
+    rows, notes, (facts, *others) = _rows(layout, files), [], [_facts(file) for file in files]
+    if any(other.get(name) != facts.get(name) for other in others for name in ("model", "ours")):
         mend = "import them one after the other, each into a submission of its own"
         raise RunError("LOG_CONFLICT", files[-1].name, "logs of several models or benchmarks", "those of one", mend)
-    limit, ours = facts[0].get("limit"), facts[0].get("ours") or {}
+    limit, ours = facts.get("limit"), facts.get("ours") or {}
     if limit is not None and all("unit" in row for row in rows):
-        kept, limit = whole_units(rows)
-        if cut := len(rows) - len(kept):
+        asked = len(rows)
+        rows, limit = whole_units(rows)
+        if cut := asked - len(rows):
             notes.append(f"{cut:,} answers are left out, to questions whose counterparts the limit cut off")
-        rows = kept
     columns = [name for name in (*_KEY, "response") if all(name in row for row in rows)]
     report = check_answers(
         [{name: row[name] for name in columns} for row in rows],
@@ -98,21 +92,39 @@ def import_harness(
     )
     if report.submission is None:
         raise SubmissionError(list(report.faults))
-    meta = report.submission.meta.model_dump()
+    name, ended = str(facts.get("model") or NOT_STATED).rstrip("/"), files[-1].stat().st_mtime
+    whole, refused = all("prompt" in row for row in rows), sum(row["response"] is None for row in rows)
     try:
-        stages = [_stage(layout, file, rows, about, limit, each) for file, each in zip(files, facts, strict=True)]
-        meta |= {"model": about.model or stages[0].model.rpartition("/")[2], "revision": stages[0].revision}
-        meta["generation"] |= {**stages[0].settings, **({"stratified": stages[0].stratified} if limit else {})}
-        checked = SubmissionMeta.model_validate(meta | about.facts())
-    except (TypeError, ValueError) as error:
+        began = ended - float(facts.get("seconds") or 0)
+        stage = Stage(
+            what="responses",
+            model=name.rpartition("/")[2] if name.startswith(("/", ".", "~")) else name,
+            revision=about.revision if about.revision != NOT_STATED else facts.get("revision") or NOT_STATED,
+            engine=layout,
+            engine_version=facts.get("engine_version") or NOT_STATED,
+            settings=facts.get("settings", {}),
+            prompts=prompts_hash(Ask(*(row[name] for name in (*_KEY, "prompt"))) for row in rows) if whole else "",
+            tasks=sorted(set(report.submission.tables["responses"]["task"].to_pylist())),
+            requests=len(rows),
+            fates={"answered": len(rows) - refused, "refused": refused},
+            limit=limit,
+            stratified=limit is not None and whole,
+            started=datetime.fromtimestamp(began, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            ended=datetime.fromtimestamp(ended, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        )
+        generation = stage.settings | ({"limit": limit, "stratified": stage.stratified} if limit else {})
+        stated = {"model": about.model or stage.model.rpartition("/")[2], "revision": stage.revision, **about.facts()}
+        kept = report.submission.meta.model_dump()
+        meta = SubmissionMeta.model_validate(kept | stated | {"generation": kept["generation"] | generation})
+    except (KeyError, TypeError, ValueError) as error:
         what = first(error) if isinstance(error, ValidationError) else show(str(error))
         raise invalid(files[0], what, "facts that fit submission.json", "state them with --about") from error
-    write_submission(out, checked, report.submission.tables, manifest=Manifest(stages=stages))
-    return RunOutcome(out, tuple(stages), tuple(notes))
+    write_submission(out, meta, report.submission.tables, manifest=Manifest(stages=[stage]))
+    return RunOutcome(out, (stage,), tuple(notes))
 
 
 def _rows(layout: str, files: Sequence[Path]) -> list[Mapping[str, Any]]:
-    """A row for each answer, with `file` and its document's columns; each once, as lm-eval repeats it for each filter.
+    """A row for each answer, with its document's columns; each once, as lm-eval repeats it for each filter.
 
     RunError LOG_INVALID; LOG_CONFLICT for two answers to a question.
     """
@@ -124,7 +136,7 @@ def _rows(layout: str, files: Sequence[Path]) -> list[Mapping[str, Any]]:
             try:
                 document, answers = _ANSWERS[layout]({name: column[place] for name, column in cells.items()})
                 texts = answers if isinstance(answers, list) else [answers]
-                about = {**document, "id": document["id"], "file": file}
+                about = {**document, "id": document["id"]}
             except (KeyError, IndexError, TypeError) as error:
                 what, mend = f"row {number} without {show(str(error))}", "log the samples, with fairspace's ids"
                 raise invalid(file, what, f"what {layout} logs", mend) from error
@@ -162,37 +174,5 @@ def _facts(file: Path) -> dict[str, Any]:
     settings = {name: flat.get(name) for name in _SETTINGS} | {"task_hash": flat.get("task_hashes")}
     for name in _GENERATION:
         settings |= flat[name] if isinstance(flat.get(name), dict) else {name: flat.get(name)}
-    return facts | {"limit": limit, "settings": settings}
-
-
-def _stage(
-    layout: str,
-    file: Path,
-    rows: Sequence[Mapping[str, Any]],
-    about: ModelFacts,
-    limit: int | None,
-    facts: Mapping[str, Any],
-) -> Stage:
-    mine = [row for row in rows if row["file"] == file]
-    ours = [row for row in mine if {"task", "prompt"} <= row.keys()]
-    name, ended = str(facts.get("model") or NOT_STATED), file.stat().st_mtime
-    times = [datetime.fromtimestamp(ended - float(took), UTC) for took in (facts.get("seconds") or 0, 0)]
-    refused = sum(row["response"] is None for row in mine)
-    return Stage(
-        what="responses",
-        model=name.rstrip("/").rpartition("/")[2] if name.startswith(("/", ".", "~")) else name,
-        revision=about.revision if about.revision != NOT_STATED else facts.get("revision") or NOT_STATED,
-        engine=layout,
-        engine_version=facts.get("engine_version") or NOT_STATED,
-        settings={
-            name: scalar(value) for name, value in facts.get("settings", {}).items() if value not in (None, "", [], {})
-        },
-        prompts=prompts_hash(Ask(*(row[name] for name in (*_KEY, "prompt"))) for row in ours) if ours == mine else "",
-        tasks=sorted({row["task"] for row in ours}),
-        requests=len(mine),
-        fates={"answered": len(mine) - refused, "refused": refused},
-        limit=limit,
-        stratified=limit is not None and bool(ours),
-        started=times[0].strftime("%Y-%m-%dT%H:%M:%SZ"),
-        ended=times[1].strftime("%Y-%m-%dT%H:%M:%SZ"),
-    )
+    stated = {name: scalar(value) for name, value in settings.items() if value not in (None, "", [], {})}
+    return facts | {"limit": limit, "settings": stated}

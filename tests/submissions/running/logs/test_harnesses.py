@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from fairspace import harness
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import choose, whole_units
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.commands.main import main
 from fairspace.submissions.running.asking.parts import parts
 from fairspace.submissions.running.logs.harnesses import import_harness
 from fairspace.submissions.running.settings import ModelFacts
@@ -48,18 +47,16 @@ def logged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def run_lm_eval(tmp_path_factory: pytest.TempPathFactory, served: Served) -> Path:
     folder = tmp_path_factory.mktemp("lm_eval")
-    with pytest.raises(SystemExit) as ended:
-        main(["items", "fact_or_fair", "--lm-eval", str(folder / "tasks")])
-    assert not ended.value.code
+    assert "fairspace_fact_or_fair_core" in harness.write_tasks("fact_or_fair", folder / "tasks")
     address = f"model=tiny,base_url={served.url}/chat/completions,num_concurrent=8,tokenizer_backend=none"
     command = [sys.executable, "-m", "lm_eval", "--model", "local-chat-completions", "--model_args", address]
     command += ["--apply_chat_template", "--include_path", "tasks", "--tasks", "fairspace_fact_or_fair_core"]
     command += ["--limit", str(ROWS), "--output_path", "out", "--log_samples", "--system_instruction", "Be short."]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "OPENAI_API_KEY": served.key}
     environment["FAIRSPACE_RESAMPLES"] = RESAMPLES
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=500)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "|llm_fairness" in done.stdout
+    ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=500)
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    assert "|llm_fairness" in ended.stdout
     return folder / "out"
 
 
@@ -240,3 +237,16 @@ def test_rows_of_a_part_are_marked_and_have_no_rank() -> None:
     answers = fs.run(lambda prompt: "A", "fact_or_fair", revision="v2-core", limit=2)
     with pytest.raises(fs.UsageError, match="the submission says 2"):
         fs.score(answers, limit=3)
+
+
+def test_the_commands_write_tasks_and_import_logs(run: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    code, out, _ = run("items", "fact_or_fair", "--lm-eval", str(tmp_path / "tasks"))
+    assert code == 0
+    assert f"lm_eval --include_path {tmp_path / 'tasks'} --tasks fairspace_fact_or_fair_core" in out
+    assert run("items", "fact_or_fair")[0] == run("items", "genres", "--lm-eval", "x", "--out", "y")[0] == 2
+    folder, mine = log("lmms-eval", tmp_path / "log"), str(tmp_path / "mine")
+    of_task = ("--benchmark", "fact_or_fair", "--dataset-revision", "v2-core")
+    code, out, _ = run("import", "lmms-eval", str(folder), *of_task, "--out", mine)
+    assert code == 0
+    assert "responses by hash: 12 answered; limited to 12 stimuli a task" in out
+    assert run("import", "genres", str(folder), "--benchmark", "genres", "--out", mine)[0] == 2
