@@ -35,7 +35,7 @@ def tasks_of(bench: Benchmark) -> dict[str, str]:
     return {name: bench.revisions[0], **{f"{name}_core": core for core in cores[:1]}}
 
 
-def _text_only(bench: Benchmark) -> dict[str, bool]:
+def _text_only(bench: Benchmark) -> dict[str, Any]:
     return {"text_only": True} if "text_only" in bench.asking.options else {}
 
 
@@ -116,13 +116,12 @@ def write_tasks(benchmark: str, folder: Path) -> list[str]:
         having = ", ".join(name for name in NAMES if tasks_of(find_benchmark(name)))
         raise UsageError(f"{benchmark} has no task for lm-eval, which shows no pictures. Those of {having} have one.")
     folder.mkdir(parents=True, exist_ok=True)
-    template = Template(
-        Path(__file__).with_suffix(".yaml.jinja").read_text(encoding="utf-8"), keep_trailing_newline=True
-    )
+    file = Path(__file__).with_suffix(".yaml.jinja")
+    template = Template(file.read_text(encoding="utf-8"), keep_trailing_newline=True)
     for name, revision in tasks.items():
         ideals = {value: bench.ideal(value, bench.default_for(revision)) for value in bench.reporting.in_harness}
-        about = {"benchmark": benchmark, "revision": revision, "text_only": str(bool(_text_only(bench))).lower()}
+        about: dict[str, Any] = {"benchmark": benchmark, "revision": revision, "text_only": bool(_text_only(bench))}
         about["values"] = {value: getattr(ideal, "worse", "") for value, ideal in ideals.items()}
-        tokens = max(part.max_tokens for part in _parts(bench, revision))
-        write_text(folder / f"fairspace_{name}.yaml", template.render(name=name, tokens=tokens, **about))
+        about["tokens"] = max(part.max_tokens for part in _parts(bench, revision))
+        write_text(folder / f"fairspace_{name}.yaml", template.render(name=name, **about))
     return [f"fairspace_{name}" for name in tasks]
