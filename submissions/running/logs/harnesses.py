@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from fairspace.submissions.format.writing import check_new, write_submission
 from fairspace.submissions.reading.front import listed, parts_of
 from fairspace.submissions.running.logs.importing import MEMBER_BYTES, invalid, scalar
 from fairspace.submissions.running.run import RunOutcome
-from fairspace.submissions.running.settings import NOT_STATED, ModelFacts
+from fairspace.submissions.running.settings import ModelFacts
 
 SAMPLES = {"lm-eval": "samples_*.jsonl", "lmms-eval": "*_samples_*.jsonl", "lighteval": "details_*.parquet"}
 """Layout -> the names of its files of answers; results have the same time in their names."""
@@ -42,8 +43,10 @@ _FACTS = {
     "ours": ("fairspace",),
 }
 """Fact -> its names in the three programs' results."""
-_SETTINGS = ("system_instruction", "system_prompt", "chat_template_sha", "fewshot_as_multiturn", "num_fewshot")
-_SETTINGS += ("num_fewshots", "generation_size", "hash_full_prompts")
+_SETTINGS = (
+    *("system_instruction", "system_prompt", "chat_template_sha", "fewshot_as_multiturn"),
+    *("num_fewshot", "num_fewshots", "generation_size", "hash_full_prompts"),
+)
 _GENERATION = ("generation_kwargs", "generation_parameters", "gen_kwargs")
 _KEY = ("task", "id", "sample")
 
@@ -92,16 +95,18 @@ def import_harness(
     )
     if report.submission is None:
         raise SubmissionError(list(report.faults))
-    name, ended = str(facts.get("model") or NOT_STATED).rstrip("/"), files[-1].stat().st_mtime
+    name, ended = str(facts.get("model") or ModelFacts.revision).rstrip("/"), files[-1].stat().st_mtime
     whole, refused = all("prompt" in row for row in rows), sum(row["response"] is None for row in rows)
     try:
         began = ended - float(facts.get("seconds") or 0)
         stage = Stage(
             what="responses",
             model=name.rpartition("/")[2] if name.startswith(("/", ".", "~")) else name,
-            revision=about.revision if about.revision != NOT_STATED else facts.get("revision") or NOT_STATED,
+            revision=about.revision
+            if about.revision != ModelFacts.revision
+            else facts.get("revision") or ModelFacts.revision,
             engine=layout,
-            engine_version=facts.get("engine_version") or NOT_STATED,
+            engine_version=facts.get("engine_version") or ModelFacts.revision,
             settings=facts.get("settings", {}),
             prompts=prompts_hash(Ask(*(row[name] for name in (*_KEY, "prompt"))) for row in rows) if whole else "",
             tasks=sorted(set(report.submission.tables["responses"]["task"].to_pylist())),
@@ -113,9 +118,9 @@ def import_harness(
             ended=datetime.fromtimestamp(ended, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         )
         generation = stage.settings | ({"limit": limit, "stratified": stage.stratified} if limit else {})
-        stated = {"model": about.model or stage.model.rpartition("/")[2], "revision": stage.revision, **about.facts()}
+        named = replace(about, model=about.model or stage.model.rpartition("/")[2], revision=stage.revision)
         kept = report.submission.meta.model_dump()
-        meta = SubmissionMeta.model_validate(kept | stated | {"generation": kept["generation"] | generation})
+        meta = SubmissionMeta.model_validate(kept | vars(named) | {"generation": kept["generation"] | generation})
     except (KeyError, TypeError, ValueError) as error:
         what = first(error) if isinstance(error, ValidationError) else show(str(error))
         raise invalid(files[0], what, "facts that fit submission.json", "state them with --about") from error
