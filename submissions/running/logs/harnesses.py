@@ -143,7 +143,7 @@ def _rows(layout: str, files: Sequence[Path]) -> list[Mapping[str, Any]]:
                 texts = answers if isinstance(answers, list) else [answers]
                 about = {**document, "id": document["id"]}
             except (KeyError, IndexError, TypeError) as error:
-                what, mend = f"row {number} without {show(str(error))}", "log the samples, with fairspace's ids"
+                what, mend = f"row {number} without {show(error.args[0])}", "log the samples, with fairspace's ids"
                 raise invalid(file, what, f"what {layout} logs", mend) from error
             for sample, text in enumerate(texts):
                 row = {"sample": sample, **about, "response": text}

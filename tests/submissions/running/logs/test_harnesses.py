@@ -68,7 +68,9 @@ def test_lm_eval_shows_our_values_and_its_log_is_our_own_run(logged: Path, tmp_p
     assert len(lines) == ROWS
     answers = {line["doc"]["prompt"]: line["resps"][0][0] for line in lines}
     # A question that lm_eval did not ask is a KeyError: the first rows are the part of fs.run(limit=25).
-    own_run = fs.run(answers.__getitem__, "fact_or_fair", revision="v2-core", limit=25, folder=tmp_path / "own")
+    own_run = fs.run(
+        lambda prompt: answers[prompt], "fact_or_fair", revision="v2-core", limit=25, folder=tmp_path / "own"
+    )
     own = fs.score(own_run)
     outcome = import_harness("lm-eval", [logged], tmp_path / "mine", ModelFacts())
     imported = fs.score(tmp_path / "mine")
