@@ -43,7 +43,7 @@ BUDGET = {
     "leaderboard_space": (11_561, 67, 1_052),
     "cards": (654, 7, 50),
     "fairspace": (1_077, 5, 118),
-    "tests": (70_117, 563, 7_134),
+    "tests": (70_166, 563, 7_140),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
