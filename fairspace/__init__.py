@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairspace.answers import Answers, items, score
     from fairspace.asking import run, run_async
     from fairspace.measuring import Measured, measure
-    from fairspace.outcome import Result, load_result, rescore
+    from fairspace.outcome import Result, load_result, paper, rescore
     from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.checking.submission import check_submission
     from fairspace.submissions.comparing import Comparison, compare
@@ -50,6 +50,7 @@ __all__ = [
     "items",
     "load_result",
     "measure",
+    "paper",
     "rescore",
     "run",
     "run_async",
@@ -59,7 +60,7 @@ _HOMES = {
     "answers": ("Answers", "items", "score"),
     "asking": ("run", "run_async"),
     "measuring": ("Measured", "measure"),
-    "outcome": ("Result", "load_result", "rescore"),
+    "outcome": ("Result", "load_result", "paper", "rescore"),
     "submissions.benchmarks.registry": ("benchmark",),
     "submissions.checking.submission": ("check_submission",),
     "submissions.comparing": ("Comparison", "compare"),

@@ -19,7 +19,7 @@ from fairspace.answers import Answers
 from fairspace.builders.errors import CodedError
 from fairspace.submissions.benchmarks.benchmark import PAPER
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, of_system
+from fairspace.submissions.errors import UsageError, did_you_mean, need_models, of_system
 from fairspace.submissions.progress import watched
 from fairspace.submissions.running.asking.answering import stopped
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
@@ -165,7 +165,7 @@ def _model(
     for unknown in (name for name in settings if name not in known):
         close = did_you_mean(unknown, [*inspect.signature(run).parameters, *known])
         raise UsageError(f"unknown argument {unknown!r}{close}. See fs.run's arguments and settings.")
-    need_packages(*(("run", "inspect_ai", "openai") if isinstance(model, str) else ("ask", "inspect_ai")))
+    need_models(model if isinstance(model, str) else "")
     if isinstance(model, str):
         if batch or on_error != "raise" or workers != 1:
             raise UsageError("workers, batch and on_error are for functions; a named model has connections=.")

@@ -411,6 +411,7 @@ DATASET = Dataset(
     check=check,
     tools=("describer", "generator", "matcher"),
     task_categories=("text-generation", "image-to-text"),
+    annotations=("no-annotation",),
     changes=(
         (
             "inaugural, zero_centred",

@@ -35,7 +35,6 @@ from fairspace.submissions.commands.run_options import (
     about_model,
     launched_part,
     model_settings,
-    need_run,
     pairs,
     spending_bounds,
     tell_outcome,
@@ -43,7 +42,15 @@ from fairspace.submissions.commands.run_options import (
     to_join,
     words,
 )
-from fairspace.submissions.errors import MODEL_NAMES, RunError, UsageError, need_labeller, need_packages, plain
+from fairspace.submissions.errors import (
+    MODEL_NAMES,
+    RunError,
+    UsageError,
+    need_labeller,
+    need_models,
+    need_packages,
+    plain,
+)
 from fairspace.submissions.names import NAMES
 from fairspace.submissions.plotting import digits, interval_text
 from fairspace.submissions.show.table import wrapped
@@ -88,7 +95,7 @@ def evaluate(
     `run`, `judge`, `check`, `score` and `report` do the same in steps, and `run` has further options, also for images.
     A part is asked alone: join all, then judge and score.
     """
-    need_run()
+    need_models(model, judge)
     part, _ = launched_part(part, None)
     if part and judge:
         raise UsageError("--judge reads the joined answers: leave it out of a part, and name it to `fairspace judge`.")
@@ -186,7 +193,7 @@ def run(
     dry_run: DryRunOption = False,
 ) -> None:
     """Run a benchmark against a model and write the submission; a stopped run continues with the same command."""
-    need_run()
+    need_models(model)
     part, out = launched_part(part, out)
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
     from fairspace.submissions.progress import watched
@@ -392,7 +399,7 @@ def judge(
 
     Of a benchmark without a judge, one model reads what the rules leave unread, and a random 2 % of the other answers.
     """
-    need_run()
+    need_models(*model)
     from fairspace.answers import submission_of
     from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.progress import watched
@@ -463,6 +470,7 @@ def import_outputs(
     text_only: Annotated[bool, typer.Option("--text-only", help="The same: pictures were left out.")] = False,
 ) -> None:
     """Turn outputs in another layout into a submission."""
+<<<<<<< HEAD
     of_task: dict[str, Any] = {"benchmark": benchmark, "revision": dataset_revision, "text_only": text_only}
     if layout in (Layout.lm_eval, Layout.lmms_eval, Layout.lighteval):
         need_packages("ask", "inspect_ai")
@@ -473,6 +481,10 @@ def import_outputs(
         raise UsageError(f"import {layout} takes no --benchmark, --dataset-revision or --text-only.")
     elif layout == Layout.inspect:
         need_run()
+=======
+    if layout == Layout.inspect:
+        need_models()
+>>>>>>> main
         from fairspace.submissions.progress import watched
         from fairspace.submissions.running.logs.importing import import_inspect
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.errors import MODEL_NAMES, UsageError, did_you_mean, need_packages, plain
+from fairspace.submissions.errors import MODEL_NAMES, UsageError, did_you_mean, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -104,11 +104,6 @@ PartOption = Annotated[
     ),
 ]
 AgainOption = Annotated[bool, typer.Option("--again", help="Ask again what failed in an earlier start.")]
-
-
-def need_run() -> None:
-    """UsageError if the packages for running models are not installed."""
-    need_packages("run", "inspect_ai", "openai", "aiohttp")
 
 
 def launched_part(named: str, out: Path | None) -> tuple[str, Path | None]:

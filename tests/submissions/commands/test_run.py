@@ -156,22 +156,25 @@ def test_an_unknown_role_of_quality_is_told_before_an_image_is_made(run: Run, he
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("lacks", "extra", "arguments"),
     [
-        "run --benchmark genres --model a/b --out x",
-        "judge x --model a/b",
-        "run --dry-run --benchmark fact_or_fair",
-        "import inspect x.eval --out y",
+        ("inspect_ai", "run", "run --benchmark genres --model ./a --out x"),
+        ("inspect_ai", "ask", "judge x --model a/b"),
+        ("inspect_ai", "ask", "eval --model own.py:answer"),
+        ("openai", "ask", "eval --model own.py:answer --judge http://127.0.0.1:1/v1#a"),
+        ("aiohttp", "ask", "verify-submission x --model openai/a"),
+        ("inspect_ai", "ask", "run --dry-run --benchmark fact_or_fair"),
+        ("inspect_ai", "ask", "import inspect x.eval --out y"),
     ],
 )
 def test_a_package_that_lacks_is_named_with_its_extra(
-    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch, arguments: str
+    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch, lacks: str, extra: str, arguments: str
 ) -> None:
-    monkeypatch.setattr("fairspace.builders.errors.find_spec", lambda name: None if name == "inspect_ai" else name)
+    monkeypatch.setattr("fairspace.builders.errors.find_spec", lambda name: None if name == lacks else name)
     code, _, err = run(*arguments.split())
     assert code == 2
-    assert "inspect-ai not installed: pip install " in err
-    assert "[run]'." in err
+    assert f"{lacks.replace('_', '-')} not installed: pip install " in err
+    assert f"[{extra}]'." in err
 
 
 @pytest.mark.parametrize(
