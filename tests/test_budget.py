@@ -42,11 +42,11 @@ BUDGET = {
     "builders": (11_848, 69, 879),
     "metrics": (6_818, 59, 509),
     "ares": (8_059, 42, 563),
-    "submissions": (46_531, 223, 3_849),
+    "submissions": (46_772, 224, 3_871),
     "leaderboard_space": (11_561, 67, 1_052),
     "cards": (673, 7, 52),
-    "fairspace": (1_135, 6, 127),
-    "tests": (71_097, 569, 7_227),
+    "fairspace": (1_278, 7, 144),
+    "tests": (71_354, 570, 7_248),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

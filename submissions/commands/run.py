@@ -470,7 +470,6 @@ def import_outputs(
     text_only: Annotated[bool, typer.Option("--text-only", help="The same: pictures were left out.")] = False,
 ) -> None:
     """Turn outputs in another layout into a submission."""
-<<<<<<< HEAD
     of_task: dict[str, Any] = {"benchmark": benchmark, "revision": dataset_revision, "text_only": text_only}
     if layout in (Layout.lm_eval, Layout.lmms_eval, Layout.lighteval):
         need_packages("ask", "inspect_ai")
@@ -480,11 +479,7 @@ def import_outputs(
     elif any(of_task.values()):
         raise UsageError(f"import {layout} takes no --benchmark, --dataset-revision or --text-only.")
     elif layout == Layout.inspect:
-        need_run()
-=======
-    if layout == Layout.inspect:
         need_models()
->>>>>>> main
         from fairspace.submissions.progress import watched
         from fairspace.submissions.running.logs.importing import import_inspect
 
