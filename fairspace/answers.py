@@ -113,6 +113,8 @@ def score(
     measurement: Path | None = None,
     faces: str = "",
     second: Path | None = None,
+    limit: int | None = None,
+    text_only: bool = False,
 ) -> Result:
     """Check answers and score them, here and in private: nothing is sent, and the model may stay unnamed.
 
@@ -138,6 +140,9 @@ def score(
         measurement: errors of another labeller than ARES, `measurement.json` of `fairspace ares evaluate`.
         faces: finder of the faces that ARES labels, as `fairspace score --faces`; the whole image is one face for ''.
         second: readings that `fairspace judge` wrote, shown as a variant.
+        limit: greatest number of stimuli of a task that was asked, for rows; the result is marked as of a part of the
+            benchmark, without a rank.
+        text_only: whether pictures were left out (genres, stereotypical_bias), for rows; a protocol of its own.
         region: IRIS: a CSV file of your region's labour figures, in place of those of the US and the EU (FORMAT.md).
 
     Returns:
@@ -151,6 +156,7 @@ def score(
         from fairspace.submissions.uncertainty.uncertainty import check_resamples
 
         check_resamples(resamples, "resamples")
+<<<<<<< HEAD
     about: dict[str, Any] = {
         "dataset_revision": dataset_revision,
         "model": model,
@@ -158,6 +164,10 @@ def score(
         "labels": labels,
         "split": split,
     }
+=======
+    about: dict[str, Any] = {"revision": revision, "model": model, "judge": judge, "labels": labels, "split": split}
+    about |= {"limit": limit, "text_only": text_only}
+>>>>>>> main
     submission = _labelled(answers, submission_of(answers, benchmark, **about), ares, measurement, faces)
     from fairspace.outcome import Result
     from fairspace.submissions.answers.second import load_second
@@ -206,6 +216,9 @@ def submission_of(
             sys.stderr.write(f"Note: {note}\n")
     if benchmark not in ("", submission.meta.benchmark):
         raise UsageError(f"The answers are to {submission.meta.benchmark}, not to {benchmark}.")
+    for name in ("limit", "text_only"):
+        if about.get(name) and about[name] != (said := submission.meta.generation.get(name)):
+            raise UsageError(f"{name} is {about[name]}, and the submission says {said}; leave it out.")
     return submission
 
 
@@ -218,6 +231,8 @@ def check_answers(
     judge: str = "",
     labels: str = "",
     split: str = "",
+    limit: int | None = None,
+    text_only: bool = False,
     allow_images: bool = True,
     allow_baseline: bool = True,
 ) -> CheckReport:
@@ -246,8 +261,17 @@ def check_answers(
             raise UsageError(f"{place} is no file of answers. Expected: {kinds}.")
     if not benchmark:
         raise UsageError('Name the benchmark of these answers: fs.score(answers, "genres"), or --benchmark genres.')
+<<<<<<< HEAD
     bench = find_benchmark(benchmark)
     revision = bench.revision(dataset_revision)
+=======
+    bench, named = find_benchmark(benchmark), revision
+    revision = bench.revision(revision)
+    if limit is not None and limit < 1:
+        raise UsageError(f"limit is {limit}. Expected: at least 1, the stimuli of a task.")
+    if text_only and "text_only" not in bench.asking.options:
+        raise UsageError(f"{benchmark} shows no pictures that could be left out; leave out text_only.")
+>>>>>>> main
     faults = Collector(LIMITS.faults)
     try:
         tables = _tables(answers, place, split, bench, revision, faults)
@@ -260,7 +284,9 @@ def check_answers(
         mend = f"Name what was answered: dataset_revision={core!r} (--dataset-revision {core})"
         raise UsageError(f"These are the ids of {core}, a part of {revision}. {mend}, or {revision} for the whole.")
     tools = {"judgements": ("judge", judge), "annotations": ("labels", labels)}
-    meta = _meta(bench, revision, model, dict(named for table, named in tools.items() if table in rows))
+    part = {} if limit is None else {"limit": limit, "stratified": False}
+    generation = part | ({"text_only": True} if text_only else {})
+    meta = _meta(bench, revision, model, dict(named for table, named in tools.items() if table in rows), generation)
     checked = {name: check_table(name, read, meta, bench, LIMITS, faults) for name, read in rows.items()}
     checked = {name: table for name, table in checked.items() if table.num_rows}
     if not checked and not faults.all():
@@ -361,10 +387,12 @@ def _texts(ids: Any) -> Any:
     return pa.array([each if isinstance(each, str) else None for each in listed(ids)]) if texts is None else texts
 
 
-def _meta(bench: Benchmark, revision: str, model: str, tools: Mapping[str, str]) -> SubmissionMeta:
+def _meta(
+    bench: Benchmark, revision: str, model: str, tools: Mapping[str, str], generation: Mapping[str, Any]
+) -> SubmissionMeta:
     about: dict[str, Any] = dict.fromkeys(("revision", "organisation", "licence", "contact"), NOT_STATED)
     about |= {role: {"name": name or NOT_STATED, "version": NOT_STATED} for role, name in tools.items()}
-    about |= {"format": 1, "benchmark": bench.name, "dataset_revision": revision, "generation": {}}
+    about |= {"format": 1, "benchmark": bench.name, "dataset_revision": revision, "generation": generation}
     try:
         return SubmissionMeta.model_validate({**about, "model": model or NOT_STATED})
     except ValidationError as error:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from fairspace.answers import Answers, renamed
 from fairspace.builders.errors import CodedError
@@ -27,9 +27,6 @@ from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.run import RunOutcome
 from fairspace.submissions.running.run import run as run_benchmark
 from fairspace.submissions.running.settings import ModelFacts, RunSettings, Tell
-
-if TYPE_CHECKING:
-    pass
 
 Function = Callable[..., Any]
 _ARGUMENTS = {"out": "folder=", "dataset-revision": "dataset_revision=", "text-only": "text_only=True"}

@@ -411,9 +411,11 @@ class Reporting:
         mixed: the same -> sentences on scores whose ideal is `Ideal.mixed`, for comparisons.
         leaning: the same -> a warning of a bias that the scores do not see, beside printed models; '' for none.
         paper: the same -> the paper's tables and figures (`paper.PaperTables`); None if none are declared.
+        in_harness: values that a harness (lm-eval) shows of its tasks in text; no task there if empty.
     """
 
     headline: tuple[str, ...] = ()
+    in_harness: tuple[str, ...] = ()
     leading: Callable[[Scored, str], tuple[str, ...]] = lambda scored, standard: (scored.ranking,)
     sentences: Callable[[Values, Scored, str], Iterable[str]] = lambda values, scored, standard: ()
     mixed: Callable[[Values, Scored, str], Iterable[str]] = lambda values, scored, standard: ()

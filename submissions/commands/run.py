@@ -448,6 +448,9 @@ class Layout(StrEnum):
     iris = "iris"
     fairface = "fairface"
     deepface = "deepface"
+    lm_eval = "lm-eval"
+    lmms_eval = "lmms-eval"
+    lighteval = "lighteval"
 
 
 @app.command("import", epilog="Example: fairspace import inspect logs/*.eval --out mine", rich_help_panel=RUN)
@@ -457,19 +460,32 @@ def import_outputs(
         typer.Argument(
             help="inspect: logs of Inspect. genres: the authors' JSONL files, plain or gzip. "
             "iris: the authors' ares_prediction_report.csv. fairface, deepface: a "
-            "detector's labels of the images of --submission."
+            "detector's labels of the images of --submission. lm-eval, lmms-eval, lighteval: logs of samples."
         ),
     ],
-    files: Annotated[list[Path], typer.Argument(help="The files of one model.", metavar="FILE")],
+    files: Annotated[
+        list[Path], typer.Argument(help="The files of one model; a harness' folder of output.", metavar="FILE")
+    ],
     out: Annotated[Path, typer.Option(help="Folder or .zip to write; it must not exist.")],
     about: AboutOption = None,
     submission: Annotated[
         Path | None, typer.Option(help="fairface, deepface: the submission with the images that were labelled.")
     ] = None,
     measurement: MeasurementOption = None,
+    benchmark: Annotated[str, typer.Option(help="Of a harness' task that is not ours.")] = "",
+    dataset_revision: Annotated[str, typer.Option(help="The same: the revision whose items were asked.")] = "",
+    text_only: Annotated[bool, typer.Option("--text-only", help="The same: pictures were left out.")] = False,
 ) -> None:
     """Turn outputs in another layout into a submission."""
-    if layout == Layout.inspect:
+    of_task: dict[str, Any] = {"benchmark": benchmark, "revision": dataset_revision, "text_only": text_only}
+    if layout in (Layout.lm_eval, Layout.lmms_eval, Layout.lighteval):
+        need_packages("ask", "inspect_ai")
+        from fairspace.submissions.running.logs.harnesses import import_harness
+
+        tell_outcome(import_harness(layout, files, out, about_model(about), **of_task))
+    elif any(of_task.values()):
+        raise UsageError(f"import {layout} takes no --benchmark, --dataset-revision or --text-only.")
+    elif layout == Layout.inspect:
         need_models()
         from fairspace.submissions.progress import watched
         from fairspace.submissions.running.logs.importing import import_inspect
@@ -523,9 +539,17 @@ def baseline(
 @app.command(epilog="Example: fairspace items genres --out genres-items", rich_help_panel=RUN)
 def items(
     benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.", metavar="BENCHMARK")],
+<<<<<<< HEAD
     out: Annotated[Path, typer.Option(help="Folder to write; one Parquet file for each task.")],
     dataset_revision: RevisionOption = "",
     core: CoreOption = False,
+=======
+    out: Annotated[Path | None, typer.Option(help="Folder to write; one Parquet file for each task.")] = None,
+    lm_eval: Annotated[
+        Path | None, typer.Option("--lm-eval", help="Folder for tasks of lm-evaluation-harness, as its --include_path.")
+    ] = None,
+    revision: Annotated[str, typer.Option(help=f"{_REVISION} are written; the default if left out.")] = "",
+>>>>>>> main
     after: Annotated[
         Path | None,
         typer.Option(
@@ -536,6 +560,16 @@ def items(
     data: Annotated[str, typer.Option(help="For revision upstream: your copy of the authors' files.")] = "",
 ) -> None:
     """Write what to show a model: ids and prompts of every task, and how often each is asked."""
+    if lm_eval is not None:
+        from fairspace.harness import write_tasks
+
+        if out or revision or after or data:
+            raise UsageError("--lm-eval writes its own tasks; leave out all other options.")
+        for name in write_tasks(benchmark, lm_eval):
+            typer.echo(f"lm_eval --include_path {lm_eval} --tasks {name}")
+        return
+    if out is None:
+        raise UsageError("Name a folder: --out, or --lm-eval.")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
