@@ -2,7 +2,7 @@
 
     import fairspace as fs
 
-    answers = fs.run(model, "fact_or_fair", revision="v2-core")   # model: a function of a prompt, or a name
+    answers = fs.run(model, "fact_or_fair", dataset_revision="v2-core")   # model: a function of a prompt, or a name
     result = fs.score(answers)                                    # or of a data frame, a dataset, a file
     Path("figure.svg").write_text(result.plot().document())
     print(result.to_latex())

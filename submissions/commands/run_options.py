@@ -84,8 +84,16 @@ PricesOption = Annotated[
     Path | None, typer.Option(help="JSON: model -> prices in a million tokens; see submissions/RUNNING.md.")
 ]
 LimitOption = Annotated[
-    int | None, typer.Option(help="At most so many stimuli of each task: a sample estimate, never ranked.", min=1)
+    int | None,
+    typer.Option(
+        help="At most so many stimuli of each task, spread evenly over its strata: a sample estimate, never ranked.",
+        min=1,
+    ),
 ]
+RevisionOption = Annotated[
+    str, typer.Option("--dataset-revision", help="Of the items, such as v2-core; the default if left out.")
+]
+CoreOption = Annotated[bool, typer.Option("--core", help="The core alone, a small fixed part, ranked apart.")]
 SeedOption = Annotated[
     int | None, typer.Option(help="Seed of the run; each request and image has a seed of its own from it.")
 ]
@@ -105,6 +113,17 @@ PartOption = Annotated[
     ),
 ]
 AgainOption = Annotated[bool, typer.Option("--again", help="Ask again what failed in an earlier start.")]
+
+
+def revision_of(benchmark: str, dataset_revision: str, core: bool) -> str:
+    """The dataset revision that is named, or a benchmark's core; '' for neither. UsageError for both."""
+    if not core:
+        return dataset_revision
+    from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+
+    if dataset_revision:
+        raise UsageError("--core is a dataset revision; name it, or another one with --dataset-revision.")
+    return find_benchmark(benchmark).core
 
 
 def launched_part(named: str, out: Path | None) -> tuple[str, Path | None]:

@@ -61,7 +61,7 @@ def check(
     """Validate a submission offline, as the leaderboard does, and say how to mend each fault."""
     from fairspace.answers import check_answers
 
-    report = check_answers(submission, benchmark, revision=dataset_revision)
+    report = check_answers(submission, benchmark, dataset_revision=dataset_revision)
     if as_json:
         listed = [fault.to_json() for fault in report.faults]
         tasks = {covered.task: covered.to_json() for covered in report.coverage}
@@ -160,7 +160,12 @@ def score(
         from fairspace.answers import score as scored
         from fairspace.submissions.uncertainty.uncertainty import check_resamples
 
-        about: dict[str, Any] = {"revision": dataset_revision, "model": model, "standard": standard, "reading": reading}
+        about: dict[str, Any] = {
+            "dataset_revision": dataset_revision,
+            "model": model,
+            "standard": standard,
+            "reading": reading,
+        }
         about |= {"ares": ares, "measurement": measurement, "faces": faces, "second": second, "region": region or ""}
         if resamples is not None:
             check_resamples(resamples, "--resamples")

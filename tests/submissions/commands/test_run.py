@@ -14,7 +14,7 @@ from tests.submissions.running.images import painter as images_painter
 
 Run = Callable[..., tuple[int, str, str]]
 MODEL = ("--model", "openai-api/served/m")
-OBJECTIVE = ("run", "--benchmark", "fact_or_fair", "--tasks", "llm_objective", "--limit", 3, *MODEL)
+OBJECTIVE = ("run", "--benchmark", "fact_or_fair", "--tasks", "llm_objective", "--limit", 3, "--not-stratified", *MODEL)
 PLAN = ("run", "--dry-run", "--benchmark", "fact_or_fair", "--tasks", "llm_objective", "--model", "openai/m")
 
 
@@ -57,7 +57,10 @@ def here(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
             "run --benchmark iris --images python:a:b --faces yolo --out x",
             "--faces finds the faces that --labeller labels",
         ),
-        ("run --benchmark fact_or_fair --model openai/m --stratified --out x", "--stratified says how --limit chooses"),
+        (
+            "run --benchmark fact_or_fair --model openai/m --not-stratified --out x",
+            "--not-stratified says how --limit chooses",
+        ),
         (
             "run --benchmark fact_or_fair --model openai/m --about parameters=nan --out x",
             "parameters is 'nan'. Expected:",
@@ -83,7 +86,7 @@ def here(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
         ("judge full/file --model openai/m", "judgements are written into a folder"),
         ("judge full --model openai/m --revision a --revision b", "2 revisions of 1 judges"),
         ("run --dry-run --benchmark genrez", "did you mean 'genres'?"),
-        ("run --dry-run --benchmark fact_or_fair --stratified", "--stratified says how --limit chooses"),
+        ("run --dry-run --benchmark fact_or_fair --not-stratified", "--not-stratified says how --limit chooses"),
         ("import inspect full/file --out full", "There is something at full already"),
         ("import inspect --out x", "FILE"),
         ("import inspect a.eval", "--out"),
@@ -202,7 +205,7 @@ def test_a_plan_is_printed(run: Run, here: Path) -> None:
     code, out, _ = run(*plan, "--provider-prices", "prices.json")
     assert code == 0
     assert "not ranked" in out
-    assert "llm_objective by openai/m: 24 of " in out  # 8 queries: whole topics
+    assert "llm_objective by openai/m: 18 of " in out  # 6 queries: whole topics
     assert " USD; difference " in out
     assert not list(here.glob("*.run"))
 
