@@ -40,7 +40,14 @@ LONGEST_FILE = 600
 # (+77: submissions; fairspace; tests).
 # Tasks of lm-eval, three harnesses' logs, parts of rows (+380: submissions, fairspace).
 BUDGET = {
-
+    "builders": (11_849, 69, 879),
+    "metrics": (6_818, 59, 509),
+    "ares": (8_055, 42, 564),
+    "submissions": (46_892, 224, 3_881),
+    "leaderboard_space": (11_561, 67, 1_052),
+    "cards": (673, 7, 52),
+    "fairspace": (1_302, 7, 145),
+    "tests": (71_504, 571, 7_272),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
