@@ -42,12 +42,12 @@ LONGEST_FILE = 600
 BUDGET = {
     "builders": (11_848, 69, 879),
     "metrics": (6_818, 59, 509),
-    "ares": (8_059, 42, 563),
+    "ares": (8_055, 42, 564),
     "submissions": (46_772, 224, 3_871),
     "leaderboard_space": (11_561, 67, 1_052),
     "cards": (673, 7, 52),
     "fairspace": (1_278, 7, 144),
-    "tests": (71_354, 570, 7_248),
+    "tests": (71_465, 571, 7_263),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
