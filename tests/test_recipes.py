@@ -90,8 +90,6 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
     answers = items[["task", "id", "sample", "response"]]
     scored = fs.score(answers, "fact_or_fair", dataset_revision="v2-core", model="released", resamples=200)
     scored.save(folder / "base.json")
-        folder / "base.json"
-    )
     kept = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
     kept["PATH"] = f"{root / 'env' / 'bin'}{os.pathsep}{os.environ['PATH']}"
     kept |= {f"PIP_{name}": "1" for name in ("NO_INDEX", "FORCE_REINSTALL", "NO_DEPS")}
