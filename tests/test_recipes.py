@@ -88,8 +88,8 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
     items = items[items["task"].str.startswith("llm_")]
     items["response"] = ["ABCD"[place % 2] for place in range(len(items))]
     answers = items[["task", "id", "sample", "response"]]
-    released = fs.score(answers, "fact_or_fair", dataset_revision="v2-core", model="released", resamples=200)
-    released.save(folder / "base.json")
+    scored = fs.score(answers, "fact_or_fair", dataset_revision="v2-core", model="released", resamples=200)
+    scored.save(folder / "base.json")
     kept = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
     kept["PATH"] = f"{root / 'env' / 'bin'}{os.pathsep}{os.environ['PATH']}"
     kept |= {f"PIP_{name}": "1" for name in ("NO_INDEX", "FORCE_REINSTALL", "NO_DEPS")}
