@@ -1,4 +1,4 @@
-"""`fairspace join`: the parts of a run, or of annotations, as one."""
+"""`fairspace join`: the parts of a run, of annotations or of a build as one."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from fairspace.submissions.errors import UsageError
 
 ANNOTATIONS = ("annotation.json", ".annotate")
 """Names in a folder of `fairspace ares annotate`, finished or not."""
+BUILD = ".build"
+"""Folder in an unfinished build."""
 
 
 @app.command(epilog="Example: fairspace join mine.part-*-of-00008 --out mine", rich_help_panel=RUN)
@@ -19,9 +21,11 @@ def join(
     parts: Annotated[list[Path], typer.Argument(help="Folders of all parts (--part I/N).", metavar="PART...")],
     out: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
 ) -> None:
-    """Join the parts of a run, equal to that of one process; parts that overlap, differ or lack one are refused."""
+    """Join parts of a run or build, equal to those of one process; parts that overlap, differ or lack are refused."""
     if any((part / name).exists() for part in parts for name in ANNOTATIONS):
         _join_annotations(parts, out)
+    elif any((part / BUILD).is_dir() for part in parts):
+        _join_builds(parts, out)
     else:
         _join_runs(parts, out)
 
@@ -36,3 +40,11 @@ def _join_runs(parts: list[Path], out: Path) -> None:
 
 def _join_annotations(parts: list[Path], out: Path) -> None:
     raise UsageError(f"{parts[0]} holds annotations. Join what `fairspace run --part` wrote.")
+
+
+def _join_builds(parts: list[Path], out: Path) -> None:
+    from fairspace.builders.engine.build import join_parts
+
+    typer.echo(
+        f"{out}: {join_parts(parts, out)} shards. Next: the same fairspace build without a part, with --out {out}"
+    )
