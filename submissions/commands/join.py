@@ -35,7 +35,7 @@ def _join_runs(parts: list[Path], out: Path) -> None:
 
     for stage in join_runs(parts, out):
         typer.echo(f"{stage.what}, {', '.join(stage.tasks)}: {stage.requests:,} of {len(parts)} parts")
-    typer.echo(f"Wrote {out}. Next: fairspace score {out}")
+    typer.echo(f"Wrote {out}. Next: fairspace check {out}")
 
 
 def _join_annotations(parts: list[Path], out: Path) -> None:

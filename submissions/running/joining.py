@@ -19,12 +19,12 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from fairspace.builders.errors import BuildError
-from fairspace.builders.part import numbers
+from fairspace.builders.part import numbers, read_part
 from fairspace.builders.writing import beside
 from fairspace.submissions.answers.rows import readable_shares
 from fairspace.submissions.benchmarks.task import add_hashes
 from fairspace.submissions.checking.submission import check_submission
-from fairspace.submissions.format.faults import SubmissionError, first
+from fairspace.submissions.format.faults import SubmissionError, first, show
 from fairspace.submissions.format.manifest import PART_MARK, Manifest, Scalar, Stage, read_manifest
 from fairspace.submissions.format.schema import KEYS, SCHEMAS, Submission, SubmissionMeta
 from fairspace.submissions.format.writing import check_new, write_submission
@@ -104,7 +104,12 @@ def _read(folder: Path) -> RunPart:
         stages = read_manifest(folder).stages
     except ValidationError as error:
         raise BuildError("PARTS_UNJOINABLE", str(folder), first(error), "a submission", "run the part again") from error
-    part = str(meta["generation"].pop(PART_MARK, ""))
+    mark = str(meta["generation"].pop(PART_MARK, ""))
+    try:
+        part = read_part(mark, {})
+    except BuildError as error:
+        what = f"part {show(mark)}"
+        raise BuildError("PARTS_UNJOINABLE", str(folder), what, error.expected, "run the part again") from error
     if not stages:
         mend = "join what `fairspace run` wrote, with its manifest.json"
         raise BuildError("PARTS_UNJOINABLE", str(folder), "nothing says how it was run", "a part of a run", mend)
@@ -135,9 +140,10 @@ def _check_complete(work: Sequence[RunPart]) -> None:
             what = f"the steps {', '.join(steps)} of {tasks}, unlike {head.folder}"
             raise _unjoinable(part, what, "the same steps in all parts", "run it again with the options of the others")
     if lacking := sorted(set(range(number_of)) - {numbers(part.part)[0] for part in work}):
-        names = ", ".join(f"{number}/{number_of}" for number in lacking)
+        names = ", ".join(f"{number}/{number_of}" for number in lacking[:9])
+        more = f" and {len(lacking) - 9} more" if len(lacking) > 9 else ""
         mend = "run what is missing, and name all parts"
-        raise _unjoinable(head, f"part {names} of {tasks} is missing", f"{number_of} parts, each once", mend)
+        raise _unjoinable(head, f"part {names}{more} of {tasks} is missing", f"{number_of} parts, each once", mend)
 
 
 def _named(part: RunPart) -> str:
@@ -145,11 +151,11 @@ def _named(part: RunPart) -> str:
 
 
 def _one_meta(parts: Sequence[RunPart], *, strict: bool) -> RunPart:
-    """The part that states most, with all that the others state. BuildError PARTS_UNJOINABLE for another statement.
+    """One part with all that they state. BuildError PARTS_UNJOINABLE if one contradicts it.
 
-    `strict`: only empty parts may state less than it.
+    `strict`: only empty parts may state less; else it is the one that states most, and each may be silent.
     """
-    head = max(parts, key=lambda part: (part.submission is not None, len(_flat(part.meta))))
+    head = max(parts, key=lambda part: (part.submission is not None, strict or len(_flat(part.meta))))
     stated = _flat(head.meta)
     for part in parts:
         own, less = _flat(part.meta), not strict or part.submission is None
@@ -227,6 +233,8 @@ def _settings(stage: Stage) -> dict[str, Scalar]:
 
 def _joined_course(stages: Sequence[Stage]) -> dict[str, Scalar]:
     """Sums, of seconds too, and shares by the answers of each part; `parts`: their number."""
+    if len(stages) == 1:
+        return dict(stages[0].course)
     course: dict[str, Scalar] = {}
     for name in dict.fromkeys(name for stage in stages for name in stage.course if not name.startswith("readable_")):
         weights = [stage.fates.get("answered", 0) if name in _SHARES else 1 for stage in stages]
@@ -234,4 +242,4 @@ def _joined_course(stages: Sequence[Stage]) -> dict[str, Scalar]:
         total = sum(value * weight for value, weight in zip(values, weights, strict=True))
         share = round(total / sum(weights), 4) if sum(weights) else None
         course[name] = share if name in _SHARES else int(total)
-    return course | ({"parts": len(stages)} if len(stages) > 1 and course else {})
+    return course | ({"parts": len(stages)} if course else {})

@@ -134,6 +134,7 @@ WRONG: dict[str, tuple[Callable[[list[Path]], Any], str]] = {
         lambda parts: edit(parts[1] / "submission.json", lambda meta: meta["generation"].pop("part")),
         "a whole run of llm_objective, llm_subjective, beside part 0/3",
     ),
+    "a damaged mark": (_in_generation(part="3/3"), "part '3/3'"),
     "no submission": (lambda parts: (parts[1] / "submission.json").unlink(), "no submission"),
     "nothing on its run": (lambda parts: (parts[1] / "manifest.json").unlink(), "nothing says how it was run"),
     "an unfinished part": (_unfinished, "a part that is not finished"),
