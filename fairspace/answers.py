@@ -16,7 +16,7 @@ from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.submission import CheckReport, check_submission, check_table, report_on
-from fairspace.submissions.errors import UsageError, address, did_you_mean, need_labeller
+from fairspace.submissions.errors import UsageError, address, did_you_mean, need_labeller, need_packages
 from fairspace.submissions.format.faults import Collector, SubmissionError, show
 from fairspace.submissions.format.schema import SCHEMAS, Submission, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
@@ -105,7 +105,7 @@ def score(
               Annotated images have `status` and labels instead, judges' answers `judgement`;
             - a dict of table -> the same, such as {"responses": frame, "judgements": frame};
             - a .csv, .tsv, .json, .jsonl, .ndjson or .parquet file of these columns, its .gz, or a folder of parts;
-            - a submission's folder or zip, or the result of `fs.run`.
+            - a submission's folder or zip, the result of `fs.run`, or an Inspect log of one of our tasks (.eval).
         benchmark: one of `fs.BENCHMARKS`; a submission names it itself.
         standard: rules that turn values into scores; the benchmark's default for ''.
         revision: dataset revision of the answered items; the default for ''.
@@ -205,6 +205,11 @@ def check_answers(
         if named := address(answers):
             raise UsageError(f"{named} is an address. Expected: a file or folder; download it and name that.")
         answers = Path(answers).expanduser()
+        if answers.suffix == ".eval" and answers.is_file():
+            need_packages("run", "inspect_ai")
+            from fairspace.submissions.running.logs.importing import check_log
+
+            return check_log(answers)
         if not is_table(answers):
             with reported(f"Checking {answers.name}") as progress:
                 return check_submission(

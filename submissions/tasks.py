@@ -1,8 +1,9 @@
-"""The four benchmarks as Inspect tasks: `inspect eval submissions/tasks.py@genres --model ...`.
+"""The four benchmarks as Inspect tasks: `inspect eval fairspace/genres --model ...`.
 
 A sample of the log is a stimulus (a picture, a pair of pictures, a block of trials) with all its requests. Parameters
-(`-T name=value`) are those of `fairspace run`, which runs the same tasks with a journal that outlives a kill, and
-writes the submission; here `fairspace import inspect LOG` writes it from the log.
+(`-T name=value`) are those of `fairspace run`, which runs the same tasks with a journal, and writes the submission;
+here `inspect eval-retry LOG` goes on, `fairspace score LOG` scores it, and `fairspace import inspect LOG` writes the
+submission. What must outlive more than a kill, such as three days or a full disk, is run by `fairspace run`.
 """
 
 from __future__ import annotations
@@ -12,13 +13,8 @@ from typing import TYPE_CHECKING
 from inspect_ai import task
 
 from fairspace.submissions.running.asking.asking import RunAsking
-from fairspace.submissions.running.asking.inspect_task import (
-    NOT_STATED,
-    ChosenPart,
-    build_task,
-    open_benchmark,
-    unstated_meta,
-)
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, build_task, open_benchmark
+from fairspace.submissions.running.settings import ModelFacts, meta_of
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -26,7 +22,8 @@ if TYPE_CHECKING:
 
 def _task(chosen: ChosenPart) -> Task:
     opened = open_benchmark(chosen)
-    return build_task(opened, RunAsking(opened.parts, seed=chosen.seed), unstated_meta(opened, NOT_STATED))
+    meta = meta_of(opened.chosen, opened.marks, ModelFacts())
+    return build_task(opened, RunAsking(opened.parts, seed=chosen.seed), meta=meta)
 
 
 def _named(tasks: str | list[str]) -> tuple[str, ...]:

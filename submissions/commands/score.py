@@ -72,7 +72,8 @@ def score(
     submission: Annotated[
         Path,
         typer.Argument(
-            help="A folder, .zip or Hub dataset snapshot, a table, or a result that --out wrote, to score it again.",
+            help="A folder, .zip or Hub dataset snapshot, a table, an Inspect log (.eval) of one of our tasks, or a "
+            "result that --out wrote, to score it again.",
             metavar="SUBMISSION|TABLE|RESULT",
         ),
     ],

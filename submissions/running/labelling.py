@@ -26,7 +26,8 @@ from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.containers import LIMITS, open_container
 from fairspace.submissions.reading.images import stream_images
 from fairspace.submissions.reading.tables import META, Progress, Rows, sort_files
-from fairspace.submissions.running.settings import ModelFacts
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
+from fairspace.submissions.running.settings import ModelFacts, meta_of
 
 _SETTINGS = ("ablation", "arbiter", "detector", "precision", "labeller", "licence", "use")
 """Settings of the labeller in the manifest."""
@@ -72,10 +73,10 @@ def hand_in(out: Path, asked: str, data: Mapping[str, Any]) -> None:
     """Make the folder of `annotate` a submission: writes `submission.json`. `data`: its `annotation.json`."""
     name, _, revision = asked.partition("@")
     use = {"use": data["use"]} if "use" in data else {}
-    about = {"format": 1, "benchmark": name, "dataset_revision": revision or next(iter(benchmark(name).revisions))}
-    about |= {"model": ModelFacts.revision, "revision": ModelFacts.revision, **ModelFacts().facts(), "generation": {}}
-    about |= {"labels": label_source(data["model"], data["settings"] | use)}
-    meta = SubmissionMeta.model_validate(about | {"label_error": label_error(data.get("label_error"))})
+    labels = label_source(data["model"], data["settings"] | use)
+    error = label_error(data.get("label_error"))
+    chosen = ChosenPart(name, dataset_revision=revision)
+    meta = meta_of(chosen, {}, ModelFacts(), labels=labels, label_error=error)
     write_text(out / META, meta.model_dump_json(exclude_none=True, indent=1) + "\n")
 
 

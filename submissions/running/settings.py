@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from fairspace.submissions.format.manifest import Stage
+from fairspace.submissions.format.manifest import Scalar, Stage
 from fairspace.submissions.format.schema import LabelError, SubmissionMeta, Tool
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
@@ -29,10 +29,6 @@ class ModelFacts:
     parameters: float | None = None
     open_weights: bool | None = None
     architecture: str | None = None
-
-    def facts(self) -> dict[str, Any]:
-        """All facts but the model's name and revision, as fields of `SubmissionMeta`."""
-        return {name: fact for name, fact in vars(self).items() if name not in ("model", "revision")}
 
 
 @dataclass(frozen=True)
@@ -75,27 +71,34 @@ class RunSteps:
     label_error: LabelError | None = None
     name: str = ""
     revision: str = ""
-    stated: dict[str, str | int | float | bool | None] = field(default_factory=dict)
+    stated: dict[str, Scalar] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+
+def meta_of(chosen: ChosenPart, generation: Mapping[str, Scalar], about: ModelFacts, **more: Any) -> SubmissionMeta:
+    """`submission.json` of answers; `more` are further fields. ValidationError if a text does not fit."""
+    return SubmissionMeta(
+        format=1,
+        benchmark=chosen.benchmark,
+        dataset_revision=chosen.revision,
+        **vars(replace(about, model=about.model or NOT_STATED)),
+        generation=dict(generation),
+        **more,
+    )
 
 
 def submission_meta(settings: RunSettings, state: RunSteps) -> SubmissionMeta:
     """`submission.json` of a run."""
     stated = settings.about.revision
-    generation: dict[str, str | int | float | bool | None] = {**settings.chosen.generation(), **state.stated}
+    generation = {**settings.chosen.generation(), **state.stated}
     if settings.model is not None:
         generation |= settings.model.generation()
-    return SubmissionMeta(
-        format=1,
-        benchmark=settings.chosen.benchmark,
-        dataset_revision=settings.chosen.revision,
+    about = replace(
+        settings.about,
         model=settings.about.model or state.name or _name(settings),
         revision=state.revision if stated == NOT_STATED and state.revision else stated,
-        **settings.about.facts(),
-        generation=generation,
-        labels=state.labels,
-        label_error=state.label_error,
     )
+    return meta_of(settings.chosen, generation, about, labels=state.labels, label_error=state.label_error)
 
 
 def _name(settings: RunSettings) -> str:

@@ -140,7 +140,7 @@ def answer(
         try:
             log = "none, as there is no request"
             if total:  # Inspect knows no task without samples
-                task = build_task(opened, asking, settings=generation)
+                task = build_task(opened, asking, generation)
                 log = evaluate(task, asking, who, connections, work / LOGS).location
         except KeyboardInterrupt as error:
             done = sum(journal.count().values())

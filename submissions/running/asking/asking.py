@@ -24,11 +24,12 @@ import typer
 from fairspace.submissions.benchmarks.task import Ask, ReadStimulus, TaskStimuli, add_hashes, ask_seed, prompts_hash
 from fairspace.submissions.errors import RunError, plain
 from fairspace.submissions.running.asking.accepting import NONE, fault_of, remedy
+from fairspace.submissions.running.asking.harvest import Harvest
 from fairspace.submissions.running.asking.journal import TOO_LONG, Fate, Journal, JournalEntry
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, Model, ModelOutput, ResponseSchema
-    from inspect_ai.solver import Solver
+    from inspect_ai.solver import TaskState
 
 ENDED = "ended"
 """Key of an output's metadata: why the answer ended, in our words, which include loops."""
@@ -201,6 +202,8 @@ class RunAsking:
     """Reason for the early end of the run."""
     prompts: str = field(default="0" * 64, init=False)
     """Hash of all prompts so far (`asks.prompts_hash`)."""
+    harvest: Harvest = field(default_factory=Harvest, init=False)
+    """Answers of an earlier start that was killed, where Inspect goes on without a journal."""
     _silent: list[JournalEntry] = field(default_factory=list, init=False)
     """Failures since the last answer."""
     _known: tuple[Ask, Sequence[bytes], TaskStimuli] | None = field(default=None, init=False)
@@ -215,34 +218,28 @@ class RunAsking:
     _finding: Any = field(default=None, init=False)
     """Lock of the one that finds `schemas`."""
 
-    def solver(self) -> Solver:
-        """The solver that asks all about a sample's stimulus, and leaves the answers in the sample's metadata."""
+    async def solve(self, state: TaskState) -> TaskState:
+        """Ask all about a sample's stimulus, and leave the answers in the sample's metadata."""
         from inspect_ai.model import ModelOutput, get_model
-        from inspect_ai.solver import Generate, TaskState, solver
 
-        @solver(name="ask_each")
-        def ask_each() -> Solver:
-            async def solve(state: TaskState, generate: Generate) -> TaskState:
-                place = state.metadata[STIMULUS]
-                part = self.parts[place["task"]]
-                shown = part.read(place["position"])
-                if self.closes:
-                    self._close_with_loop(get_model())
-                answers = await self.ask_all(get_model(), shown, part)
-                state.metadata[ANSWERS] = [compact(answer) for answer in answers]
-                state.metadata[PROMPTS] = prompts_hash(shown.asks)
-                if self.schemas is not None:
-                    state.metadata[SCHEMAS] = self.schemas
-                self.prompts = add_hashes((self.prompts, state.metadata[PROMPTS]))
-                only = answers[0] if len(answers) == 1 else None
-                text = summary(answers) if only is None else only.response or f"{only.fate}: {only.reason}"
-                state.output = ModelOutput.from_content(str(state.model), text)
-                state.messages.append(state.output.message)
-                return state
-
-            return solve
-
-        return ask_each()
+        place = state.metadata[STIMULUS]
+        part = self.parts[place["task"]]
+        shown = part.read(place["position"])
+        if self.closes:
+            self._close_with_loop(get_model())
+        if self.journal is None:
+            await self.harvest.read(str(state.sample_id))
+        answers = await self.ask_all(get_model(), shown, part)
+        state.metadata[ANSWERS] = [compact(answer) for answer in answers]
+        state.metadata[PROMPTS] = prompts_hash(shown.asks)
+        if self.schemas is not None:
+            state.metadata[SCHEMAS] = self.schemas
+        self.prompts = add_hashes((self.prompts, state.metadata[PROMPTS]))
+        only = answers[0] if len(answers) == 1 else None
+        text = summary(answers) if only is None else only.response or f"{only.fate}: {only.reason}"
+        state.output = ModelOutput.from_content(str(state.model), text)
+        state.messages.append(state.output.message)
+        return state
 
     def _close_with_loop(self, model: Model) -> None:
         """Leave a task that closes the model's connections when asyncio's event loop ends: Inspect closes none."""
@@ -417,7 +414,7 @@ class RunAsking:
         for _ in range(self.attempts):
             spent.attempts += 1
             try:
-                output = await model.generate(messages, config=config)
+                output = self.harvest.take(messages, config.seed) or await model.generate(messages, config=config)
             except (LimitExceededError, RunError):
                 raise
             except Exception as error:  # noqa: BLE001 - any failure of a provider is a fate of the request

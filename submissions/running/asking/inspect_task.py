@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
-from inspect_ai.solver import TaskState
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from fairspace.builders.part import in_part
 from fairspace.submissions.benchmarks.benchmark import AS_AUTHORS, FORM, PAPER
@@ -21,7 +21,7 @@ from fairspace.submissions.format.manifest import PART_MARK
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.running.asking.asking import ANSWERS, STIMULUS, RunAsking
-from fairspace.submissions.running.asking.journal import FATES, Journal, JournalEntry, table_of
+from fairspace.submissions.running.asking.journal import FATES, JournalEntry, table_of
 from fairspace.submissions.running.asking.models import COMPLETION, DEFAULT
 from fairspace.submissions.running.asking.parts import parts
 
@@ -32,46 +32,47 @@ if TYPE_CHECKING:
     from fairspace.submissions.results.result import Result
 
 
-def benchmark_scorer(
-    meta: SubmissionMeta | None,
-    journal: Journal | None = None,
-    finish: Callable[[], None] = lambda: None,
-    names: Mapping[str, str] | None = None,
-) -> Scorer:
-    """A scorer for a benchmark's task in Inspect: a sample's score is the share of its requests that were answered.
+@solver(name="ask_each")
+def ask_each(asking: RunAsking) -> Solver:
+    """The solver that asks all about a sample's stimulus."""
 
-    With `meta`, the `submission.json` of the answers, the metrics of the log are every score of the default standard by
-    its name, with `.low` and `.high` (its bounds over missing samples) and `.coverage`, as in `fairspace score`; NaN
-    where undefined or not run. Without a journal each score carries its answers, which takes memory. `finish` is called
-    when every request has its fate; `names` are `TaskStimuli.names`.
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        return await asking.solve(state)
+
+    return solve
+
+
+@metric(name="fairspace_score")
+def fairspace_score() -> Metric:
+    """Requests by fate and, where the first sample of the task says of what (`SCORED`), every score.
+
+    The scores are those of the default standard by name, with `.low` and `.high` (bounds over missing samples) and
+    `.coverage`, as in `fairspace score`; NaN where undefined or not run.
     """
 
-    @metric(name="fairspace_score")
-    def fairspace_score() -> Metric:
-        def compute(scores: list[SampleScore]) -> dict[str, float]:
-            finish()
-            carried = (answer for score in scores for answer in read_answers(score.score.metadata or {}))
-            answers = list(journal.answers() if journal is not None else carried)
-            counts = fates(answers)
-            if meta is None:
-                return counts
-            tables = {"responses": table_of(answers, "responses", names)}
-            return {**counts, **reported(result_of(meta, tables))}
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        samples = [score.sample_metadata or {} for score in scores]
+        answers = [answer for about in samples for answer in read_answers(about)]
+        scored = next((about[SCORED] for about in samples if SCORED in about), None)
+        if scored is None:
+            return fates(answers)
+        meta = SubmissionMeta.model_validate(scored["meta"])
+        tables = {"responses": table_of(answers, "responses", scored["names"])}
+        return {**fates(answers), **reported(result_of(meta, tables))}
 
-        return compute
+    return compute
 
-    @scorer(metrics=[fairspace_score()], name="fairspace")
-    def fairspace() -> Scorer:
-        async def score(state: TaskState, target: Target) -> Score:
-            answers = read_answers(state.metadata)
-            answered = sum(answer.fate == "answered" for answer in answers)
-            carried = None if journal is not None else {ANSWERS: state.metadata.get(ANSWERS, [])}
-            value = answered / len(answers) if answers else 0.0
-            return Score(value=value, answer=state.output.completion, metadata=carried)
 
-        return score
+@scorer(metrics=[fairspace_score()], name="fairspace")
+def benchmark_scorer() -> Scorer:
+    """A scorer for a benchmark's task: a sample's score is the share of its requests that were answered."""
 
-    return fairspace()
+    async def score(state: TaskState, target: Target) -> Score:
+        answers = read_answers(state.metadata)
+        answered = sum(answer.fate == "answered" for answer in answers)
+        return Score(value=answered / len(answers) if answers else 0.0, answer=state.output.completion)
+
+    return score
 
 
 def read_answers(metadata: Mapping[str, Any]) -> list[JournalEntry]:
@@ -105,6 +106,8 @@ def reported(result: Result) -> dict[str, float]:
 
 RUN = "fairspace"
 """Key of a log's metadata: the run, in `ChosenPart`'s form."""
+SCORED = "scored"
+"""Key of the first sample's metadata: `submission.json` of the answers, and the names in their prompts."""
 NOT_STATED = "not stated"
 SAMPLE_DATA = "sample_data"
 """Setting of generation that marks answers to the small sample of a dataset."""
@@ -245,6 +248,7 @@ class OpenedBenchmark:
         }
         described |= {SAMPLE_DATA: True} if self.sample else {}
         described |= {UNREADABLE_AGAIN: self.unreadable_again} if self.unreadable_again else {}
+        described |= {"names": self.names} if self.names else {}
         return described | {"table": self.table, **self.about}
 
 
@@ -281,10 +285,10 @@ def _narrowed(part: TaskStimuli, wanted: Mapping[str, frozenset[tuple[str, int]]
 def build_task(
     opened: OpenedBenchmark,
     asking: RunAsking,
-    meta: SubmissionMeta | None = None,
     settings: Mapping[str, float | int | str] | None = None,
+    meta: SubmissionMeta | None = None,
 ) -> Task:
-    """The Inspect task; with `meta` its log has the scores. `settings` of generation are the paper's for None."""
+    """The Inspect task. With `meta` its log has the scores; `settings` of generation are the paper's for None."""
     from inspect_ai import Task
     from inspect_ai.model import GenerateConfig
 
@@ -294,38 +298,25 @@ def build_task(
     renamed = {name: sent.pop(name) for name in [COMPLETION] if name in sent}
     return Task(
         name=opened.chosen.benchmark if opened.table == "responses" else f"{opened.chosen.benchmark}_judge",
-        dataset=_dataset(opened),
-        solver=asking.solver(),
-        scorer=benchmark_scorer(meta, asking.journal, asking.finish, opened.names),
+        dataset=_dataset(opened, meta),
+        solver=ask_each(asking),
+        scorer=benchmark_scorer(),
         config=GenerateConfig(**sent, extra_body=renamed or None),
         metadata={RUN: opened.describe()},
         fail_on_error=True,
     )
 
 
-def _dataset(opened: OpenedBenchmark) -> Dataset:
+def _dataset(opened: OpenedBenchmark, meta: SubmissionMeta | None) -> Dataset:
     from inspect_ai.dataset import MemoryDataset, Sample
 
-    samples = []
+    samples: list[Sample] = []
     for task, places in opened.positions.items():
         for place in places:
             stimulus = opened.parts[task].stimuli[place]
             number_of_requests = "1 request" if stimulus.asks == 1 else f"{stimulus.asks} requests"
-            about = {STIMULUS: {"task": task, "position": place, "stratum": stimulus.stratum}}
+            about: dict[str, Any] = {STIMULUS: {"task": task, "position": place, "stratum": stimulus.stratum}}
+            if meta is not None and not samples:
+                about[SCORED] = {"meta": meta.model_dump(mode="json", exclude_none=True), "names": opened.names}
             samples.append(Sample(id=stimulus.id, input=f"{task}, {stimulus.id}: {number_of_requests}", metadata=about))
     return MemoryDataset(samples, name=opened.chosen.benchmark)
-
-
-def unstated_meta(opened: OpenedBenchmark, model: str) -> SubmissionMeta:
-    """`submission.json` of answers by a model of which only the name is known."""
-    return SubmissionMeta(
-        format=1,
-        benchmark=opened.chosen.benchmark,
-        dataset_revision=opened.chosen.revision,
-        model=model,
-        revision=NOT_STATED,
-        organisation=NOT_STATED,
-        licence=NOT_STATED,
-        contact=NOT_STATED,
-        generation=opened.marks,
-    )

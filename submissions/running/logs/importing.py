@@ -1,4 +1,4 @@
-"""Import Inspect logs of the benchmarks' tasks: of `inspect eval submissions/tasks.py@...` and of `fairspace run`.
+"""Import Inspect logs of the benchmarks' tasks: of `inspect eval fairspace/...` and of `fairspace run`.
 
 Logs of one run are imported together: those of its tasks, or one that broke off and the one that went on. The
 submission of a log of `fairspace run` is the one that the run wrote.
@@ -11,9 +11,13 @@ executed, and no file that it names is opened.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -21,17 +25,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from fairspace.submissions.benchmarks.benchmark import PAPER, SCHEMA
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.task import add_hashes
-from fairspace.submissions.checking.submission import check_table
+from fairspace.submissions.checking.submission import CheckReport, check_table, report_on
 from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.faults import Collector, RefusedError, first, show
 from fairspace.submissions.format.manifest import ENTRIES, STAGES, Count, Git, Line, Manifest, Scalar, Stage, Text
-from fairspace.submissions.format.schema import SubmissionMeta
+from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.format.writing import check_new, write_submission
-from fairspace.submissions.reading.containers import LIMITS
+from fairspace.submissions.reading.canonical import digest
+from fairspace.submissions.reading.containers import LIMITS, READ_ERRORS
 from fairspace.submissions.reading.tables import Rows, check_text
 from fairspace.submissions.running.asking.asking import ANSWERS, PROMPTS, SCHEMAS
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, RUN, SAMPLE_DATA, UNREADABLE_AGAIN, ChosenPart
@@ -39,24 +45,10 @@ from fairspace.submissions.running.asking.journal import FATES, Fate, JournalEnt
 from fairspace.submissions.running.asking.parts import check_options
 from fairspace.submissions.running.folders import public_name
 from fairspace.submissions.running.run import RunOutcome
-from fairspace.submissions.running.settings import ModelFacts, Tell
+from fairspace.submissions.running.settings import ModelFacts, Tell, meta_of
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
-import io
-import re
-import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-from pydantic_core import from_json
-
-from fairspace.submissions.reading.containers import READ_ERRORS
-
-if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
-
 
 EVAL = ".eval"
 MEMBER_BYTES = 64 << 20
@@ -191,6 +183,8 @@ class RunDescription(LogPart):
     answer_schema: bool | None = None
     sample_data: bool = False
     unreadable_again: int = Field(default=0, ge=0, le=100)
+    as_authors: bool = False
+    names: dict[Line, Line] = Field(default_factory=dict, max_length=10_000)
     part: str = Field(default="", pattern=r"^([0-9]{1,6}/[1-9][0-9]{0,5})?$")
 
     @property
@@ -369,7 +363,7 @@ def _shown(answer: JournalEntry) -> str:
 def _described(file: Path, header: EvalLog) -> RunDescription:
     stored = (header.eval.metadata or {}).get(RUN)
     task = show(header.eval.task, 60)
-    expected = "a log of one of the tasks in submissions/tasks.py, or of `fairspace run`"
+    expected = "a log of one of our tasks (`inspect eval fairspace/genres`), or of `fairspace run`"
     config, dataset = header.eval.config, header.eval.dataset
     fewer = dataset.sample_ids is not None and dataset.samples is not None and len(dataset.sample_ids) < dataset.samples
     if fewer or config.limit is not None or config.sample_id is not None:
@@ -441,16 +435,29 @@ def import_inspect(
 
     Errors: RunError LOG_INVALID, LOG_CONFLICT; UsageError if there is something at `out`, or a text does not fit.
     """
-    about = about or ModelFacts()
     check_new(out)
+    submission, log_notes = submission_of(files, about or ModelFacts(), tell)
+    write_submission(out, submission.meta, submission.tables, manifest=submission.manifest)
+    return RunOutcome(out, tuple(submission.manifest.stages if submission.manifest else ()), tuple(log_notes))
+
+
+def submission_of(files: Sequence[Path], about: ModelFacts, tell: Tell) -> tuple[Submission, list[str]]:
+    """The checked submission of logs, and notes on what is missing. Errors: as `import_inspect`."""
     logs = read_logs(files, tell)
     answers = merged(logs)
-    table = table_of(answers.values(), "responses")
     stages = [log.stage.model_copy(update={"revision": about.revision}) for log in logs]
     meta = _meta(logs, about)
-    check_rows(table, meta, logs)
-    write_submission(out, meta, {"responses": table}, manifest=Manifest(stages=stages))
-    return RunOutcome(out, tuple(stages), tuple(notes(logs, answers.values())))
+    tables = {"responses": check_rows(table_of(answers.values(), "responses", logs[0].described.names), meta, logs)}
+    submission = Submission(meta, tables, digest(meta, tables), manifest=Manifest(stages=stages))
+    return submission, notes(logs, answers.values())
+
+
+def check_log(file: Path) -> CheckReport:
+    """The check of a log, as of a submission. Errors: as `import_inspect`."""
+    submission, log_notes = submission_of([file], ModelFacts(), lambda what, done, total: None)
+    bench, faults = benchmark(submission.meta.benchmark), Collector(LIMITS.faults)
+    report = report_on(submission.meta, bench, dict(submission.tables), faults, manifest=submission.manifest)
+    return replace(report, notes=(*log_notes, *report.notes))
 
 
 def merged(logs: Sequence[LogAnswers]) -> dict[Key, JournalEntry]:
@@ -535,31 +542,24 @@ def _meta(logs: Sequence[LogAnswers], about: ModelFacts) -> SubmissionMeta:
         generation[SAMPLE_DATA] = True
     if again := max(log.described.unreadable_again for log in logs):
         generation[UNREADABLE_AGAIN] = again
-    model = about.model or logs[0].stage.model.rstrip("/").rpartition("/")[2][:200] or NOT_STATED
+    model = about.model or logs[0].stage.model.rstrip("/").rpartition("/")[2][:200]
     try:
-        return SubmissionMeta(
-            format=1,
-            benchmark=logs[0].described.benchmark,
-            dataset_revision=logs[0].described.dataset_revision,
-            model=model,
-            revision=about.revision,
-            **about.facts(),
-            generation=generation,
-        )
+        return meta_of(logs[0].described.chosen, generation, replace(about, model=model))
     except ValidationError as error:
         first = error.errors()[0]
         what = f"{first['loc'][0]} {show(first['input'])} does not fit submission.json: {first['msg']}."
         raise UsageError(what) from error
 
 
-def check_rows(table: pa.Table, meta: SubmissionMeta, logs: Sequence[LogAnswers]) -> None:
-    """RunError LOG_INVALID if the answers of logs are not to items of the benchmark, or there is none."""
+def check_rows(table: pa.Table, meta: SubmissionMeta, logs: Sequence[LogAnswers]) -> pa.Table:
+    """The checked rows. RunError LOG_INVALID if answers are to no items of the benchmark, or there is none."""
     named = logs[0].file if len(logs) == 1 else Path(f"{len(logs)} logs")
     if not table.num_rows:
         raise invalid(named, "no answer", "one answer at least", "log the task again")
     faults = Collector(LIMITS.faults)
     rows = Rows(table, np.arange(1, table.num_rows + 1), (named.name,))
-    check_table("responses", rows, meta, benchmark(meta.benchmark), LIMITS, faults)
+    checked = check_table("responses", rows, meta, benchmark(meta.benchmark), LIMITS, faults)
     for fault in faults.all():
         more = f" (and {fault.count - 1:,} more)" if fault.count > 1 else ""
         raise invalid(named, f"{fault.code}: {fault.what}{more}", fault.expected, "log the benchmark's own task")
+    return checked

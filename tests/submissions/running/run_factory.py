@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
@@ -90,11 +91,18 @@ class Commands(AbstractContextManager["Commands"]):
         self._started: list[Command] = []
         self._process = _starter()
 
-    def start(self, *words: object, environment: Mapping[str, str] | None = None, file_size: int = 0) -> Command:
-        """Start `fairspace WORDS`; `file_size` limits bytes per file, 0 for no limit."""
+    def start(
+        self,
+        *words: object,
+        environment: Mapping[str, str] | None = None,
+        file_size: int = 0,
+        program: str = "fairspace",
+    ) -> Command:
+        """Start `fairspace WORDS`, or `inspect WORDS`; `file_size` limits bytes per file, 0 for no limit."""
         log = self.folder / f"{len(self._started) + 1}.txt"
         told = {**self.environment, **(environment or {})}
-        pid = self.ask(words=[str(word) for word in words], log=str(log), environment=told, file_size=file_size)
+        called = [program, *map(str, words)]
+        pid = self.ask(words=called, log=str(log), environment=told, file_size=file_size)
         self._started.append(Command(pid, log, self))
         return self._started[-1]
 
@@ -131,6 +139,21 @@ def _starter() -> subprocess.Popen[str]:
 
     atexit.register(end)
     return process
+
+
+def registered(folder: Path) -> dict[str, str]:
+    """Environment in which this checkout is the installed package, with the entry points of its `pyproject.toml`."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    info = folder / f"fairspace-{project['version']}.dist-info"
+    info.mkdir()
+    groups = "".join(
+        f"[{group}]\n" + "".join(f"{name} = {where}\n" for name, where in named.items())
+        for group, named in project["entry-points"].items()
+    )
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: fairspace\nVersion: {project['version']}\n")
+    (info / "entry_points.txt").write_text(groups)
+    (info / "direct_url.json").write_text(json.dumps({"url": ROOT.as_uri(), "dir_info": {"editable": True}}))
+    return {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
 
 
 def until(what: Callable[[], bool], command: Command, seconds: float = 60) -> bool:
@@ -233,7 +256,7 @@ def _main() -> list[str] | None:
             pid = os.fork()
             if not pid:
                 _become(request)
-                return ["fairspace", *request["words"]]
+                return list(request["words"])
             children[pid] = None
             answer: int | None = pid
         else:
@@ -301,6 +324,8 @@ if __name__ == "__main__":
     argv = _main()
     if argv is not None:
         sys.argv = argv
+        if argv[0] == "inspect":
+            from inspect_ai._cli.main import main
         try:
             main()
         except SystemExit as ended:

@@ -10,8 +10,9 @@ from fairspace.builders.genres import plan as genres
 from fairspace.builders.genres import plan as single
 from fairspace.submissions.benchmarks.task import Ask, ReadStimulus, Stimulus, TaskStimuli
 from fairspace.submissions.errors import RunError
-from fairspace.submissions.running.asking.inspect_task import ChosenPart, OpenedBenchmark, open_benchmark, unstated_meta
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, OpenedBenchmark, open_benchmark
 from fairspace.submissions.running.asking.prices import Price, Prices
+from fairspace.submissions.running.logs.importing import RunDescription
 from fairspace.submissions.running.planning import FRAME, IMAGE_TOKENS, JUDGED, made_parts, plan, smallest_difference
 from fairspace.submissions.running.run import limit_note
 from tests.submissions.running.data.factory import write
@@ -155,4 +156,4 @@ def test_a_sample_of_the_data_is_told_and_marked() -> None:
     assert limit_note(opened) == "The data are a small sample: the run is shown, not ranked."
     assert opened.marks == {"text_only": True, "sample_data": True}
     assert opened.describe()["sample_data"] is True
-    assert unstated_meta(opened, "m").generation == opened.marks
+    assert RunDescription.model_validate(opened.describe()).marks == opened.marks

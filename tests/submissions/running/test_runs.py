@@ -17,7 +17,7 @@ from fairspace.submissions.values import Value
 from tests.served import WAYS, Fault, Served
 from tests.served.faults import Way
 from tests.submissions.running.run_expected import expected, found
-from tests.submissions.running.run_factory import ROOT, Commands, journaled, manifest
+from tests.submissions.running.run_factory import ROOT, Commands, journaled, manifest, registered
 
 pytestmark = pytest.mark.process
 
@@ -104,12 +104,13 @@ def test_plain_inspect_gives_the_same_submission(
     _, out = ran
     served.requests(reset=True)
     given = {"limit": LIMITS["fact_or_fair"], "stratified": "true", "seed": 3}
-    words = [Path(sys.executable).with_name("inspect"), "eval", "submissions/tasks.py@fact_or_fair", "--model", MODEL]
+    words = [Path(sys.executable).with_name("inspect"), "eval", "fairspace/fact_or_fair", "--model", MODEL]
     words += [word for name, value in given.items() for word in ("-T", f"{name}={value}")]
     words += ["--attempt-timeout", "10", "--max-retries", "1", "--display", "none", "--log-dir", tmp_path / "logs"]
-    environment = {**os.environ, **served.environment()}
+    environment = {**os.environ, **served.environment(), **registered(tmp_path)}
     done = subprocess.run([str(word) for word in words], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "was not found in the registry" not in done.stdout + done.stderr
     (log,) = (tmp_path / "logs").iterdir()
     commands.run("import", "inspect", log, "--out", tmp_path / "mine")
     assert_reported(log, out, commands)

@@ -185,7 +185,7 @@ def test_a_setting_is_sent_by_the_name_that_the_server_wants_or_not_at_all() -> 
     opened = open_benchmark(ChosenPart("fact_or_fair", tasks=("llm_objective",)))
     effective = settings.effective(opened.settings)
     assert effective == {"temperature": "default", "max_tokens": "default", "max_completion_tokens": 64}
-    config = build_task(opened, RunAsking(opened.parts), settings=effective).config
+    config = build_task(opened, RunAsking(opened.parts), effective).config
     assert (config.temperature, config.max_tokens, config.extra_body) == (None, None, {"max_completion_tokens": 64})
 
 

@@ -1,0 +1,34 @@
+"""A function's run, killed (SIGKILL) at random moments and started again, beside one that nothing disturbs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.submissions.running.run_factory import ROOT
+
+pytest.importorskip("inspect_ai")
+
+IN_FLIGHT = 4
+"""Requests at a time (`killing.CONNECTIONS`): the function can have answered so many that nothing keeps yet."""
+
+
+@pytest.mark.slow
+@pytest.mark.process
+@pytest.mark.parametrize(("way", "kills"), [("journal", 12), ("inspect", 4)])
+def test_a_run_that_was_killed_at_any_moment_ends_as_the_unbroken_one(way: str, kills: int, tmp_path: Path) -> None:
+    """The program compares the submissions, and fails where they differ."""
+    words = [sys.executable, "-m", "tests.submissions.running.killing", way, str(kills), str(tmp_path)]
+    done = subprocess.run(
+        words, cwd=ROOT, env=os.environ | {"XDG_DATA_HOME": str(tmp_path)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    counted = json.loads(done.stdout.splitlines()[-1])
+    assert counted["kills"] == kills
+    assert counted["of_journal"] == 0
+    assert counted["again"] <= kills * IN_FLIGHT
