@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from fairspace.submissions.commands.app import RUN, app
-from fairspace.submissions.errors import UsageError
 
 ANNOTATIONS = ("annotation.json", ".annotate")
 """Names in a folder of `fairspace ares annotate`, finished or not."""
@@ -19,9 +18,12 @@ BUILD = ".build"
 @app.command(epilog="Example: fairspace join mine.part-*-of-00008 --out mine", rich_help_panel=RUN)
 def join(
     parts: Annotated[list[Path], typer.Argument(help="Folders of all parts (--part I/N).", metavar="PART...")],
-    out: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
+    out: Annotated[Path, typer.Option(help="Folder to write; of a run it must not exist.")],
 ) -> None:
-    """Join parts of a run or build, equal to those of one process; parts that overlap, differ or lack are refused."""
+    """Join parts of a run or build, equal to those of one process; parts that overlap, differ or lack are refused.
+
+    Parts of `fairspace ares annotate` may share a folder, which is then PART and --out.
+    """
     if any((part / name).exists() for part in parts for name in ANNOTATIONS):
         _join_annotations(parts, out)
     elif any((part / BUILD).is_dir() for part in parts):
@@ -39,7 +41,10 @@ def _join_runs(parts: list[Path], out: Path) -> None:
 
 
 def _join_annotations(parts: list[Path], out: Path) -> None:
-    raise UsageError(f"{parts[0]} holds annotations. Join what `fairspace run --part` wrote.")
+    from fairspace.submissions.running.labelling import join_annotations
+
+    counts = join_annotations(parts, out)["counts"]
+    typer.echo(f"{out}: {counts['images']} images, {counts['rows']} rows of {len(parts)} folders")
 
 
 def _join_builds(parts: list[Path], out: Path) -> None:

@@ -67,13 +67,10 @@ def size_of(named: str) -> Size | None:
             pipeline = weights.find(what, "model_index.json")
             files = _files(pipeline.where, pipeline.revision)
         elif (source := find(what)).file:
-            from gguf import GGUFReader
-
             from fairspace.submissions.running.local.llama_cpp import about_file
 
-            file = Path(source.where) / source.file
-            parameters = float(sum(int(tensor.n_elements) for tensor in GGUFReader(file).tensors))
-            return Size(parameters, parameters, float(file.stat().st_size), "gguf", about_file(file).threads())
+            about = about_file(Path(source.where) / source.file)
+            return Size(about.parameters, about.parameters, about.size, "gguf", about.threads())
         else:
             config = json.loads(weights.find(what, "config.json").marker.read_text(encoding="utf-8"))
             files = _files(source.where, source.revision)

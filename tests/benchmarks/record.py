@@ -20,6 +20,7 @@ TIMED = {
         "submissions/uncertainty",
         "submissions/benchmarks/iris/answer_quantities.py",
     ),
+    "bench_gguf": ("submissions/running/local/llama_cpp.py", "submissions/running/local/ending.py"),
     "bench_iris": ("submissions/benchmarks/iris", "submissions/answers", "submissions/results", "builders/iris"),
     "bench_local_models": ("submissions/running/local",),
     "bench_run": ("submissions/running/asking",),

@@ -76,20 +76,22 @@ class Ending:
         if self.room < 1:
             self.reason = "model_length"
 
-    def take(self, tokens: Iterable[int]) -> None:
+    def take(self, tokens: Sequence[int]) -> None:
         """Take tokens until the answer ends."""
+        text = [token for token in tokens if token not in self.marks.ends]
+        near = len(tokens) == 1 or bool(self.choice.stop and self._stopped(text))
         for token in tokens:
             if self.reason is None:
-                self.add(token)
+                self.add(token, near)
 
-    def add(self, token: int) -> None:
-        """Take the next token."""
+    def add(self, token: int, near: bool = True) -> None:
+        """Take the next token; it is not decoded unless a stop text is `near`."""
         if token in self.marks.ends:
             self.reason = "stop"
             return
         self.tokens.append(token)
         length = len(self.tokens)
-        if self.choice.stop and self._stopped():
+        if near and self.choice.stop and self._stopped():
             self.reason = "stop"
         elif length >= self.choice.max_tokens:
             self.reason = "max_tokens"
@@ -107,9 +109,9 @@ class Ending:
             reason = "loop"
         return Said(text[: min(ends)] if ends else text, len(self.tokens), reason)
 
-    def _stopped(self) -> bool:
+    def _stopped(self, more: Sequence[int] = ()) -> bool:
         widest = max(_WIDEST, *(len(stop) + 1 for stop in self.choice.stop))
-        tail = self.decode(self.tokens[-widest:])
+        tail = self.decode([*self.tokens[-widest:], *more])
         return any(stop in tail for stop in self.choice.stop)
 
     def _text(self) -> str:

@@ -1,15 +1,20 @@
 """A GGUF file run by llama.cpp (package xllamacpp): a server on a loopback port for each core, with one thread.
 
 Threads that share a prompt wait for each other without sleeping, and stand still if others use the same cores.
-Nothing is kept between prompts, so an answer depends on its own request alone.
+Nothing is kept between prompts, so an answer depends on its own request alone. Servers share the file's pages; a server
+takes memory for the context that its prompts and answers need, and is opened anew for a longer one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import mmap
+import struct
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Lock
 from typing import Any
 
 import httpx
@@ -32,8 +37,8 @@ from fairspace.submissions.running.local.ending import (
 from fairspace.submissions.running.local.found import CONVERT, FoundWeights
 
 PACKAGE = "xllamacpp"
-_LONGEST = 8192
-"""Default bound on tokens of context: memory for all of them is taken at once."""
+_LONGEST, _FIRST = 8192, 1024
+"""Default bound on tokens of context; context of a server at its start, doubled where an answer needs more."""
 _SAMPLERS = {"top_k": ("top_k", 40), "top_p": ("top_p", 0.95), "temperature": ("temp", 0.8)}
 """Setting -> its name in a file, and llama.cpp's default where the file states none; in the order of use."""
 _PATIENCE = 3600.0
@@ -62,6 +67,7 @@ class FileFacts:
         context: context length in tokens; `_LONGEST` if not stated.
         row: bytes of keys and values of one token.
         size: bytes of the file.
+        parameters: number of weights.
         sampling: `_SAMPLERS` -> the model's default.
     """
 
@@ -69,6 +75,7 @@ class FileFacts:
     template: str
     row: int
     size: int
+    parameters: int
     sampling: Mapping[str, float]
 
     def threads(self, context: int = 0) -> int:
@@ -105,23 +112,19 @@ class LlamaCpp:
             self.context = context or min(about.context, _LONGEST)
             self.turns = threads or about.threads(self.context)
             """Prompts at a time."""
-            self._servers = [_start(path, self.context) for _ in range(self.turns)]
+            self._servers = [_Server(path, self.context) for _ in range(self.turns)]
+            for server in self._servers:
+                server.grow(_FIRST)
         except (ValueError, KeyError, OSError, RuntimeError) as error:
             what = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
             raise RunError("MODEL_UNKNOWN", named, what, "a file that llama.cpp can open", CONVERT) from error
-        # A server closes a connection after a few requests: each has its own.
-        alone = httpx.Limits(max_keepalive_connections=0)
-        self._clients = [
-            httpx.Client(base_url=server.listening_address, timeout=_PATIENCE, limits=alone, trust_env=False)
-            for server in self._servers
-        ]
-        self._free = SimpleQueue[httpx.Client]()
-        for client in self._clients:
-            self._free.put(client)
+        self._free = SimpleQueue[_Server]()
+        for server in self._servers:
+            self._free.put(server)
         self.template = bool(about.template)
         """Whether prompts go through a chat template; else they are texts to be completed."""
         self.sampling = about.sampling
-        ends = self._tokens(self._clients[0].get("/props").raise_for_status().json()["eos_token"])
+        ends = self._tokens(self._servers[0].ask("/props", {})["eos_token"])
         self._end = ends[0] if ends else -1
         self._marks = marks_of(self._token_of, about.template, {self._end})
         self.thinks = self.template and self._marks.think is not None
@@ -133,9 +136,8 @@ class LlamaCpp:
         texts = texts_of(turns)
         if not self.template:
             return PromptTokens(tuple(self._tokens(completion(texts), begin=True)))
-        return PromptTokens(
-            tuple(self._tokens(_post(self._clients[0], "/apply-template", {"messages": texts})["prompt"]))
-        )
+        chat = self._servers[0].ask("/apply-template", {"messages": texts})["prompt"]
+        return PromptTokens(tuple(self._tokens(chat)))
 
     def is_greedy(self, choice: Choice) -> bool:
         """Whether the likeliest token is always chosen."""
@@ -150,21 +152,22 @@ class LlamaCpp:
 
         Seeds are not used in greedy decoding. A temperature of None is 0; stories are asked with `sampling`.
         """
-        client = self._free.get()
+        server = self._free.get()
         try:
-            return [self._answer(client, prompt, seed, choice) for prompt, seed in zip(prompts, seeds, strict=True)]
+            return [self._answer(server, prompt, seed, choice) for prompt, seed in zip(prompts, seeds, strict=True)]
         finally:
-            self._free.put(client)
+            self._free.put(server)
 
-    def _answer(self, client: httpx.Client, prompt: PromptTokens, seed: int, choice: Choice) -> Said:
+    def _answer(self, server: _Server, prompt: PromptTokens, seed: int, choice: Choice) -> Said:
+        server.grow(prompt.tokens + choice.max_tokens + _BLOCK)
         begun = begins_thinking(prompt.ids, self._marks)
-        ending = Ending(choice, self._marks, self._decode, self.context - prompt.tokens, begun)
+        ending = Ending(choice, self._marks, server.decode, self.context - prompt.tokens, begun)
         while ending.reason is None:
-            ending.take(self._block(client, prompt, ending.tokens, seed, choice))
+            ending.take(self._block(server, prompt, ending.tokens, seed, choice))
         return ending.said()
 
     def _block(
-        self, client: httpx.Client, prompt: PromptTokens, said: Sequence[int], seed: int, choice: Choice
+        self, server: _Server, prompt: PromptTokens, said: Sequence[int], seed: int, choice: Choice
     ) -> list[int]:
         """The next tokens of an answer, `_BLOCK` at most; a stream would omit tokens within a character."""
         most = choice.max_tokens - len(said)
@@ -182,7 +185,7 @@ class LlamaCpp:
         }
         if choice.schema:
             asked["json_schema"] = orjson.loads(choice.schema)
-        answer = _post(client, "/completion", asked)
+        answer = server.complete(asked)
         if answer["stop_type"] != "eos":
             return [*answer["tokens"]]
         said = answer["tokens"][: -1 if choice.schema else None]  # a grammar may end with any token that ends texts
@@ -190,28 +193,18 @@ class LlamaCpp:
 
     def _tokens(self, text: str, *, begin: bool = False) -> list[int]:
         asked = {"content": text, "add_special": begin, "parse_special": not begin}
-        tokens: list[int] = _post(self._clients[0], "/tokenize", asked)["tokens"]
+        tokens: list[int] = self._servers[0].ask("/tokenize", asked)["tokens"]
         return tokens
 
     def _token_of(self, text: str) -> int | None:
         ids = self._tokens(text)
         return ids[0] if len(ids) == 1 else None
 
-    def _decode(self, tokens: Sequence[int]) -> str:
-        text: str = _post(self._clients[0], "/detokenize", {"tokens": [*tokens]})["content"]
-        return text
-
 
 def about_file(path: Path) -> FileFacts:
     """The statements of a file; ValueError or KeyError if it says too little."""
-    from gguf import GGUFReader
-
-    fields = GGUFReader(path).fields
-
-    def stated(name: str, default: Any = None) -> Any:
-        field = fields.get(name)
-        return default if field is None else field.contents()
-
+    fields, parameters = _header(path)
+    stated: Callable[..., Any] = fields.get
     kind = stated("general.architecture")
     heads = stated(f"{kind}.attention.head_count", 1)
     kept = stated(f"{kind}.attention.head_count_kv", heads)
@@ -221,7 +214,98 @@ def about_file(path: Path) -> FileFacts:
     template = stated("tokenizer.chat_template", "")
     sampling = {name: stated(f"general.sampling.{theirs}", value) for name, (theirs, value) in _SAMPLERS.items()}
     context = stated(f"{kind}.context_length", _LONGEST)
-    return FileFacts(context, template, 2 * halves, path.stat().st_size, sampling)
+    return FileFacts(context, template, 2 * halves, path.stat().st_size, parameters, sampling)
+
+
+_FORMS = {**dict(enumerate("BbHhIif?")), 10: "Q", 11: "q", 12: "d"}
+_TEXT, _ARRAY = 8, 9
+"""Types of values in a header: numbers by `struct`'s letters, texts, arrays."""
+
+
+def _header(path: Path) -> tuple[dict[str, Any], int]:
+    """Statements of a GGUF file, without texts of arrays (a vocabulary), and its number of weights.
+
+    The package `gguf` makes an object of each token: 10 seconds, up to 700 MB. ValueError or KeyError for other files.
+    """
+    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        place = len("GGUF") + struct.calcsize("I")
+
+        def number(form: str) -> Any:
+            nonlocal place
+            (value,) = struct.unpack_from(f"<{form}", content, place)
+            place += struct.calcsize(form)
+            return value
+
+        def text() -> str:
+            nonlocal place
+            length = number("Q")
+            place += length
+            return content[place - length : place].decode("utf-8", "replace")
+
+        def value(kind: int) -> Any:
+            if kind == _ARRAY:
+                kind, count = number("I"), number("Q")
+                return [item for item in (value(kind) for _ in range(count)) if not isinstance(item, str)]
+            return text() if kind == _TEXT else number(_FORMS[kind])
+
+        try:
+            tensors, statements = number("Q"), number("Q")
+            fields = {text(): value(number("I")) for _ in range(statements)}
+            parameters = 0
+            for _ in range(tensors):
+                text()
+                parameters += prod([number("Q") for _ in range(number("I"))])
+                number("I"), number("Q")  # its type and place
+        except struct.error as error:
+            raise ValueError("its header is cut off") from error
+    return fields, parameters
+
+
+class _Server:
+    """A server of one slot and one thread on a file. Whoever holds it asks for answers, anyone for tokens.
+
+    Its context, `most` tokens at most, grows with what is asked.
+    """
+
+    def __init__(self, path: Path, most: int) -> None:
+        self._path, self._most, self._context = path, most, 0
+        self._server: Any = None
+        self._client: httpx.Client | None = None
+        self._lock = Lock()
+        """Held by requests for tokens, and while the server is replaced."""
+
+    def grow(self, tokens: int) -> None:
+        """Make the context at least as long. RuntimeError if the file cannot be opened so."""
+        if min(tokens, self._most) <= self._context:
+            return
+        with self._lock:
+            self._client = self._server = None  # its memory is free before the next one takes some
+            self._context, longer = 0, min(self._most, max(_FIRST, 1 << (tokens - 1).bit_length()))
+            self._server = _start(self._path, longer)
+            # A server closes a connection after a few requests: each has its own.
+            alone = httpx.Limits(max_keepalive_connections=0)
+            address = self._server.listening_address
+            self._client = httpx.Client(base_url=address, timeout=_PATIENCE, limits=alone, trust_env=False)
+            self._context = longer
+
+    def complete(self, asked: Mapping[str, Any]) -> Any:
+        """The answer to a request for further tokens."""
+        return self._post("/completion", asked)
+
+    def ask(self, path: str, asked: Mapping[str, Any]) -> Any:
+        """The answer to a request for tokens, texts or facts."""
+        with self._lock:
+            return self._post(path, asked)
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of tokens."""
+        text: str = self.ask("/detokenize", {"tokens": [*tokens]})["content"]
+        return text
+
+    def _post(self, path: str, asked: Mapping[str, Any]) -> Any:
+        assert self._client is not None
+        content = orjson.dumps(asked) if asked else None
+        return self._client.request("POST" if asked else "GET", path, content=content).raise_for_status().json()
 
 
 def _start(path: Path, context: int) -> Any:
@@ -234,7 +318,3 @@ def _start(path: Path, context: int) -> Any:
     about.verbosity, about.warmup, about.endpoint_props = -1, False, True
     about.cpuparams.n_threads = about.cpuparams_batch.n_threads = 1
     return xllamacpp.Server(about)
-
-
-def _post(client: httpx.Client, path: str, content: Mapping[str, Any]) -> Any:
-    return client.post(path, content=orjson.dumps(content)).raise_for_status().json()

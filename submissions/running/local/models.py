@@ -118,7 +118,7 @@ def _open_chat(name: str, **arguments: Any) -> LocalChat | LlamaCpp:
     """The model of `local/NAME`. RunError MODEL_UNKNOWN; UsageError if a package is absent."""
     source = find(name)
     if source.file:
-        need_packages("run", "xllamacpp", "gguf")
+        need_packages("run", "xllamacpp")
         from fairspace.submissions.running.local.llama_cpp import LlamaCpp
 
         return LlamaCpp(source, name, **arguments)

@@ -279,7 +279,7 @@ def test_neutral_and_steered_images_in_parts_are_those_of_one_process(tmp_path: 
 
     whole = made("whole", ("generation_neutral", "generation_steer"))
     neutral = [made("neutral", ("generation_neutral",), f"{number}/3") for number in range(3)]
-    assert [(folder / "annotations.parquet").is_file() for folder in neutral].count(False) == 1
+    assert {(folder / "annotations.parquet").is_file() for folder in neutral} == {True, False}
     with pytest.raises(UsageError, match="Join all parts"):
         made("steer", ("generation_steer",), "0/2", after=neutral[0])
     join(neutral, tmp_path / "neutral")

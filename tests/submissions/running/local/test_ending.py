@@ -5,7 +5,15 @@ from collections.abc import Sequence
 import pytest
 
 from fairspace.submissions.running.local import ending as rules
-from fairspace.submissions.running.local.ending import LOOP_TIMES, LOOP_TOKENS, Choice, Ending, Marks, loop_period
+from fairspace.submissions.running.local.ending import (
+    LOOP_TIMES,
+    LOOP_TOKENS,
+    Choice,
+    Ending,
+    Marks,
+    Said,
+    loop_period,
+)
 
 END, THINK, THOUGHT = 0, 1, 2
 MARKS = Marks(frozenset({END}), (THINK, THOUGHT))
@@ -92,3 +100,19 @@ def test_a_base_models_answer_ends_where_the_prompts_form_begins_anew() -> None:
     ending = Ending(choice, Marks(frozenset()), lambda said: "".join(text[place] for place in said), 99)
     ending.take(range(len(text)))
     assert (ending.said().text, ending.said().reason) == (" A. Kendall", "stop")
+
+
+def test_a_block_without_a_stop_text_is_decoded_once() -> None:
+    decoded: list[Sequence[int]] = []
+
+    def decode(tokens: Sequence[int]) -> str:
+        decoded.append(tokens)
+        return "".join(map(chr, tokens))
+
+    ending = Ending(Choice(100, stop=("\nAnswer:",)), Marks(frozenset({0})), decode, 100)
+    ending.take(list(map(ord, "a man, and a")))
+    assert len(decoded) == 1
+    ending.take(list(map(ord, " woman\nAns")))
+    assert len(decoded) == 2
+    ending.take([*map(ord, "wer: B"), 0])
+    assert ending.said() == Said("a man, and a woman", len("a man, and a woman\nAnswer:"), "stop")

@@ -31,6 +31,7 @@ from fairspace.submissions.running.asking.models import (
     open_model,
     story_sampling,
 )
+from fairspace.submissions.running.local import llama_cpp
 from fairspace.submissions.running.local.ending import LOOP_TOKENS
 from tests.submissions.running.local import tiny_models
 from tests.submissions.running.local.tiny_gguf import write_gguf
@@ -344,6 +345,38 @@ def test_llama_cpp_answers_alike_on_one_thread_and_on_several_and_computes_a_tex
     assert len(prompts) == 3
     drawn = {"temperature": 1.0, "max_tokens": 40, "seed": 3}
     assert texts(said(together, QUESTIONS, **drawn)) == texts(said(alone, QUESTIONS, **drawn))
+
+
+def test_a_server_takes_a_longer_context_when_an_answer_needs_it(
+    gguf: str, chat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers are those of a context that was long from the start."""
+    config = {"temperature": 1.0, "max_tokens": 40, "seed": 3}
+    whole = texts(said(opened(f"local/{gguf}", context=512, threads=1), QUESTIONS, **config))
+    monkeypatch.setattr(llama_cpp, "_FIRST", 16)
+    contexts: list[int] = []
+    start = llama_cpp._start
+    monkeypatch.setattr(llama_cpp, "_start", lambda path, context: contexts.append(context) or start(path, context))
+    model = opened(f"local/{gguf}", context=512, threads=1)
+    assert texts(said(model, QUESTIONS, **config)) == whole
+    assert contexts[0] == 16
+    assert 64 <= contexts[-1] < 512
+    said(model, QUESTIONS[:1], **config | {"max_tokens": 2000})
+    assert contexts[-1] == 512
+    assert contexts == sorted(set(contexts))
+
+
+def test_a_header_says_what_the_package_gguf_reads(gguf: str) -> None:
+    from gguf import GGUFReader
+
+    reader = GGUFReader(gguf)
+    fields, parameters = llama_cpp._header(Path(gguf))
+    assert parameters == sum(int(tensor.n_elements) for tensor in reader.tensors)
+    for name, field in reader.fields.items():
+        if not name.startswith("GGUF."):
+            texts = field.types[0] == 9 and field.types[-1] == 8
+            assert fields.pop(name) == ([] if texts else field.contents())
+    assert not fields
 
 
 def test_stories_of_a_gguf_file_have_the_files_temperature_else_llama_cpps(

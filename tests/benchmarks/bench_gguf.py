@@ -1,0 +1,120 @@
+"""A GGUF file behind `fairspace run`, beside llama.cpp's own server (package xllamacpp) with an equal context.
+
+    python -m tests.benchmarks.bench_gguf [NAME ...]      models of `make models`; those that are not there are left out
+
+The same 20 questions of FACT-OR-FAIR's core, one slot and one thread, greedy, in a process each, in turn. Time is
+processor time of the whole process per token of prompts and answers, without the start; memory is what is not shared
+with other processes (PSS) after the last answer, of which Python and Inspect before the file is opened stand apart.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.record import keep
+
+QUESTIONS, TOKENS, CONTEXT = 20, 48, 1024
+LEAST, MOST = 0.95, 1.2
+"""Promised speed and memory in those of llama.cpp's own server."""
+
+
+def megabytes() -> float:
+    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("Pss:")).split()[1]) / 1024
+
+
+def questions() -> list[str]:
+    from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
+
+    opened = open_benchmark(ChosenPart("fact_or_fair", limit=QUESTIONS, stratified=True, dataset_revision="v2-core"))
+    part = opened.parts["llm_subjective"]
+    return [part.read(place).asks[0].prompt for place in opened.positions["llm_subjective"]]
+
+
+def ours(file: str, asked: list[str]) -> dict[str, Any]:
+    import asyncio
+
+    from inspect_ai.model import GenerateConfig
+
+    from fairspace.submissions.running.asking.models import ModelSettings, open_model
+
+    before = megabytes()
+    model = open_model(ModelSettings(f"local/{file}", arguments={"threads": 1}))
+    config = GenerateConfig(max_tokens=TOKENS, temperature=0)
+
+    async def answers() -> list[Any]:
+        return [await model.generate(question, config=config) for question in asked]
+
+    began = time.process_time()
+    said = asyncio.run(answers())
+    tokens = sum(answer.usage.total_tokens for answer in said if answer.usage)
+    return {"seconds": time.process_time() - began, "tokens": tokens, "before": before, "memory": megabytes()}
+
+
+def alone(file: str, asked: list[str]) -> dict[str, Any]:
+    import httpx
+    import xllamacpp
+
+    from fairspace.submissions.running.local.ending import STOPS, completion
+    from fairspace.submissions.running.local.llama_cpp import about_file
+
+    chats = bool(about_file(Path(file)).template)
+    before = megabytes()
+    about = xllamacpp.CommonParams()
+    about.model.path, about.n_ctx, about.n_parallel, about.verbosity = file, CONTEXT, 1, -1
+    about.cache_ram_mib = 0
+    about.cpuparams.n_threads = about.cpuparams_batch.n_threads = 1
+    server = xllamacpp.Server(about)
+    client = httpx.Client(base_url=server.listening_address, timeout=3600, trust_env=False)
+    began, tokens = time.process_time(), 0
+    for question in asked:
+        turns = [{"role": "user", "content": question}]
+        prompt = {"messages": turns} if chats else {"prompt": completion(turns), "stop": STOPS}
+        settings = {"max_tokens": TOKENS, "temperature": 0, "cache_prompt": False}
+        path = "/v1/chat/completions" if chats else "/v1/completions"
+        answer = client.post(path, json=prompt | settings).raise_for_status().json()
+        tokens += answer["usage"]["total_tokens"]
+    return {"seconds": time.process_time() - began, "tokens": tokens, "before": before, "memory": megabytes()}
+
+
+def measured(way: str, file: Path, asked: list[str]) -> dict[str, Any]:
+    command = [sys.executable, "-m", "tests.benchmarks.bench_gguf", "--way", way, str(file)]
+    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def main(names: list[str]) -> None:
+    from fairspace.submissions.running.local.packaged import FOLDER, WEIGHTS
+
+    asked, short = questions(), []
+    print("| model | seconds a question, alone | ours | speed | MB, alone | ours | of it Python | memory |")
+    for name in names or WEIGHTS:
+        file = (FOLDER / WEIGHTS[name].file).absolute()
+        if not file.is_file():
+            print(f"{name}: not there; make models MODELS={name}")
+            continue
+        bare, run = (measured(way, file, asked) for way in ("alone", "ours"))
+        speed = (bare["seconds"] / bare["tokens"]) / (run["seconds"] / run["tokens"])
+        engines = [each["memory"] - each["before"] for each in (bare, run)]
+        each = [f"{way['seconds'] / len(asked):.2f}" for way in (bare, run)]
+        whole = f"{run['memory'] / bare['memory']:.2f} (engine alone {engines[1] / engines[0]:.2f})"
+        memory = f"{bare['memory']:.0f} | {run['memory']:.0f} | {run['before']:.0f}"
+        print(f"| {name} | {each[0]} | {each[1]} | {speed:.2f} | {memory} | {whole} |", flush=True)
+        promised = f"(promised: {LEAST}, {MOST})"
+        keep(f"{name}, beside llama.cpp's own server", f"{speed:.2f} of its speed, {whole} of its memory {promised}")
+        if speed < LEAST or engines[1] / engines[0] > MOST:
+            short.append(name)
+    if short:
+        sys.exit(f"less than what we promise: {', '.join(short)}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--way"]:
+        print(json.dumps({"ours": ours, "alone": alone}[sys.argv[2]](sys.argv[3], json.load(sys.stdin))))
+    else:
+        main(sys.argv[1:])
