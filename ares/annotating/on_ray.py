@@ -7,6 +7,7 @@ Images, labeller and output are on a disk that all machines see. Nothing but the
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
@@ -23,19 +24,23 @@ _LOCAL_STORE = 100_000_000
 
 
 class _Labels:
-    """An actor: opens the work at its first file, so that an error of ours ends the pipeline instead of the actor."""
+    """An actor, which opens the work at its first file."""
 
     def __init__(self, opening: Callable[[], AnnotationWork], folder: str) -> None:
         self.opening, self.folder = opening, folder
         self.work: AnnotationWork | None = None
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Batches of `file`, the numbers of files; adds `images`, the number labelled for each."""
-        if self.work is None:
-            if Path(self.folder).is_dir():  # names that the command was given may be relative
-                os.chdir(self.folder)
-            self.work = self.opening()
-        return {**batch, "images": [self.work.label([int(place)]) for place in batch["file"]]}
+        """Batches of `file`, the number of a file; adds `fault`, '' or our error, pickled, which Ray would lose."""
+        try:
+            if self.work is None:
+                if Path(self.folder).is_dir():  # names that the command was given may be relative
+                    os.chdir(self.folder)
+                self.work = self.opening()
+            self.work.label([int(place) for place in batch["file"]])
+        except CodedError as error:
+            return {**batch, "fault": [pickle.dumps(error).hex()]}
+        return {**batch, "fault": [""]}
 
 
 def label_on_ray(address: str, opening: Callable[[], AnnotationWork], count: int, progress: Progress) -> None:
@@ -58,7 +63,7 @@ def label_on_ray(address: str, opening: Callable[[], AnnotationWork], count: int
         options = {"address": address}
     try:
         ray.init(**options, log_to_driver=False, logging_level="warning")
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except Exception as error:
         what, mend = str(error).split("\n", 1)[0], "start it with `ray start`, on this machine too, or name another"
         raise BuildError("TOOL_MISSING", address or "Ray", what, "a cluster of Ray at HOST:PORT", mend) from error
     try:
@@ -77,18 +82,9 @@ def label_on_ray(address: str, opening: Callable[[], AnnotationWork], count: int
             num_cpus=1,
             num_gpus=1 if kind == "GPU" else 0,
         )
-        for done, _ in enumerate(labelled.iter_rows(), start=1):
+        for done, row in enumerate(labelled.iter_rows(), start=1):
+            if row["fault"]:
+                raise pickle.loads(bytes.fromhex(row["fault"]))  # noqa: S301 - Ray itself trusts its actors
             progress(f"Annotating on Ray, {actors} actors", done, count)
-    except Exception as error:
-        if coded := _ours(error):
-            raise coded from None
-        raise
     finally:
         ray.shutdown()
-
-
-def _ours(error: BaseException | None) -> CodedError | None:
-    """The coded error that an actor raised, below those of Ray."""
-    while error is not None and not isinstance(error, CodedError):
-        error = getattr(error, "cause", None) or error.__cause__
-    return error

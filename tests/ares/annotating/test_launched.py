@@ -118,6 +118,7 @@ def raylets() -> Iterator[dict[str, str]]:
                 each.wait(30)
             except subprocess.TimeoutExpired:
                 each.kill()
+                each.wait()
             for child in family:
                 if child.is_running():
                     child.kill()

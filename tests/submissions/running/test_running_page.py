@@ -191,5 +191,6 @@ def test_the_command_stays_small() -> None:
     assert len(counted) <= 29
     # 11 of `eval`, 3 `--as-authors`, 5 of a table, `items --data`, `--evidence-template`, 3 of `corpus`, 2 of `verify`,
     # `score --region`, 4 `--part`, `--after`, 2 of `join`, 2 `--junit` and 2 `--summary` of gates, `report --card`,
-    # 3 of a harness' task that is not ours, `items --lm-eval`, `--shard`, `--on`, `--distributed`, `--dataset-revision` and `--core`
+    # 3 of a harness' task that is not ours, `items --lm-eval`, `--shard`, `--on`, `--distributed`,
+    # `--dataset-revision` and `--core`
     assert sum(counted) <= 220
