@@ -201,7 +201,7 @@ def annotate(
             listed = len(list(list_entries(open_source(images, task, in_names))))
             count = len(entry_names({"images": listed, "shard": shard or SHARD}))
             label_on_ray(on.removeprefix("ray").removeprefix("://"), opening, count, report)
-            data, speed = join([out], out)[0], ""
+            data, speed = dict(join([out], out)[0]), ""
         else:
             from fairspace.ares.annotating.annotate import annotated
 
