@@ -206,7 +206,7 @@ def annotate(
             from fairspace.ares.annotating.annotate import annotated
 
             outcome = annotated(opening(progress=report), part, report)
-            data = outcome.data
+            data = dict(outcome.data)
             speed = f", {outcome.images_per_second:.1f} images/s" if outcome.images_per_second else ""
     if not data:
         typer.echo(f"{out}: part {part}, {outcome.images} images{speed}. Next: fairspace join {out} --out {out}")
