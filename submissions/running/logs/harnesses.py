@@ -19,12 +19,12 @@ from fairspace.submissions.benchmarks.task import Ask, prompts_hash, whole_units
 from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.faults import SubmissionError, first, show
 from fairspace.submissions.format.manifest import STAGES, Manifest, Stage
-from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.format.writing import check_new, write_submission
 from fairspace.submissions.reading.front import listed, parts_of
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.logs.importing import MEMBER_BYTES, invalid, scalar
 from fairspace.submissions.running.run import RunOutcome
-from fairspace.submissions.running.settings import ModelFacts
+from fairspace.submissions.running.settings import ModelFacts, meta_of
 
 SAMPLES = {"lm-eval": "samples_*.jsonl", "lmms-eval": "*_samples_*.jsonl", "lighteval": "details_*.parquet"}
 """Layout -> the names of its files of answers; results have the same time in their names."""
@@ -119,8 +119,9 @@ def import_harness(
         )
         generation = stage.settings | ({"limit": limit, "stratified": stage.stratified} if limit else {})
         named = replace(about, model=about.model or stage.model.rpartition("/")[2], revision=stage.revision)
-        kept = report.submission.meta.model_dump()
-        meta = SubmissionMeta.model_validate(kept | vars(named) | {"generation": kept["generation"] | generation})
+        kept = report.submission.meta
+        chosen = ChosenPart(kept.benchmark, dataset_revision=kept.dataset_revision)
+        meta = meta_of(chosen, {**kept.generation, **generation}, named)
     except (KeyError, TypeError, ValueError) as error:
         what = first(error) if isinstance(error, ValidationError) else show(str(error))
         raise invalid(files[0], what, "facts that fit submission.json", "state them with --about") from error

@@ -97,7 +97,7 @@ def test_lm_eval_shows_our_values_and_its_log_is_our_own_run(logged: Path, tmp_p
 
 @pytest.mark.parametrize("rows", [130, 187, 200, 1001])
 def test_a_limit_of_any_length_is_an_even_part_of_whole_units(rows: int) -> None:
-    asked = parts("fact_or_fair", None, dataset_revision="v2-core")
+    asked = parts("fact_or_fair", None, revision="v2-core")
     first = harness.documents(asked)[:rows]
     kept, limit = whole_units(first)
     assert kept
