@@ -65,7 +65,7 @@ class Front:
 
     models: Sequence[BoardModel]
     count: int
-    ran: int
+    ran: Sequence[BoardModel]
     tests: Sequence[Test]
     last: LoggedRow | None
     day: str
@@ -82,7 +82,7 @@ def _front(state: State) -> Front:
     models = [(model, {name: row for name in VIEWS if (row := model.shown(name))}) for model in known_models(state)]
     tests = [_test(state, name, sum(name in rows for _, rows in models)) for name in VIEWS]
     logged = (e for e in state.entries() if (e.verified or e.own) and not e.withdrawn and not baseline_of(e.result))
-    ran = sum(any(row.row_class in ("verified", "own") for row in rows.values()) for _, rows in models)
+    ran = [m for m, rows in models if any(row.row_class in ("verified", "own") for row in rows.values())]
     last = max(logged, key=lambda entry: entry.time, default=None)
     shipped = {result.signature.get("submission") for result in shipped_results()}
     day = last.time[:10] if last and last.result.signature.get("submission") not in shipped else ""
