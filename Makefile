@@ -128,4 +128,4 @@ clean:  ## Remove the environment and the caches of tools; boards in .fairspace 
 
 .venv/.base: EXTRAS := [ask,space,genres]
 .venv/.run: EXTRAS := [run,space,genres]
-.venv/.all: EXTRAS := [space,text,ares,build,run,labellers,dev]
+.venv/.all: EXTRAS := [space,text,ares,ray,build,run,labellers,dev]

@@ -37,6 +37,7 @@ CODES: dict[str, str] = {
     "MEASUREMENT_INVALID": "the measured error of a classifier is missing, or is not that of the weights beside it",
     "PART_INVALID": "a part of a work is not named I/N",
     "PARTS_UNJOINABLE": "parts that are joined overlap, differ in what was asked, or lack one",
+    "RANKS_UNMEANT": "a launcher started several processes for a work of one, or did not for a work of several",
     "MODEL_UNSAFE": "a model's folder holds a file that could run code when it is loaded",
 }
 

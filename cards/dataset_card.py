@@ -87,6 +87,8 @@ _RULES: dict[str, tuple[tuple[str, Callable[[Any], bool], str], ...]] = {
         ("language", lambda value: value == ["en"], "a list of ISO 639 codes"),
         ("size_categories", lambda value: _texts(value) and set(value) <= set(SIZES), f"some of {', '.join(SIZES)}"),
         ("task_categories", _texts, "a list of the Hub's tasks"),
+        ("source_datasets", _texts, "a list of the Hub's words"),
+        ("annotations_creators", _texts, "a list of the Hub's words"),
         ("tags", _texts, "a list of words"),
         ("configs", _configs, "a list of configs with config_name and data_files, at most one default"),
     ),
@@ -170,6 +172,9 @@ def _front_matter(dataset: Dataset, manifest: BuildManifest, features: Mapping[s
         "license": dataset.licence.lower(),
         "language": ["en"],
         "task_categories": list(dataset.task_categories),
+        "source_datasets": [f"extended|other-{name.replace('_', '-')}" for name in dataset.sources if name != "models"]
+        or ["original"],
+        "annotations_creators": list(dataset.annotations),
         "size_categories": [next(size for size, limit in SIZES.items() if rows < limit)],
         "tags": ["fairness", "bias", "fairspace", dataset.benchmark.replace("_", "-"), *paper(dataset.benchmark).tags],
         "configs": [

@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 SHARED = Path(__file__).parents[1] / "metrics" / "CARDS.md"
 _SPACE = """\
@@ -20,6 +23,13 @@ tags:
 """Front matter of all metrics, but for the title."""
 _CITED = re.compile(r"`(\w+)`: \[CARDS\.md\]\(\.\./CARDS\.md#papers\)")
 _USED = re.compile(r" \[arguments, result and examples\]\((\w+\.py)\)\.")
+_DATASETS = {
+    "factorfair": ("fact_or_fair",),
+    "stereotypicalbias": ("stereotypical_bias",),
+    "xu2025genres": ("genres",),
+    "zhao2026iris": ("iris_gen_52", "iris_ideal_52", "iris_steer_60"),
+}
+"""Cited paper -> the datasets whose answers a metric measures."""
 _ENTRY = re.compile(r"```bibtex\n@\w+\{(\w+),.*?```", re.DOTALL)
 
 
@@ -27,11 +37,15 @@ def metric_card(folder: Path) -> str:
     """The complete card of the metric in `folder`. KeyError if it cites a paper that CARDS.md lacks."""
     card, shared = (folder / "README.md").read_text(encoding="utf-8"), SHARED.read_text(encoding="utf-8")
     entries = {entry[1]: entry[0] for entry in _ENTRY.finditer(shared)}
-    card = card.replace("---\n", f"---\n{_SPACE}", 1)
+    short = "short_description: " in card
+    about: dict[str, Any] = {} if short else {"description": " ".join(card.split("\n\n")[2].split()).partition(". ")[0]}
+    cited = [name for key in _CITED.findall(card) for name in _DATASETS.get(key, ())]
+    about |= {"datasets": [f"fairspace/{name}" for name in cited]} if cited else {}
+    card = card.replace("---\n", f"---\n{_SPACE}{yaml.safe_dump(about, allow_unicode=True, width=1000)}", 1)
     card = _CITED.sub(lambda cited: entries[cited[1]], card)
     card = _USED.sub(lambda used: f"\n\n```text\n{_inputs(folder / used[1])}\n```", card)
-    about = shared[shared.index("## In every card") : shared.index("## Papers")].rstrip()
-    return f"{card.replace('../CARDS.md', '')}\n{about}\n"
+    shared_text = shared[shared.index("## In every card") : shared.index("## Papers")].rstrip()
+    return f"{card.replace('../CARDS.md', '')}\n{shared_text}\n"
 
 
 def _inputs(module: Path) -> str:

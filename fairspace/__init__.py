@@ -2,7 +2,7 @@
 
     import fairspace as fs
 
-    answers = fs.run(model, "fact_or_fair", revision="v2-core")   # model: a function of a prompt, or a name
+    answers = fs.run(model, "fact_or_fair", dataset_revision="v2-core")   # model: a function of a prompt, or a name
     result = fs.score(answers)                                    # or of a data frame, a dataset, a file
     Path("figure.svg").write_text(result.plot().document())
     print(result.to_latex())
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairspace.answers import Answers, items, score
     from fairspace.asking import run, run_async
     from fairspace.measuring import Measured, measure
-    from fairspace.outcome import Result, load_result, rescore
+    from fairspace.outcome import Result, load_result, paper, rescore
     from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.checking.submission import check_submission
     from fairspace.submissions.comparing import Comparison, compare
@@ -50,6 +50,7 @@ __all__ = [
     "items",
     "load_result",
     "measure",
+    "paper",
     "rescore",
     "run",
     "run_async",
@@ -59,7 +60,7 @@ _HOMES = {
     "answers": ("Answers", "items", "score"),
     "asking": ("run", "run_async"),
     "measuring": ("Measured", "measure"),
-    "outcome": ("Result", "load_result", "rescore"),
+    "outcome": ("Result", "load_result", "paper", "rescore"),
     "submissions.benchmarks.registry": ("benchmark",),
     "submissions.checking.submission": ("check_submission",),
     "submissions.comparing": ("Comparison", "compare"),

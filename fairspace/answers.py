@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -42,12 +43,29 @@ if TYPE_CHECKING:
 
 
 NOT_STATED = "not stated"
+P = ParamSpec("P")
+R = TypeVar("R")
 _LIKELY = ("answer", "answers", "output", "completion", "prediction", "generation", "text")
 """Other common names of a response column."""
 _CONTENT = {"responses": "response", "judgements": "judgement", "annotations": "status"}
 """Table -> the column that identifies it; of several the first whose items are the benchmark's."""
 _FIRST = {"sample": 0, "face": 0}
 """Defaults of left-out columns."""
+
+
+def renamed(**former: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A decorator: the function also takes arguments by names that they once had, `former` name -> name."""
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def called(*values: P.args, **options: P.kwargs) -> R:
+            for old in former.keys() & options.keys():
+                options.setdefault(former[old], options.pop(old))
+            return function(*values, **options)
+
+        return called
+
+    return decorated
 
 
 class Answers:
@@ -77,12 +95,13 @@ class Answers:
         )
 
 
+@renamed(revision="dataset_revision")
 def score(
     answers: Any,
     benchmark: str = "",
     *,
     standard: str = "",
-    revision: str = "",
+    dataset_revision: str = "",
     model: str = "",
     judge: str = "",
     labels: str = "",
@@ -94,6 +113,8 @@ def score(
     measurement: Path | None = None,
     faces: str = "",
     second: Path | None = None,
+    limit: int | None = None,
+    text_only: bool = False,
 ) -> Result:
     """Check answers and score them, here and in private: nothing is sent, and the model may stay unnamed.
 
@@ -108,7 +129,7 @@ def score(
             - a submission's folder or zip, the result of `fs.run`, or an Inspect log of one of our tasks (.eval).
         benchmark: one of `fs.BENCHMARKS`; a submission names it itself.
         standard: rules that turn values into scores; the benchmark's default for ''.
-        revision: dataset revision of the answered items; the default for ''.
+        dataset_revision: revision of the answered items; the default for ''. Once called `revision`, which still works.
         model: a name for tables and figures; nothing is looked up.
         judge: name of the judge of judgements; some standards of GENRES depend on it.
         labels: labeller of the images, for annotations.
@@ -119,6 +140,9 @@ def score(
         measurement: errors of another labeller than ARES, `measurement.json` of `fairspace ares evaluate`.
         faces: finder of the faces that ARES labels, as `fairspace score --faces`; the whole image is one face for ''.
         second: readings that `fairspace judge` wrote, shown as a variant.
+        limit: greatest number of stimuli of a task that was asked, for rows; the result is marked as of a part of the
+            benchmark, without a rank.
+        text_only: whether pictures were left out (genres, stereotypical_bias), for rows; a protocol of its own.
         region: IRIS: a CSV file of your region's labour figures, in place of those of the US and the EU (FORMAT.md).
 
     Returns:
@@ -132,7 +156,18 @@ def score(
         from fairspace.submissions.uncertainty.uncertainty import check_resamples
 
         check_resamples(resamples, "resamples")
+<<<<<<< HEAD
+    about: dict[str, Any] = {
+        "dataset_revision": dataset_revision,
+        "model": model,
+        "judge": judge,
+        "labels": labels,
+        "split": split,
+    }
+=======
     about: dict[str, Any] = {"revision": revision, "model": model, "judge": judge, "labels": labels, "split": split}
+    about |= {"limit": limit, "text_only": text_only}
+>>>>>>> main
     submission = _labelled(answers, submission_of(answers, benchmark, **about), ares, measurement, faces)
     from fairspace.outcome import Result
     from fairspace.submissions.answers.second import load_second
@@ -181,6 +216,9 @@ def submission_of(
             sys.stderr.write(f"Note: {note}\n")
     if benchmark not in ("", submission.meta.benchmark):
         raise UsageError(f"The answers are to {submission.meta.benchmark}, not to {benchmark}.")
+    for name in ("limit", "text_only"):
+        if about.get(name) and about[name] != (said := submission.meta.generation.get(name)):
+            raise UsageError(f"{name} is {about[name]}, and the submission says {said}; leave it out.")
     return submission
 
 
@@ -188,11 +226,13 @@ def check_answers(
     answers: Any,
     benchmark: str = "",
     *,
-    revision: str = "",
+    dataset_revision: str = "",
     model: str = "",
     judge: str = "",
     labels: str = "",
     split: str = "",
+    limit: int | None = None,
+    text_only: bool = False,
     allow_images: bool = True,
     allow_baseline: bool = True,
 ) -> CheckReport:
@@ -221,8 +261,17 @@ def check_answers(
             raise UsageError(f"{place} is no file of answers. Expected: {kinds}.")
     if not benchmark:
         raise UsageError('Name the benchmark of these answers: fs.score(answers, "genres"), or --benchmark genres.')
+<<<<<<< HEAD
+    bench = find_benchmark(benchmark)
+    revision = bench.revision(dataset_revision)
+=======
     bench, named = find_benchmark(benchmark), revision
     revision = bench.revision(revision)
+    if limit is not None and limit < 1:
+        raise UsageError(f"limit is {limit}. Expected: at least 1, the stimuli of a task.")
+    if text_only and "text_only" not in bench.asking.options:
+        raise UsageError(f"{benchmark} shows no pictures that could be left out; leave out text_only.")
+>>>>>>> main
     faults = Collector(LIMITS.faults)
     try:
         tables = _tables(answers, place, split, bench, revision, faults)
@@ -231,11 +280,13 @@ def check_answers(
     rows = {name: _joined([typed(name, part, faults) for part in parts]) for name, parts in tables.items()}
     if faults.all():
         return CheckReport(None, faults.all())
-    if not named and (core := _core_of(rows, bench, revision)):
-        mend = f"Name what was answered: revision={core!r} (--dataset-revision {core})"
+    if not dataset_revision and (core := _core_of(rows, bench, revision)):
+        mend = f"Name what was answered: dataset_revision={core!r} (--dataset-revision {core})"
         raise UsageError(f"These are the ids of {core}, a part of {revision}. {mend}, or {revision} for the whole.")
     tools = {"judgements": ("judge", judge), "annotations": ("labels", labels)}
-    meta = _meta(bench, revision, model, dict(named for table, named in tools.items() if table in rows))
+    part = {} if limit is None else {"limit": limit, "stratified": False}
+    generation = part | ({"text_only": True} if text_only else {})
+    meta = _meta(bench, revision, model, dict(named for table, named in tools.items() if table in rows), generation)
     checked = {name: check_table(name, read, meta, bench, LIMITS, faults) for name, read in rows.items()}
     checked = {name: table for name, table in checked.items() if table.num_rows}
     if not checked and not faults.all():
@@ -336,10 +387,12 @@ def _texts(ids: Any) -> Any:
     return pa.array([each if isinstance(each, str) else None for each in listed(ids)]) if texts is None else texts
 
 
-def _meta(bench: Benchmark, revision: str, model: str, tools: Mapping[str, str]) -> SubmissionMeta:
+def _meta(
+    bench: Benchmark, revision: str, model: str, tools: Mapping[str, str], generation: Mapping[str, Any]
+) -> SubmissionMeta:
     about: dict[str, Any] = dict.fromkeys(("revision", "organisation", "licence", "contact"), NOT_STATED)
     about |= {role: {"name": name or NOT_STATED, "version": NOT_STATED} for role, name in tools.items()}
-    about |= {"format": 1, "benchmark": bench.name, "dataset_revision": revision, "generation": {}}
+    about |= {"format": 1, "benchmark": bench.name, "dataset_revision": revision, "generation": generation}
     try:
         return SubmissionMeta.model_validate({**about, "model": model or NOT_STATED})
     except ValidationError as error:
@@ -348,7 +401,10 @@ def _meta(bench: Benchmark, revision: str, model: str, tools: Mapping[str, str])
         raise UsageError(f"{field} is {what}. Expected: one line of 1 to 200 printable characters.") from error
 
 
-def items(benchmark: str, task: str = "", *, revision: str = "", after: Any = None, data: str = "") -> pd.DataFrame:
+@renamed(revision="dataset_revision")
+def items(
+    benchmark: str, task: str = "", *, dataset_revision: str = "", after: Any = None, data: str = ""
+) -> pd.DataFrame:
     """Questions for a model: one row for each answer that the benchmark expects.
 
     Add a column `response` to the rows of tasks in text, and hand them to `fs.score`. Rows left out are not handed in.
@@ -356,12 +412,12 @@ def items(benchmark: str, task: str = "", *, revision: str = "", after: Any = No
     Args:
         benchmark: one of `fs.BENCHMARKS`.
         task: one task; all that are not optional for ''.
-        revision: dataset revision; the default for ''.
+        dataset_revision: the default for ''. Once called `revision`, which still works.
         after: answers, as `fs.score` takes them, that lead to further prompts: stories of GENRES give the prompts
             of its judge, annotated neutral images of IRIS its steer prompts. Only these prompts are returned.
         data: source of pictures, a folder of builds or NAMESPACE[@TAG] on the Hub; `image` then has the bytes of
-            each file, and items whose picture is missing are left out. For a revision `upstream`, the reader's copy of
-            the authors' files.
+            each file, and items whose picture is missing are left out. For the dataset revision `upstream`, the
+            reader's copy of the authors' files.
 
     Returns:
         `task`, `id`, `sample` (from 0), `prompt`, and the plan's facts of the item, such as `occupation`. Tasks of
@@ -375,9 +431,9 @@ def items(benchmark: str, task: str = "", *, revision: str = "", after: Any = No
         names = ", ".join(bench.task_names())
         raise UsageError(f"{benchmark} has no task {task!r}{did_you_mean(task, bench.task_names())}. Known: {names}.")
     if after is not None:
-        tables, revision = following(bench, after, revision)
+        tables, revision = following(bench, after, dataset_revision)
     else:
-        revision = bench.revision(revision)
+        revision = bench.revision(dataset_revision)
         tables = bench.items(revision, [task] if task else (), data)
 
     def is_asked(name: str) -> bool:
@@ -403,7 +459,7 @@ def following(bench: Benchmark, after: Any, revision: str) -> tuple[dict[str, pa
         raise UsageError(
             f"No prompts of {bench.name} follow from answers; leave out after. {', '.join(having)} have them."
         )
-    submission = submission_of(after, bench.name, revision=revision, allow_images=False)
+    submission = submission_of(after, bench.name, dataset_revision=revision, allow_images=False)
     answered = submission.meta.dataset_revision
     if revision not in ("", answered):
         what = f"The answers are to revision {answered}, not {revision}"

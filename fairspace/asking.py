@@ -13,13 +13,13 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from fairspace.answers import Answers
+from fairspace.answers import Answers, renamed
 from fairspace.builders.errors import CodedError
 from fairspace.submissions.benchmarks.benchmark import PAPER
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, of_system
+from fairspace.submissions.errors import UsageError, did_you_mean, need_models, of_system
 from fairspace.submissions.progress import watched
 from fairspace.submissions.running.asking.answering import stopped
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
@@ -28,11 +28,8 @@ from fairspace.submissions.running.run import RunOutcome
 from fairspace.submissions.running.run import run as run_benchmark
 from fairspace.submissions.running.settings import ModelFacts, RunSettings, Tell
 
-if TYPE_CHECKING:
-    pass
-
 Function = Callable[..., Any]
-_ARGUMENTS = {"out": "folder=", "dataset-revision": "revision=", "text-only": "text_only=True"}
+_ARGUMENTS = {"out": "folder=", "dataset-revision": "dataset_revision=", "text-only": "text_only=True"}
 """Option of the command -> argument of `run`, where it is not the option's name."""
 _STOP: ContextVar[threading.Event] = ContextVar("stop")
 """Set by the caller of a run in another thread, to stop it at its next answer."""
@@ -40,6 +37,7 @@ _TURN = threading.Lock()
 """Inspect runs one evaluation at a time in a process."""
 
 
+@renamed(revision="dataset_revision")
 def run(
     model: Function | str,
     benchmark: str,
@@ -48,7 +46,7 @@ def run(
     tasks: Sequence[str] = (),
     limit: int | None = None,
     stratified: bool = True,
-    revision: str = "",
+    dataset_revision: str = "",
     data: str = "",
     text_only: bool = False,
     prefix: str = "plain",
@@ -76,7 +74,8 @@ def run(
         tasks: tasks of the benchmark; all tasks with text answers if empty.
         limit: maximum stimuli per task, for a first look; results say so and are not ranked.
         stratified: whether a limited choice is spread evenly over the benchmark's strata.
-        revision: dataset revision; the default for ''. "v2-core" of fact_or_fair is a part with a known error.
+        dataset_revision: the default for ''. "v2-core" of fact_or_fair is a part with a known error. Once called
+            `revision`, which still works.
         data: source of pictures, a folder of builds or NAMESPACE[@TAG] on the Hub; '' for benchmarks without.
         text_only: whether pictures are left out, for benchmarks with that option (genres, stereotypical_bias).
         prefix: prompt prefix, for benchmarks with that option (stereotypical_bias).
@@ -102,9 +101,9 @@ def run(
         raise UsageError("limit and workers are at least 1, batch at least 0.")
     if on_error not in ("raise", "keep"):
         raise UsageError(f"on_error is {on_error!r}. Expected: 'raise' or 'keep'.")
-    evenly = limit is not None and stratified
     chosen = ChosenPart(
-        *(benchmark, data, tuple(tasks), limit, evenly, seed, prefix, text_only, revision, form), as_authors=as_authors
+        *(benchmark, data, tuple(tasks), limit, stratified, seed, prefix, text_only, dataset_revision, form),
+        as_authors=as_authors,
     )
     answering = _model(model, name, workers, batch, on_error, settings)
     try:
@@ -168,7 +167,7 @@ def _model(
     for unknown in (name for name in settings if name not in known):
         close = did_you_mean(unknown, [*inspect.signature(run).parameters, *known])
         raise UsageError(f"unknown argument {unknown!r}{close}. See fs.run's arguments and settings.")
-    need_packages(*(("run", "inspect_ai", "openai") if isinstance(model, str) else ("ask", "inspect_ai")))
+    need_models(model if isinstance(model, str) else "")
     if isinstance(model, str):
         if batch or on_error != "raise" or workers != 1:
             raise UsageError("workers, batch and on_error are for functions; a named model has connections=.")

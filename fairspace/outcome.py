@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -123,14 +123,22 @@ class Result(results.Result):
         r"""The same values as a LaTeX table (booktabs), for `\input`; its caption lists what was not run."""
         return results_latex([self], {name: self._known(name) for name in names})
 
+    def to_model_card(self) -> str:
+        """A model card of the Hub with this result: `model-index`, and a section on bias, risks and limitations.
+
+        UsageError for a part of a benchmark, another reading, a baseline, or a result without a rank.
+        """
+        from fairspace.submissions.report.model_card import model_card
+
+        return str(model_card(self))
+
     def paper(self, folder: str | Path, *sources: str | Path) -> list[Path]:
         """Write the paper's tables and figures with this model beside the printed ones: `paper.html` shows them all.
 
+        `methods.tex` has versions, intervals and judge, and cites `references.bib`.
         `sources`: submissions to compare, or the folder of a probe, for the tables that need them.
         """
-        from fairspace.submissions.report.paper import write_paper
-
-        return write_paper([self], Path(folder), [Path(source) for source in sources])
+        return paper(self, folder, *sources)
 
     def _known(self, name: str) -> Value:
         return self.scores[name] if name in self.scores and name not in self.values else self.values[name]
@@ -140,6 +148,14 @@ class Result(results.Result):
 
     def _repr_html_(self) -> str:
         return result_html(self)
+
+
+def paper(result: Result | Sequence[Result], folder: str | Path = "paper", *sources: str | Path) -> list[Path]:
+    """`Result.paper` of one result, or of several of one benchmark and standard; the files, `paper.html` first."""
+    from fairspace.submissions.report.paper import write_paper
+
+    every = [result] if isinstance(result, results.Result) else [*result]
+    return write_paper(every, Path(folder), [Path(source) for source in sources])
 
 
 def load_result(path: str | Path) -> Result:

@@ -25,14 +25,14 @@ from fairspace.submissions.benchmarks.benchmark import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.comparing import DrawnScore, bounds_of, difference, drawn_scores, holm, same_questions
-from fairspace.submissions.errors import UsageError, did_you_mean
+from fairspace.submissions.errors import UsageError, did_you_mean, markdown, plain
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.draws import WITHOUT
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard, rescore
 from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.results.tiers import FEWEST_DRAWS, LEVEL
-from fairspace.submissions.show.headline import first_values
+from fairspace.submissions.show.headline import first_values, model_names
 from fairspace.submissions.show.table import Table, wrapped
 from fairspace.submissions.values import Value, number_of
 
@@ -73,6 +73,15 @@ class Check:
         return f"{self.title or self.name} {from_base}{digits(self.tested)} ({self.verdict})"
 
     @property
+    def figures(self) -> str:
+        """The check with all its numbers, in one line of plain text."""
+        numbers = {"value": self.tested, "base": self.against, "distance": self.distance, "at most": self.at_most}
+        shown = [f"{name} {digits(number)}" for name, number in numbers.items() if number is not None]
+        shown += [] if self.p is None else ["p < 0.001" if self.p < 0.001 else f"p {self.p:.3f}"]
+        shown += [f"{self.verdict}: {self.reason}" if self.reason else self.verdict]
+        return plain(f"{self.title or self.name} ({self.direction}): {', '.join(shown)}")
+
+    @property
     def passes(self) -> bool:
         """Whether it is neither worse nor open."""
         return self.verdict not in ("worse", *OPEN)
@@ -80,10 +89,18 @@ class Check:
 
 @dataclass(frozen=True)
 class Gate:
-    """Checks of a model; `passes` if every one does. `margin`: the loss that passes."""
+    """Checks of a model; `passes` if every one does.
+
+    Args:
+        margin: loss that passes.
+        benchmark: name of the benchmark.
+        models: names of the base, where there is one, and of the tested model.
+    """
 
     checks: tuple[Check, ...]
     margin: float
+    benchmark: str = ""
+    models: tuple[str, ...] = ()
 
     @property
     def passes(self) -> bool:
@@ -119,6 +136,35 @@ class Gate:
             names = ", ".join(check.name for check in self.checks if (check.verdict, check.reason) == reason)
             notes.append(f"{names}: {': '.join(reason)}.")
         return Table(columns, rows, self.heading, " ".join(notes), "gate")
+
+    def to_junit(self, file: str = "") -> str:
+        """JUnit XML, a testcase for each value: a failure is worse, an error is open; their texts have all figures.
+
+        `file`: path of the tested result, which systems of CI link.
+        """
+        from xml.etree import ElementTree as Xml
+
+        kinds = ["" if check.passes else "failure" if check.verdict == "worse" else "error" for check in self.checks]
+        counts = {f"{kind}s": str(kinds.count(kind)) for kind in ("failure", "error")}
+        counts = {"tests": str(len(kinds)), **counts, "skipped": "0", "time": "0"}
+        root, group = Xml.Element("testsuites", {"name": "fairspace", **counts}), f"fairspace.{self.benchmark}"
+        suite = Xml.SubElement(root, "testsuite", {"name": group, **counts})
+        for check, kind in zip(self.checks, kinds, strict=True):
+            case = Xml.SubElement(suite, "testcase", classname=group, name=check.name, file=plain(file), time="0")
+            listed = Xml.SubElement(case, "properties")
+            for name, value in vars(check).items():
+                Xml.SubElement(listed, "property", name=name, value=plain(str(value)))
+            text = f"{' against '.join(map(plain, self.models[::-1]))}: {check.figures}, margin {digits(self.margin)}."
+            Xml.SubElement(case, kind or "system-out", {"type": str(check.verdict)} if kind else {}).text = text
+        Xml.indent(root)
+        return Xml.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+    def to_markdown(self) -> str:
+        """The outcome, the table and its notes, for the page of a job or pull request."""
+        shown, title = self.table(), find_benchmark(self.benchmark).title
+        texts = (f"{' against '.join(self.models[::-1])}. {shown.note}", shown.heading)
+        note, heading = map(markdown, texts)
+        return f"### {title}\n\n**{heading}**\n\n{shown.to_markdown()}\n\n{note}\n"
 
     def __repr__(self) -> str:
         shown = self.table()
@@ -191,7 +237,8 @@ def gate(
         at_most, chance = most if away[1] is None else away[1] + margin, None if p is None else p[0]
         words = _fairer(ideal), title(name)
         checks.append(Check(name, words[0], *numbers, chance, verdict, reason, words[1], away[0], at_most))
-    return Gate(tuple(checks), margin)
+    models = model_names([tested] if base is None else [base, tested])
+    return Gate(tuple(checks), margin, tested.benchmark, tuple(models))
 
 
 def checked_values(tested: Result, base: Result | None) -> list[str]:

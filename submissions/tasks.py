@@ -35,7 +35,7 @@ def _named(tasks: str | list[str]) -> tuple[str, ...]:
 def genres(
     data: str = "built",
     limit: int | None = None,
-    stratified: bool = False,
+    stratified: bool = True,
     seed: int | None = None,
     text_only: bool = False,
 ) -> Task:
@@ -47,7 +47,7 @@ def genres(
 def fact_or_fair(
     tasks: str | list[str] = "",
     limit: int | None = None,
-    stratified: bool = False,
+    stratified: bool = True,
     seed: int | None = None,
     dataset_revision: str = "",
 ) -> Task:
@@ -61,7 +61,7 @@ def stereotypical_bias(
     data: str = "built",
     tasks: str | list[str] = "",
     limit: int | None = None,
-    stratified: bool = False,
+    stratified: bool = True,
     seed: int | None = None,
     prefix: str = "plain",
     text_only: bool = False,
@@ -76,7 +76,7 @@ def iris(
     data: str = "built",
     tasks: str | list[str] = "",
     limit: int | None = None,
-    stratified: bool = False,
+    stratified: bool = True,
     seed: int | None = None,
 ) -> Task:
     """IRIS, understanding: a person's occupation, a tournament of occupations, and pairs of counterfactual pictures."""

@@ -3,23 +3,21 @@
     annotations-00000-of-0000N.parquet   a submission's table; its metadata name the model's revision and measurement
     routes/routes-00000-of-0000N.parquet   the same rows with routes, regressed values, probabilities, notes on reading
     annotation.json                      labeller, source and counts; written last
-    .annotate/                           finished parts of unfinished work; gone when it is done
+    .annotate/                           finished files of unfinished work; gone when it is done
 Every image has its faces, one row each, or one row with the reason why there is none. Killed work resumes at the first
-shard that is not entered in `.annotate/`, with the same bytes for any batch size and number of threads. Other
-processors differ at thresholds and by single rounding steps (`rounding_ares`).
+file that is not entered in `.annotate/`, with the same bytes for any batch size, number of threads, and of parts, which
+take whole files (`builders.part`) and are joined by `files.join`. Other processors differ at thresholds and by single
+rounding steps (`rounding_ares`).
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
@@ -28,11 +26,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
+from fairspace.ares.annotating import files
+from fairspace.ares.annotating.files import MISSING, Counts
 from fairspace.ares.annotating.labellers import ARES, Package, SeenFace, package
-from fairspace.ares.annotating.source import ImageEntry, contents, fetched, list_images, open_source
-from fairspace.builders.engine.build import file_hash, write_atomically
-from fairspace.builders.engine.output import check_same, claim, in_use
+from fairspace.ares.annotating.source import ImageEntry, ImageSource, contents, fetched, list_images, open_source
+from fairspace.builders.engine.output import claim, in_use
 from fairspace.builders.errors import BuildError
+from fairspace.builders.models.weights import best_device
+from fairspace.builders.part import in_part
 
 if TYPE_CHECKING:
     from fairspace.ares.classifying_ares import ClassifiedInput
@@ -55,27 +56,6 @@ ANNOTATIONS = pa.schema(
     ]
 )
 """The submission format's table; a test compares it with `fairspace.submissions.format.schema.ANNOTATIONS`."""
-MISSING = "missing"
-"""Reason of images that a file of labels does not name: they have no row, and so stay unknown."""
-Counts = dict[str, Any]
-"""Counts of outcomes.
-
-`images`, inputs; `rows` of the annotations; `faces` found (one per readable image without a detector); `status` ->
-rows; `reasons` (a word of `REASONS`, `no_face`, `missing`) -> images without a usable face; `notes` on reading (a word
-of `NOTES`) -> images; `routes`, task of ARES -> route -> faces; `labels`, attribute -> label -> faces, '' for
-abstentions.
-"""
-
-
-def added(first: Any, other: Any) -> Any:
-    """The sum of counts; a missing key counts as 0."""
-    if isinstance(first, int):
-        return first + other
-    keys = list(first) if list(first) == list(other) else sorted({*first, *other})
-    return {
-        key: added(first[key], other[key]) if key in first and key in other else first.get(key, other.get(key))
-        for key in keys
-    }
 
 
 def route_schema(config: Any) -> pa.Schema:
@@ -221,16 +201,6 @@ def find_labeller(labeller: str | Package, model: Path | str = "", measurement: 
     return Labeller(folder, named, software, error_of_labels(measured, name) if measured else None)
 
 
-def use_of(labeller: str | Package, counts: Counts) -> str:
-    """The use that was made of a file of labels, in words; '' for other labellers. BuildError SOURCE_VALUE for none."""
-    told = getattr(labeller, "told", "")
-    images, missing = counts["images"], counts["reasons"].get(MISSING, 0)
-    if told and missing and not {"ok", "no_face", "abstained"} & set(counts["status"]):
-        mend = "label these images, as files that are named by their sha256"
-        raise BuildError("SOURCE_VALUE", package(labeller).name, told, f"some of the {images:,} images here", mend)
-    return told and f"{told}; it does not name {missing:,} of {images:,} images here: missing"
-
-
 def versions(software: Sequence[str]) -> dict[str, str]:
     """Package -> version, for installed packages."""
     installed = {}
@@ -286,15 +256,13 @@ def open_session(
     """
     if labeller != ARES:
         return _open_package(package(labeller), detector, batch)
-    import torch
-
     from fairspace.ares.asking_ares import ArbiterError
     from fairspace.ares.classifying_ares import answered
     from fairspace.ares.evaluating.evaluate import open_arbiter, open_model
     from fairspace.ares.faces_ares import FaceError, open_faces
     from fairspace.ares.image_processing_ares import AresImageProcessor
 
-    model = open_model(folder).to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    model = open_model(folder).to(best_device(device))
     try:
         faces = open_faces(detector) if isinstance(detector, Mapping) else detector
         open_arbiter(model, ask_endpoint)
@@ -398,16 +366,105 @@ def _reported(results: Iterator[ClassifiedInput], step: Callable[[int], None]) -
     step(done)
 
 
-FILE, WORK = "annotation.json", ".annotate"
-SHARD, MOST = 1_000, 1_000
-"""Images of a shard, and most shards; more images make larger shards."""
-_TABLES = {"annotations": "", "routes": "routes/"}
-"""Table -> its folder."""
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class AnnotationWork:
+    """Opened work: a labeller that stays open, the images, and where their annotations go.
+
+    `request` is all that decides the bytes of the output, `marks` what each file's entry says beside (`files.write`).
+    """
+
+    out: Path
+    request: dict[str, Any]
+    marks: Mapping[str, str]
+    source: ImageSource
+    entries: Sequence[ImageEntry]
+    session: Session
+
+    def label(
+        self,
+        places: Sequence[int],
+        part: str = "",
+        progress: Progress = lambda what, done, total: None,
+    ) -> int:
+        """Write the files with these numbers, but for those that are finished; the number of images in the new ones.
+
+        `part`: the mark of the part that they belong to; `progress`: as of `annotate`.
+        """
+        if (self.out / files.FILE).is_file():
+            return 0
+        names, size = files.entry_names(self.request), files.images_of_file(self.request)
+        pending = [place for place in places if not files.is_done(self.out, names[place])]
+        images = {place: self.entries[place * size : (place + 1) * size] for place in places}
+        total = sum(map(len, images.values()))
+        began, done, before = time.monotonic(), 0, total - sum(len(images[place]) for place in pending)
+
+        def step(more: int) -> None:
+            nonlocal done
+            done += more
+            speed = done / max(time.monotonic() - began, 1e-9)
+            progress(f"Annotating, {speed:.1f} images/s", before + done, total)
+
+        for place in pending:
+            answers = self.session.answer(images[place], contents(self.source, images[place]), step)
+            files.write(self.out, names[place], *answers, self.request["model"], {**self.marks, "part": part})
+        return done
+
+
+def open_work(
+    model: Path | str,
+    images: Path | str,
+    out: Path,
+    *,
+    batch: int = 64,
+    workers: int = 2,
+    task: str = "",
+    names: str = "items",
+    detector: FaceDetector | Mapping[str, Any] | None = None,
+    device: str = "",
+    ask_endpoint: bool = False,
+    labeller: str | Package = ARES,
+    measurement: Path | None = None,
+    named: Callable[[ImageEntry], ImageEntry] = lambda entry: entry,
+    submission: str = "",
+    shard: int = files.SHARD,
+    progress: Progress = lambda what, done, total: None,
+) -> AnnotationWork:
+    """Open a labeller and list the images for it, and claim `out`. Arguments and errors as of `annotate`."""
+    if out.is_file():
+        raise in_use(out, "it is a file")
+    source = open_source(images, task, names)
+    by = find_labeller(labeller, model, measurement)
+    options: dict[str, Any] = {"detector": detector, "device": device, "ask_endpoint": ask_endpoint}
+    session = open_session(labeller, by.folder, batch=batch, workers=workers, **options)
+    progress("Listing images", 0, 0)
+    entries, sha256 = list_images(source, named)
+    where = {"kind": source.kind, "task": source.task, "names": source.names, "sha256": sha256}
+    if source.name:
+        where |= {"name": source.name, "revision": source.revision}
+    request: dict[str, Any] = {
+        "model": dict(by.named),
+        "settings": session.about,
+        "source": where,
+        "images": len(entries),
+        "shard": shard,
+        "versions": versions(by.software),
+    }
+    if by.error is not None:
+        request["label_error"] = by.error
+    if (out / files.FILE).is_file():
+        files.finished(out, request)
+    else:
+        claim(out, out / files.WORK / files.ASKED, request)
+    marks = {"told": getattr(labeller, "told", ""), "submission": submission}
+    return AnnotationWork(out, request, marks, source, entries, session)
 
 
 @dataclass(frozen=True)
 class AnnotationReport:
-    """The outcome of `annotate`; `images` and `seconds` are of this call alone. `data`: `annotation.json`."""
+    """The outcome of `annotate`, `images` and `seconds` of this call alone; `data`: `annotation.json`, {} of a part."""
 
     out: Path
     data: Mapping[str, Any]
@@ -430,18 +487,9 @@ def annotate(
     images: Path | str,
     out: Path,
     *,
-    batch: int = 64,
-    workers: int = 2,
-    task: str = "",
-    names: str = "items",
-    detector: FaceDetector | Mapping[str, Any] | None = None,
-    device: str = "",
-    ask_endpoint: bool = False,
-    labeller: str | Package = ARES,
-    measurement: Path | None = None,
-    named: Callable[[ImageEntry], ImageEntry] = lambda entry: entry,
-    shard: int = SHARD,
-    progress: Callable[[str, int, int], None] = lambda what, done, total: None,
+    part: str = "",
+    progress: Progress = lambda what, done, total: None,
+    **options: Any,
 ) -> AnnotationReport:
     """Annotate images, or resume an earlier call with the same arguments; `batch` and `workers` change speed alone.
 
@@ -450,107 +498,22 @@ def annotate(
     ares evaluate` for a package; its error then goes with the labels. `images` is a source (`open_source`) of the
     `task` and with the `names` given there, `out` new or empty, or with this work. `detector` is one of faces, or its
     settings (`faces_ares.open_faces`). `ask_endpoint`: images may be sent to the endpoint that the model names.
+    `shard` images are a file; a `part` I/N writes the files I, I + N and so on, and leaves the end to `files.join`, or
+    to a call without a part. `submission` is the benchmark of which a join makes the folder a submission.
     `progress` is called with a text on work and speed, the number done, and the total.
 
     Errors: BuildError: SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE for the images; OUT_IN_USE for other work in `out`;
     TOOL_MISSING for models and packages; as `find_labeller`.
     """
-    if out.is_file():
-        raise in_use(out, "it is a file")
-    source = open_source(images, task, names)
-    by = find_labeller(labeller, model, measurement)
-    options: dict[str, Any] = {"detector": detector, "device": device, "ask_endpoint": ask_endpoint}
-    session = open_session(labeller, by.folder, batch=batch, workers=workers, **options)
-    progress("Listing images", 0, 0)
-    entries, sha256 = list_images(source, named)
-    where = {"kind": source.kind, "task": source.task, "names": source.names, "sha256": sha256}
-    if source.name:
-        where |= {"name": source.name, "revision": source.revision}
-    request: dict[str, Any] = {  # all that decides the bytes of the output
-        "model": dict(by.named),
-        "settings": session.about,
-        "source": where,
-        "images": len(entries),
-        "shard": shard,
-        "versions": versions(by.software),
-    }
-    if by.error is not None:
-        request["label_error"] = by.error
-    if (out / FILE).is_file():
-        return AnnotationReport(out, _finished(out, request), 0, 0.0)
-    claim(out, out / WORK / "asked.json", request)
-    began, done, size = time.monotonic(), 0, max(shard, -(-len(entries) // MOST))
-    starts = range(0, max(1, len(entries)), size)
-    files = {start: out / WORK / f"{place:05}-of-{len(starts):05}.json" for place, start in enumerate(starts)}
-    pending = [start for start, file in files.items() if not _is_done(out, file)]
-    before = len(entries) - sum(len(entries[start : start + size]) for start in pending)
-
-    def step(more: int) -> None:
-        nonlocal done
-        done += more
-        speed = done / max(time.monotonic() - began, 1e-9)
-        progress(f"Annotating, {speed:.1f} images/s", before + done, len(entries))
-
-    for start in pending:
-        part = entries[start : start + size]
-        _write(out, files[start], *session.answer(part, contents(source, part), step), by.named)
-    data = _finish(out, list(files.values()), request, labeller)
-    shutil.rmtree(out / WORK)
-    return AnnotationReport(out, data, done, time.monotonic() - began)
+    return annotated(open_work(model, images, out, progress=progress, **options), part, progress)
 
 
-def _is_done(out: Path, file: Path) -> bool:
-    if not file.is_file():
-        return False
-    entry = json.loads(file.read_text(encoding="utf-8"))
-    return all(_is_there(out, entry[table]) for table in _TABLES)
-
-
-def _is_there(out: Path, table: Mapping[str, Any]) -> bool:
-    file = out / table["file"]
-    return file.is_file() and file.stat().st_size == table["bytes"]
-
-
-def _write(
-    out: Path, file: Path, annotations: pa.Table, routes: pa.Table, counts: Counts, named: Mapping[str, str]
-) -> None:
-    import pyarrow.parquet as pq
-
-    metadata = {f"ares_{key}": named[key] for key in ("name", "revision", "sha256", "measurement")}
-    entry: dict[str, Any] = {"tally": counts}
-    for table, rows in (("annotations", annotations), ("routes", routes)):
-        name = f"{_TABLES[table]}{table}-{file.stem}.parquet"
-        whole = out / name
-        whole.parent.mkdir(exist_ok=True)
-        part = whole.with_name(f"{whole.name}.part")
-        pq.write_table(rows.replace_schema_metadata(metadata), part, compression="zstd")
-        with part.open("rb") as stream:
-            os.fsync(stream.fileno())
-        size = part.stat().st_size
-        entry[table] = {"file": name, "rows": rows.num_rows, "bytes": size, "sha256": file_hash(part)}
-        part.replace(whole)
-    write_atomically(file, json.dumps(entry, ensure_ascii=False))
-
-
-def _finish(out: Path, files: Sequence[Path], request: Mapping[str, Any], labeller: str | Package) -> dict[str, Any]:
-    """Write `annotation.json`, and return it. BuildError BUILD_CHECK if inputs and fates do not agree; `use_of`."""
-    shards = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-    total: Counts = reduce(added, (shard.pop("tally") for shard in shards))
-    if total["images"] != request["images"] or total["rows"] != sum(total["status"].values()):
-        what = f"{total['images']} images, {total['rows']} rows, {total['status']}"
-        raise BuildError("BUILD_CHECK", str(out), what, f"a fate for {request['images']} images", "report this")
-    data = {"format": 1, **request, "counts": total, "shards": shards}
-    if use := use_of(labeller, total):
-        data["use"] = use
-    write_atomically(out / FILE, json.dumps(data, ensure_ascii=False, indent=1) + "\n")
-    return data
-
-
-def _finished(out: Path, request: Mapping[str, Any]) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads((out / FILE).read_text(encoding="utf-8"))
-    check_same(out, data, request)
-    for shard in data["shards"]:
-        for table in _TABLES:
-            if not _is_there(out, shard[table]):
-                raise in_use(out, f"{shard[table]['file']} is not what was written")
-    return data
+def annotated(
+    work: AnnotationWork, part: str = "", progress: Progress = lambda what, done, total: None
+) -> AnnotationReport:
+    """The outcome of opened work, or of one part of it. Arguments and errors as of `annotate`."""
+    began = time.monotonic()
+    done = work.label(in_part(range(len(files.entry_names(work.request))), part), part, progress)
+    unfinished = part and not (work.out / files.FILE).is_file()
+    data = {} if unfinished else files.finish(work.out, work.request)
+    return AnnotationReport(work.out, data, done, time.monotonic() - began)

@@ -19,7 +19,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fairspace.ares.annotating.annotate import MISSING, Session, find_labeller, open_session
+from fairspace.ares.annotating.annotate import Session, find_labeller, open_session
+from fairspace.ares.annotating.files import MISSING
 from fairspace.ares.annotating.labellers import Package
 from fairspace.ares.annotating.source import ImageEntry
 from fairspace.ares.configuration_ares import AGES, GENDERS, RACES, SKIN_TONES

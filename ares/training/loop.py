@@ -5,6 +5,8 @@ a CPU ends with the same weights, to the bit. Within an epoch nothing waits for 
 end.
 Training images are cropped, flipped and jittered (IRIS, B.2) as one batch on any device, each from its own seed,
 independent of batch and workers.
+Several processes (`TrainingRun.ranks`) share each batch: a rank takes every N-th row, and gradients are summed, so that
+losses differ from those of one process by rounding alone; where a module has dropout, each rank draws its own.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import torch
@@ -23,7 +25,9 @@ from numpy.typing import NDArray
 from torch import nn
 
 from fairspace.ares.training.config import Augmentation, Schedule
+from fairspace.builders.errors import CodedError
 
+T = TypeVar("T")
 _GREY = (0.299, 0.587, 0.114)
 _YIQ = np.array(((0.299, 0.587, 0.114), (0.5959, -0.2746, -0.3213), (0.2115, -0.5227, 0.3112)))
 _RGB = np.linalg.inv(_YIQ)
@@ -101,7 +105,7 @@ class TrainingRun:
     """The device, folder (`work`) of checkpoints, and settings that all stages of a run share.
 
     `workers`: processes that decode images; `precision`: `bf16` for gradients in mixed precision, while measurements
-    are float32.
+    are float32. `rank` of `ranks` processes in a group of torch; rank 0 alone writes.
     """
 
     device: torch.device
@@ -110,6 +114,30 @@ class TrainingRun:
     workers: int
     progress: Progress
     precision: str = "no"
+    rank: int = 0
+    ranks: int = 1
+
+    def shared(self, make: Callable[[], T]) -> T:
+        """The picklable result of rank 0, which alone calls `make`, on every rank, or its CodedError."""
+        if self.ranks == 1:
+            return make()
+        results: list[Any] = [None, None]
+        if self.rank == 0:
+            try:
+                results[0] = make()
+            except CodedError as error:
+                results[1] = error
+        torch.distributed.broadcast_object_list(results, device=self.device)
+        if results[1] is not None:
+            raise results[1]
+        return cast(T, results[0])
+
+    def summed(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """The sums of tensors over all ranks, equal on each."""
+        flat = torch.cat([tensor.flatten() for tensor in tensors])
+        torch.distributed.all_reduce(flat)
+        pieces = torch.split(flat, [tensor.numel() for tensor in tensors])
+        return [piece.view_as(tensor) for piece, tensor in zip(pieces, tensors, strict=True)]
 
     def autocast(self) -> AbstractContextManager[Any]:
         """The precision of training steps."""
@@ -158,20 +186,23 @@ def fit(stage: TrainingStage, run: TrainingRun) -> list[Event]:
             scheduler.load_state_dict(saved["scheduler"])
     while not _finished(epochs, stage.schedule):
         epoch = len(epochs)
-        torch.manual_seed(image_seed(run.seed, stage.name, epoch, 0))
+        torch.manual_seed(image_seed(run.seed, stage.name, epoch, run.rank))
         loss = train_epoch(stage, run, epoch, optimiser, scheduler)
         module.eval()
         with torch.inference_mode():
-            score = stage.score()
+            score = run.shared(stage.score)
         epochs.append({"stage": stage.name, "epoch": epoch, "of": stage.schedule.epochs, "loss": loss, **score})
         if _best(epochs) == epoch:
             best = _copy(module)
-        state: dict[str, Any] = {"module": module, "optimiser": optimiser, "scheduler": scheduler}
-        write_state(file, {"epochs": epochs, "best": best, **{key: each.state_dict() for key, each in state.items()}})
+        if run.rank == 0:
+            state: dict[str, Any] = {"module": module, "optimiser": optimiser, "scheduler": scheduler}
+            states = {key: each.state_dict() for key, each in state.items()}
+            write_state(file, {"epochs": epochs, "best": best, **states})
         run.progress(epochs[-1])
     module.load_state_dict(best)
     module.eval()
-    write_state(file, {"epochs": epochs, "best": best})
+    if run.rank == 0:
+        write_state(file, {"epochs": epochs, "best": best})
     return epochs
 
 
@@ -189,22 +220,31 @@ def make_optimiser(stage: TrainingStage) -> tuple[torch.optim.Optimizer, torch.o
 def train_epoch(
     stage: TrainingStage, run: TrainingRun, epoch: int, optimiser: torch.optim.Optimizer, scheduler: Any
 ) -> float:
-    """The mean loss of one pass over the training images."""
+    """The mean loss of one pass over the training images, of which each rank takes its part of every batch."""
     stage.module.train()
     order = np.random.RandomState(image_seed(run.seed, stage.name, "order", epoch)).permutation(stage.rows)
     batches = [order[start : start + stage.schedule.batch] for start in range(0, stage.rows, stage.schedule.batch)]
     parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
+    # A rank that the last batch has no row for computes its first one, times 0.
+    shares = [rows[run.rank :: run.ranks] if run.rank < len(rows) else rows[:1] for rows in batches]
     sums = []
-    for rows, loss in zip(batches, stage.losses(stage.module, batches, epoch), strict=True):
+    for rows, loss in zip(batches, stage.losses(stage.module, shares, epoch), strict=True):
         optimiser.zero_grad()
-        mean: Any = loss * (1 / len(rows))
+        mean: Any = loss * ((run.rank < len(rows)) / len(rows))
         mean.backward()
+        if run.ranks > 1:
+            trained = [parameter for parameter in parameters if parameter.grad is not None]
+            for parameter, gradient in zip(trained, run.summed([each.grad for each in trained]), strict=True):
+                parameter.grad = gradient
         if stage.schedule.clip:
             nn.utils.clip_grad_norm_(parameters, stage.schedule.clip)
         optimiser.step()
         scheduler.step()
-        sums.append(loss.detach().float())
-    return float(torch.stack(sums).cpu().double().sum()) / stage.rows
+        sums.append(loss.detach().float() * (run.rank < len(rows)))
+    total = torch.stack(sums).cpu().double().sum()
+    if run.ranks > 1:
+        (total,) = run.summed([total.to(run.device)])
+    return float(total) / stage.rows
 
 
 def _finished(epochs: Sequence[Event], schedule: Schedule) -> bool:

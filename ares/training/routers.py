@@ -70,7 +70,10 @@ def pool(
     """Outputs of all experts of a task for some images of a part, kept in the run's folder."""
     name, kinds = str(task["name"]), model.config.kinds
     file = run.work / f"{name}__{part}.pool"
-    if not file.is_file():
+
+    def make() -> None:
+        if file.is_file():
+            return
         modules = [(model.stems[kind], model.expert(name, kind)) for kind in kinds]
         for stem, expert in modules:
             stem.to(run.device).eval()
@@ -81,6 +84,8 @@ def pool(
             return torch.cat([*(logits.softmax(-1) for _, logits in said), *(each for each, _ in said)], dim=1)
 
         write_state(file, predictions(forward, faces, rows, 64, run).float())
+
+    run.shared(make)
     said = read_state(file)
     chances = said[:, : len(kinds) * len(task["labels"])].numpy()
     return Pool(

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import platform
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from datetime import timedelta
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -51,6 +53,8 @@ from fairspace.ares.training.routers import (
 from fairspace.builders.engine.build import write_atomically
 from fairspace.builders.engine.output import claim
 from fairspace.builders.errors import BuildError
+from fairspace.builders.models.weights import best_device
+from fairspace.builders.part import numbers, read_part
 
 # Stage 4 (IRIS, B.1): the routers' thresholds stay the paper's unless the configuration says otherwise.
 
@@ -257,13 +261,42 @@ REPORT, METRICS, CALIBRATION, WORK = "training.json", "metrics.jsonl", "calibrat
 _SOFTWARE = ("fairspace", "numpy", "pillow", "safetensors", "torch", "transformers", "xgboost", "xgboost-cpu")
 
 
+_LAUNCHER = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+"""Variables that torchrun sets, and a process group needs."""
+_LONGEST = timedelta(hours=12)
+"""Time that ranks wait for rank 0, which alone measures."""
+
+
+def _ranks(*, distributed: bool) -> tuple[int, int]:
+    """The rank of this process, and how many there are. BuildError RANKS_UNMEANT where that is not as it is meant."""
+    part, command = read_part(), "torchrun --nproc_per_node N --no-python fairspace ares train ... --distributed"
+    if part and not distributed:
+        mend = f"start one process; or let several share each batch: {command}"
+        raise BuildError("RANKS_UNMEANT", "ares train", f"rank {part} of a launcher", "one process", mend)
+    if distributed and (lacking := [name for name in _LAUNCHER if name not in os.environ]):
+        raise BuildError("RANKS_UNMEANT", "--distributed", f"no {lacking[0]}", "torchrun's variables", command)
+    return numbers(part)
+
+
 @contextmanager
-def opened_run(config: TrainingConfig, out: Path, progress: Progress) -> Iterator[TrainingRun]:
-    """Device and folder of a run; restores the caller's random numbers and settings."""
-    device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
+def opened_run(
+    config: TrainingConfig, out: Path, progress: Progress, *, distributed: bool = False
+) -> Iterator[TrainingRun]:
+    """Device and folder of a run, and its process group; restores the caller's random numbers and settings.
+
+    `distributed`: as in `train`. BuildError RANKS_UNMEANT.
+    """
+    rank, ranks = _ranks(distributed=distributed)
+    device = torch.device(best_device(""))
     work, strict = out / WORK, torch.are_deterministic_algorithms_enabled()
+    if ranks > 1:
+        if device.type == "cuda":
+            torch.cuda.set_device(device)
+        torch.distributed.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=_LONGEST)
 
     def report(event: Event) -> None:
+        if rank:
+            return
         with (work / METRICS).open("a", encoding="utf-8") as lines:
             lines.write(json.dumps(event) + "\n")
         progress(event)
@@ -272,9 +305,11 @@ def opened_run(config: TrainingConfig, out: Path, progress: Progress) -> Iterato
         # On a GPU some operations of the backbones have no deterministic form.
         torch.use_deterministic_algorithms(device.type == "cpu" or strict)
         try:
-            yield TrainingRun(device, work, config.seed, config.workers, report, config.precision)
+            yield TrainingRun(device, work, config.seed, config.workers, report, config.precision, rank, ranks)
         finally:
             torch.use_deterministic_algorithms(strict)
+            if ranks > 1:
+                torch.distributed.destroy_process_group()
 
 
 def claimed(out: Path, request: Mapping[str, str]) -> dict[str, Any] | None:
@@ -347,7 +382,13 @@ def _stages(metrics: Sequence[Event]) -> dict[str, Any]:
 
 
 def train(
-    config: Path, data: str, out: Path, *, base: Path | None = None, progress: Progress = lambda event: None
+    config: Path,
+    data: str,
+    out: Path,
+    *,
+    base: Path | None = None,
+    distributed: bool = False,
+    progress: Progress = lambda event: None,
 ) -> dict[str, Any]:
     """Train a model into a folder, or resume an earlier call with the same arguments, and return its `training.json`.
 
@@ -357,12 +398,14 @@ def train(
         out: New or empty folder, or one with a run of the same configuration and data.
         base: Folder of a trained model of the same sizes and checkpoints to extend with the configuration's tasks
             (IRIS, A.4.2), otherwise unchanged to the bit; they are then under `added` in the result.
+        distributed: Whether the processes of torchrun share each batch; all see `out`, which rank 0 alone writes.
         progress: Callback with the metrics of each epoch, and of each escalation router.
-    Errors: BuildError as `read_config` and `open_data`, OUT_IN_USE if `out` holds something else, CONFIG_INVALID if the
-    configuration does not fit `base`.
+    Errors: BuildError as `read_config` and `open_data`, OUT_IN_USE if `out` holds something else, or unfinished work of
+    another number of processes, CONFIG_INVALID if the configuration does not fit `base`, RANKS_UNMEANT if there are
+    several processes and not `distributed`.
     """
     settings = read_config(config)
-    with opened_run(settings, out, progress) as run:
+    with opened_run(settings, out, progress, distributed=distributed) as run:
         tasks = [task.entry() for task in settings.tasks]
         faces = open_data(data, tasks, settings.image_size, settings.seed, out / WORK)
         request = {"config_sha256": settings.sha256, "data": faces.name, "data_sha256": faces.sha256}
@@ -372,12 +415,17 @@ def train(
             check_fits(config, settings, old.config)
             before = json.loads((base / REPORT).read_text(encoding="utf-8"))
             request |= {"model": before["config_sha256"], "model_data": before["data_sha256"]}
-        if (done := claimed(out, request)) is not None:
+        if run.ranks > 1:
+            request["processes"] = str(run.ranks)
+        if (done := run.shared(lambda: claimed(out, request))) is not None:
             return done
+        if not run.work.is_dir():
+            what = f"rank {run.rank} does not see the folder of rank 0"
+            raise BuildError("RANKS_UNMEANT", str(out), what, "a disk that all machines see", "name another --out")
         torch.manual_seed(image_seed(settings.seed, "model"))
         model = untrained(settings, tasks, request) if old is None else extended(old, settings, tasks)
         metrics = _train_tasks(model, tasks, settings, faces, run, added=old is not None)
-        return finish(model, settings, faces, run, out, request, metrics, base)
+        return run.shared(lambda: finish(model, settings, faces, run, out, request, metrics, base))
 
 
 def _train_tasks(
@@ -389,9 +437,13 @@ def _train_tasks(
     *,
     added: bool,
 ) -> list[Event]:
-    for task in tasks:
-        for part in PARTS:  # a part that is missing is refused before anything is trained
-            data.part(part, task["name"])
+    def read_parts() -> None:  # a part that is missing is refused before anything is trained
+        for task in tasks:
+            for part in PARTS:
+                data.part(part, task["name"])
+
+    run.shared(read_parts)  # and prepared once
+    read_parts()
     metrics: list[Event] = []
     for task in tasks:
         for kind, upstream in config.experts.items():

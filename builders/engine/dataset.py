@@ -144,6 +144,7 @@ class Dataset:
         gated: whether users must accept terms first: every dataset with faces of persons.
         includes: content that is off by default, named by `--include`.
         tools: roles of `Tools` in use.
+        annotations: origins of the labels, in the Hub's words.
         changes: standard, dataset revision and change, oldest first, for the card.
         revision_of: revision of the benchmark -> revision of this dataset.
         editions: the dataset in further revisions, which `--include` builds by their names.
@@ -162,6 +163,7 @@ class Dataset:
     includes: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     task_categories: tuple[str, ...] = ()
+    annotations: tuple[str, ...] = ("found",)
     changes: tuple[tuple[str, str, str], ...] = ()
     revision_of: Callable[[str], str] = lambda revision: revision
     editions: tuple[Dataset, ...] = ()

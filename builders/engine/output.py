@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from fairspace.builders.errors import BuildError
@@ -39,21 +40,23 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def claim(out: Path, file: Path, request: Mapping[str, Any]) -> None:
-    """Enter a request into a file of a work folder in `out`, or find it there as it is.
+    """Enter a request into a file of a work folder in `out`, or find it there as it is; several processes may do so.
 
     `request` is all that decides the work's bytes. BuildError OUT_IN_USE if `out` holds something else, or unfinished
     work with another request.
     """
-    text = json.dumps(request, indent=1, sort_keys=True)
+    text = json.dumps(request, indent=1)  # in its own order, which a join writes again
     if file.is_file():
-        before = file.read_text(encoding="utf-8")
-        if before != text:
-            raise in_use(out, f"unfinished work with {_difference(json.loads(before), request)}")
+        earlier, asked = json.loads(file.read_text(encoding="utf-8")), json.loads(text)
+        if earlier != asked:
+            raise in_use(out, f"unfinished work with {_difference(earlier, dict.fromkeys(earlier) | asked)}")
         return
-    if out.is_file() or (not file.parent.is_dir() and out.is_dir() and any(out.iterdir())):
+    if out.is_file() or (not file.parent.is_dir() and out.is_dir() and {*out.iterdir()} - {file.parent}):
         raise in_use(out, "it is a file" if out.is_file() else "it is not empty")
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_text(file, text)
+    place = file.with_name(f"{file.name}.{os.getpid()}-{token_hex(4)}")  # of this process, on whichever machine
+    write_text(place, text)
+    place.replace(file)
 
 
 def check_same(out: Path, finished: Mapping[str, Any], request: Mapping[str, Any]) -> None:

@@ -411,12 +411,14 @@ DATASET = Dataset(
     check=check,
     tools=("describer", "generator", "matcher"),
     task_categories=("text-generation", "image-to-text"),
+    annotations=("no-annotation",),
     changes=(
         (
             "inaugural, zero_centred",
             "v2",
             "The pairs and images of v1. The prompts' format of the reply ends in a fourth line, `Shown personality "
-            "traits`, as the authors' published prompts do; `fairspace items genres --revision v2` writes them.",
+            "traits`, as the authors' published prompts do; `fairspace items genres --dataset-revision v2` writes "
+            "them.",
         ),
     ),
     revision_of=plan.built_revision,

@@ -260,4 +260,5 @@ DATASET = Dataset(
     splits=splits,
     check=check,
     task_categories=("text-to-image",),
+    annotations=("machine-generated",),
 )

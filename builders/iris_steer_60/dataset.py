@@ -281,4 +281,5 @@ DATASET = Dataset(
     check=check,
     tools=("generator", "editor", "labeller", "matcher"),
     task_categories=("visual-question-answering", "text-to-image"),
+    annotations=("machine-generated",),
 )

@@ -228,7 +228,7 @@ def _space(namespace: str) -> Artifact:
         for package in PACKAGES:
             space_files |= {f"fairspace/{package}/{path}": file for path, file in _folder(ROOT / package)}
         space_files["app.py"] = space_files["fairspace/leaderboard_space/__main__.py"]
-        space_files["README.md"] = space_files["fairspace/leaderboard_space/README.md"]
+        space_files["README.md"] = card.replace("  - fairspace/", f"  - {namespace}/").encode()
         space_files["requirements.txt"] = "".join(f"{line}\n" for line in space_requirements()).encode()
         return space_files
 

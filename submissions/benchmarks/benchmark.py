@@ -19,6 +19,7 @@ from fairspace.submissions.benchmarks.defaults import choices, readings
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustable, Adjustment, ScoringTable, covered
 from fairspace.submissions.benchmarks.task import Lazy, Reword, Task
 from fairspace.submissions.benchmarks.words import TEXT_ONLY, Words, words_of
+from fairspace.submissions.errors import UsageError
 from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import Value, Values
 
@@ -152,6 +153,8 @@ class BenchmarkWords:
 
 # The paper's form is the only one that scores; the closed form shows the effect of reading free answers.
 
+CORE = "-core"
+"""Part of the name of a dataset revision that is a core, its end but for images alone."""
 PAPER = "paper"
 CLOSED = "json"
 """The form with named choices, answered in JSON."""
@@ -408,9 +411,11 @@ class Reporting:
         mixed: the same -> sentences on scores whose ideal is `Ideal.mixed`, for comparisons.
         leaning: the same -> a warning of a bias that the scores do not see, beside printed models; '' for none.
         paper: the same -> the paper's tables and figures (`paper.PaperTables`); None if none are declared.
+        in_harness: values that a harness (lm-eval) shows of its tasks in text; no task there if empty.
     """
 
     headline: tuple[str, ...] = ()
+    in_harness: tuple[str, ...] = ()
     leading: Callable[[Scored, str], tuple[str, ...]] = lambda scored, standard: (scored.ranking,)
     sentences: Callable[[Values, Scored, str], Iterable[str]] = lambda values, scored, standard: ()
     mixed: Callable[[Values, Scored, str], Iterable[str]] = lambda values, scored, standard: ()
@@ -561,6 +566,14 @@ class Benchmark:
         asked = f"Free questions named their choices, and answers were JSON, {how}." if form else ""
         source = f"Settings of the authors: {self.asking.authors.source}." if authors else ""
         return " ".join(part for part in (text, plan_text, labeller_text(protocol), asked, source) if part)
+
+    @property
+    def core(self) -> str:
+        """The newest dataset revision that is a core. UsageError if there is none."""
+        cores = (revision for revision in self.revisions if revision.endswith(CORE))
+        if not (core := next(cores, "")):
+            raise UsageError(f"{self.name} has no core; leave out --core.")
+        return core
 
     def revision(self, named: str = "") -> str:
         """The named dataset revision; the default for ''. BuildError REVISION_UNKNOWN."""

@@ -252,6 +252,16 @@ def choose(stimuli: Sequence[Stimulus], limit: int | None, *, stratified: bool =
         raise ValueError("limit is at least 1")
     if limit is None or limit >= len(stimuli):
         return list(range(len(stimuli)))
+    chosen: list[int] = []
+    for places in in_turns(stimuli, stratified=stratified):
+        if chosen and len(chosen) + len(places) > limit:
+            break
+        chosen += places[:limit]
+    return sorted(chosen)
+
+
+def in_turns(stimuli: Sequence[Stimulus], *, stratified: bool) -> list[list[int]]:
+    """Positions of each unit's stimuli, in the order of `choose`."""
     units: dict[str, list[int]] = {}
     for place, stimulus in enumerate(stimuli):
         units.setdefault(stimulus.unit or stimulus.id, []).append(place)
@@ -261,12 +271,20 @@ def choose(stimuli: Sequence[Stimulus], limit: int | None, *, stratified: bool =
         stratum = stimuli[places[0]].stratum if stratified else ""
         turns.append((seen[stratum], _hash(f"stratum {stratum}"), places))
         seen[stratum] += 1
-    chosen: list[int] = []
-    for *_, places in sorted(turns):
-        if chosen and len(chosen) + len(places) > limit:
-            break
-        chosen += places[:limit]
-    return sorted(chosen)
+    return [places for *_, places in sorted(turns)]
+
+
+def whole_units(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], int]:
+    """Rows of a part without the units that a limit of rows cut, as `choose` asks none, and its stimuli of a task.
+
+    `rows` have `task`, `stimulus`, `unit` and `unit_rows`. Of a task without a whole unit all rows stay.
+    """
+    rows_of = Counter(row["unit"] for row in rows)
+    stimuli = Counter(task for task, _ in {(row["task"], row["stimulus"]) for row in rows})
+    whole = [row for row in rows if rows_of[row["unit"]] == row["unit_rows"]]
+    having = {row["task"] for row in whole}
+    kept = [row for row in rows if row["task"] not in having or rows_of[row["unit"]] == row["unit_rows"]]
+    return kept, max(stimuli.values(), default=1)
 
 
 def prompts_hash(asks: Iterable[Ask]) -> str:

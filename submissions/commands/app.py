@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from fairspace.submissions.errors import UsageError, plain
 
@@ -44,7 +45,23 @@ SubmissionPath = Annotated[
 ]
 
 
+FORMER = {
+    ("items", "--revision"): "--dataset-revision",
+    ("baseline", "--revision"): "--dataset-revision",
+    ("judge", "--revision"): "--model-revision",
+}
+"""Command and the option as it was once called -> its name; the former one still works, and no help shows it."""
+
+
+class _Commands(TyperGroup):
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        words = [word.partition("=") for word in rest]
+        return name, command, [FORMER.get((name or "", option), option) + sign + value for option, sign, value in words]
+
+
 app = typer.Typer(
+    cls=_Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from fairspace.builders.part import numbers, read_part
 from fairspace.submissions.commands.app import MAKE, command_group
 from fairspace.submissions.commands.run_options import (
     LABELLERS,
     FacesOption,
     MeasurementOption,
+    PartOption,
+    launched_part,
     pairs,
 )
 from fairspace.submissions.errors import UsageError, need_labeller, need_packages
@@ -39,13 +44,17 @@ def train(
     add_to: Annotated[
         Path | None, typer.Option(help="A trained model that gets a new attribute; its others stay, to the bit.")
     ] = None,
+    distributed: Annotated[
+        bool, typer.Option("--distributed", help="The processes that torchrun started share each batch.")
+    ] = False,
 ) -> None:
     """Train a model stage by stage: experts, fusion, routers, calibration; a stopped run goes on where it was."""
     need_labeller("")
     from fairspace.ares.training.stages import train as trained
 
-    trained(_config(config), data, out, base=add_to, progress=_tell)
-    typer.echo(f"Wrote {out}. Next: fairspace ares evaluate {out} --data {data} --out {out.name}-evaluation")
+    trained(_config(config), data, out, base=add_to, distributed=distributed, progress=_tell)
+    if numbers(read_part())[0] == 0:
+        typer.echo(f"Wrote {out}. Next: fairspace ares evaluate {out} --data {data} --out {out.name}-evaluation")
 
 
 @app.command("import", epilog="Example: fairspace ares import pretrained --out imported")
@@ -147,7 +156,7 @@ def _say_gate(gate: Any) -> None:
 @app.command(epilog="Example: fairspace ares annotate images --model built/ares --out annotations")
 def annotate(
     images: Annotated[str, typer.Argument(help="A folder of images, Parquet shards, or a Hub dataset.")],
-    out: Annotated[Path, typer.Option(help="Folder to annotate into, or to go on in.")],
+    out: Annotated[Path, typer.Option(help="Folder to annotate into, or to go on in; one for all parts, or for each.")],
     model: Annotated[str, typer.Option("--labeller", "--ares", "--model", help=f"What labels: {LABELLERS}")],
     measurement: MeasurementOption = None,
     task: Annotated[str, typer.Option(help="Task of all images, where their names do not say it.")] = "",
@@ -160,46 +169,61 @@ def annotate(
     ] = "items",
     faces: FacesOption = "",
     ask_endpoint: EndpointOption = False,
+    part: PartOption = "",
+    shard: Annotated[
+        int | None, typer.Option(help="Images of a file of the output, 1,000; a part takes whole files.", min=1)
+    ] = None,
+    on: Annotated[
+        str, typer.Option(help="ray, or ray://HOST:PORT of a cluster: Ray Data shares the files out (extra `ray`).")
+    ] = "",
 ) -> None:
-    """Label the images of a model: annotations as a submission holds them; a stopped run goes on where it was."""
-    need_labeller(model)
-    from fairspace.ares.annotating.annotate import annotate as annotated
-    from fairspace.ares.annotating.source import NAMES, open_source, passed_over
-    from fairspace.submissions.progress import reported
-    from fairspace.submissions.running.labelling import benchmark_names, hand_in
-    from fairspace.submissions.running.zero_shot import face_detector, open_labeller
+    """Label the images of a model: annotations as a submission holds them; a stopped run goes on where it was.
 
-    submission, names = ("", names) if names in NAMES else (names, "items")
-    named = benchmark_names(submission)
+    Parts end without annotation.json: `fairspace join` writes it, or the same command without a part.
+    """
+    need_labeller(model)
+    if on and (part or read_part() or not re.fullmatch(r"ray(://[^/\s]+:\d+)?", on)):
+        raise UsageError("--on is ray or ray://HOST:PORT, and shares the files out: start it once, without --part.")
+    part, _ = launched_part(part, None)
+    from fairspace.ares.annotating.source import NAMES, list_entries, open_source, passed_over
+    from fairspace.submissions.progress import reported
+    from fairspace.submissions.running.labelling import hand_in, open_labelling
+
+    in_names = names if names in NAMES else "items"
+    options: dict[str, Any] = {"names": names, "faces": faces, "task": task, "measurement": measurement}
+    options |= {"ask_endpoint": ask_endpoint} | ({"shard": shard} if shard else {})
+    opening = partial(open_labelling, images, out, model, **options)
     with reported(f"Annotating {images}") as report:
-        labeller, ares = open_labeller(model)
-        annotation_report = annotated(
-            ares,
-            images,
-            out,
-            labeller=labeller,
-            task=task,
-            names=names,
-            detector=face_detector(faces),
-            ask_endpoint=ask_endpoint,
-            measurement=measurement,
-            named=named,
-            progress=report,
-        )
-    counts = annotation_report.data["counts"]
-    speed = f", {annotation_report.images_per_second:.1f} images/s" if annotation_report.images_per_second else ""
+        if on:
+            from fairspace.ares.annotating.files import SHARD, entry_names, join
+            from fairspace.ares.annotating.on_ray import label_on_ray
+
+            listed = len(list(list_entries(open_source(images, task, in_names))))
+            count = len(entry_names({"images": listed, "shard": shard or SHARD}))
+            label_on_ray(on.removeprefix("ray").removeprefix("://"), opening, count, report)
+            data, speed = join([out], out)[0], ""
+        else:
+            from fairspace.ares.annotating.annotate import annotated
+
+            outcome = annotated(opening(progress=report), part, report)
+            data = outcome.data
+            speed = f", {outcome.images_per_second:.1f} images/s" if outcome.images_per_second else ""
+    if not data:
+        typer.echo(f"{out}: part {part}, {outcome.images} images{speed}. Next: fairspace join {out} --out {out}")
+        return
+    counts = data["counts"]
     typer.echo(f"{out}: {counts['images']} images, {counts['rows']} rows{speed}")
     for name, faces_by_route in counts["routes"].items():
         total = sum(faces_by_route.values())
         routes = ", ".join(f"{route} {n / total:.1%}" for route, n in sorted(faces_by_route.items()))
         typer.echo(f"  {name}: {routes}")
-    if Path(images).exists() and (others := passed_over(open_source(images, task, names))):
+    if Path(images).exists() and (others := passed_over(open_source(images, task, in_names))):
         typer.echo(f"Passed over: {others}")
-    if use := annotation_report.data.get("use"):
+    if use := data.get("use"):
         typer.echo(use)
     typer.echo("Labels are perceived presentation, measured with error.")
-    if submission:
-        hand_in(out, submission, annotation_report.data)
+    if names not in NAMES:
+        hand_in(out, names, data)
         typer.echo(f"Wrote {out}. Next: name the model in {out / 'submission.json'}, then fairspace check {out}")
 
 

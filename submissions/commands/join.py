@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from fairspace.submissions.commands.app import RUN, app
-from fairspace.submissions.errors import UsageError
 
 ANNOTATIONS = ("annotation.json", ".annotate")
 """Names in a folder of `fairspace ares annotate`, finished or not."""
@@ -17,9 +16,12 @@ ANNOTATIONS = ("annotation.json", ".annotate")
 @app.command(epilog="Example: fairspace join mine.part-*-of-00008 --out mine", rich_help_panel=RUN)
 def join(
     parts: Annotated[list[Path], typer.Argument(help="Folders of all parts (--part I/N).", metavar="PART...")],
-    out: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
+    out: Annotated[Path, typer.Option(help="Folder to write; of a run it must not exist.")],
 ) -> None:
-    """Join the parts of a run, equal to that of one process; parts that overlap, differ or lack one are refused."""
+    """Join the parts of a run, equal to that of one process; parts that overlap, differ or lack one are refused.
+
+    Parts of `fairspace ares annotate` may share a folder, which is then PART and --out.
+    """
     if any((part / name).exists() for part in parts for name in ANNOTATIONS):
         _join_annotations(parts, out)
     else:
@@ -35,4 +37,7 @@ def _join_runs(parts: list[Path], out: Path) -> None:
 
 
 def _join_annotations(parts: list[Path], out: Path) -> None:
-    raise UsageError(f"{parts[0]} holds annotations. Join what `fairspace run --part` wrote.")
+    from fairspace.submissions.running.labelling import join_annotations
+
+    counts = join_annotations(parts, out)["counts"]
+    typer.echo(f"{out}: {counts['images']} images, {counts['rows']} rows of {len(parts)} folders")

@@ -19,6 +19,7 @@ from fairspace.submissions.commands.run_options import (
     AgainOption,
     AresOption,
     AsAuthorsOption,
+    CoreOption,
     CostLimitOption,
     DataOption,
     DryRunOption,
@@ -29,21 +30,30 @@ from fairspace.submissions.commands.run_options import (
     ModelOption,
     PartOption,
     PricesOption,
+    RevisionOption,
     SeedOption,
     SettingOption,
     TokenLimitOption,
     about_model,
     launched_part,
     model_settings,
-    need_run,
     pairs,
+    revision_of,
     spending_bounds,
     tell_outcome,
     tell_stages,
     to_join,
     words,
 )
-from fairspace.submissions.errors import MODEL_NAMES, RunError, UsageError, need_labeller, need_packages, plain
+from fairspace.submissions.errors import (
+    MODEL_NAMES,
+    RunError,
+    UsageError,
+    need_labeller,
+    need_models,
+    need_packages,
+    plain,
+)
 from fairspace.submissions.names import NAMES
 from fairspace.submissions.plotting import digits, interval_text
 from fairspace.submissions.show.table import wrapped
@@ -71,7 +81,8 @@ def evaluate(
             "left out."
         ),
     ] = None,
-    core: Annotated[bool, typer.Option("--core", help="Ask the core alone, a small part, ranked apart.")] = False,
+    dataset_revision: RevisionOption = "",
+    core: CoreOption = False,
     limit: LimitOption = None,
     seed: SeedOption = None,
     judge: Annotated[str, typer.Option(help="Judge of GENRES' stories, named as --model is.")] = "",
@@ -88,7 +99,7 @@ def evaluate(
     `run`, `judge`, `check`, `score` and `report` do the same in steps, and `run` has further options, also for images.
     A part is asked alone: join all, then judge and score.
     """
-    need_run()
+    need_models(model, judge)
     part, _ = launched_part(part, None)
     if part and judge:
         raise UsageError("--judge reads the joined answers: leave it out of a part, and name it to `fairspace judge`.")
@@ -109,7 +120,8 @@ def evaluate(
     if data and not as_authors and not sees(asked):
         write(wrapped(f"{public_name(asked.name)} takes no pictures: what is asked with a picture is left out."))
         data = ""
-    opened = open_all(benchmark or (), core=core, limit=limit, data=data, as_authors=as_authors, seed=seed, part=part)
+    how: dict[str, Any] = {"limit": limit, "data": data, "as_authors": as_authors, "seed": seed, "part": part}
+    opened = open_all(benchmark or (), core=core, dataset_revision=dataset_revision, **how)
     write(wrapped(told_plan(opened, asked, judging)))
     if dry_run:
         most = asked.max_tokens or asked.max_completion_tokens
@@ -153,9 +165,8 @@ def run(
         list[str] | None, typer.Option(help="What rates the images, ROLE=SCHEME:ID; see submissions/RUNNING.md.")
     ] = None,
     data: DataOption = "",
-    dataset_revision: Annotated[
-        str, typer.Option(help="Of the items that are asked, such as v2-core, a small part; the default if left out.")
-    ] = "",
+    dataset_revision: RevisionOption = "",
+    core: CoreOption = False,
     tasks: Annotated[
         str,
         typer.Option(
@@ -163,7 +174,9 @@ def run(
         ),
     ] = "",
     limit: LimitOption = None,
-    stratified: Annotated[bool, typer.Option("--stratified", help="Spread --limit evenly over the strata.")] = False,
+    stratified: Annotated[
+        bool, typer.Option("--stratified/--not-stratified", help="Whether --limit is spread evenly over the strata.")
+    ] = True,
     seed: SeedOption = None,
     prefix: Annotated[
         str, typer.Option(help="stereotypical_bias: prefix of every prompt, or mode of modscan.")
@@ -186,7 +199,7 @@ def run(
     dry_run: DryRunOption = False,
 ) -> None:
     """Run a benchmark against a model and write the submission; a stopped run continues with the same command."""
-    need_run()
+    need_models(model)
     part, out = launched_part(part, out)
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
     from fairspace.submissions.progress import watched
@@ -195,8 +208,8 @@ def run(
     from fairspace.submissions.running.settings import RunSettings
     from fairspace.submissions.running.zero_shot import face_detector
 
-    if stratified and limit is None:
-        raise UsageError("--stratified says how --limit chooses; name both, or leave it out.")
+    if not stratified and limit is None:
+        raise UsageError("--not-stratified says how --limit chooses; name both, or leave it out.")
     if faces and not ares:
         raise UsageError("--faces finds the faces that --labeller labels; name both, or leave it out.")
     if measurement and not ares:
@@ -204,7 +217,9 @@ def run(
     if quality and not (images and ares):
         raise UsageError("--quality rates what --images makes and --labeller labels; name all three, or leave it out.")
     chosen = ChosenPart(
-        *(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only, dataset_revision, form),
+        *(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only),
+        dataset_revision=revision_of(benchmark, dataset_revision, core),
+        form=form,
         as_authors=as_authors,
         part=part,
     )
@@ -368,7 +383,6 @@ def _tell(name: str, probe_values: dict[str, Any]) -> None:
         typer.echo(f"{name}: {probe_values['state'].replace('_', ' ')}: {probe_values['reason']}{of_others}")
 
 
-_REVISION = "Dataset revision whose items"
 BASELINES = ("random", "constant", "stereotyped", "balanced", "refusing")
 
 
@@ -378,7 +392,7 @@ BASELINES = ("random", "constant", "stereotyped", "balanced", "refusing")
 def judge(
     submission: Annotated[Path, typer.Argument(help="Folder of a submission.", metavar="SUBMISSION")],
     model: Annotated[list[str], typer.Option(help=f"A judge: {MODEL_NAMES}. Can be given again; the first is scored.")],
-    revision: Annotated[
+    model_revision: Annotated[
         list[str] | None, typer.Option(help="Commit, date or version of a judge, in the order of --model.")
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Narratives, or answers of a task, at most.", min=1)] = None,
@@ -393,7 +407,7 @@ def judge(
 
     Of a benchmark without a judge, one model reads what the rules leave unread, and a random 2 % of the other answers.
     """
-    need_run()
+    need_models(*model)
     from fairspace.answers import submission_of
     from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.progress import watched
@@ -408,10 +422,10 @@ def judge(
     if as_authors:
         bench = benchmark(submission_of(submission, allow_images=False).meta.benchmark)
         models = [each for model in models for each in as_the_authors(bench, model)]
-    single = len(models) == 1 and len(revision or ()) < 2 and submission.is_dir()
+    single = len(models) == 1 and len(model_revision or ()) < 2 and submission.is_dir()
     checked = submission_of(submission, allow_images=False) if single else None
     if checked is not None and benchmark(checked.meta.benchmark).asking.judge is None:
-        of = "".join(revision or ())
+        of = "".join(model_revision or ())
         with watched() as tell:
             file, agreement = read_again(
                 checked, models[0], submission, revision=of, limit=limit, again=again, tell=tell
@@ -420,7 +434,7 @@ def judge(
         typer.echo(f"Wrote {file}. Next: fairspace score {submission} --second {file}")
         return
     with watched() as tell:
-        outcome = judged(submission, models, revisions=revision or [], limit=limit, again=again, tell=tell)
+        outcome = judged(submission, models, revisions=model_revision or [], limit=limit, again=again, tell=tell)
     tell_stages(outcome.stages)
     for log in outcome.logs:
         typer.echo(f"Note: Inspect's log: {log}")
@@ -435,6 +449,9 @@ class Layout(StrEnum):
     iris = "iris"
     fairface = "fairface"
     deepface = "deepface"
+    lm_eval = "lm-eval"
+    lmms_eval = "lmms-eval"
+    lighteval = "lighteval"
 
 
 @app.command("import", epilog="Example: fairspace import inspect logs/*.eval --out mine", rich_help_panel=RUN)
@@ -444,20 +461,33 @@ def import_outputs(
         typer.Argument(
             help="inspect: logs of Inspect. genres: the authors' JSONL files, plain or gzip. "
             "iris: the authors' ares_prediction_report.csv. fairface, deepface: a "
-            "detector's labels of the images of --submission."
+            "detector's labels of the images of --submission. lm-eval, lmms-eval, lighteval: logs of samples."
         ),
     ],
-    files: Annotated[list[Path], typer.Argument(help="The files of one model.", metavar="FILE")],
+    files: Annotated[
+        list[Path], typer.Argument(help="The files of one model; a harness' folder of output.", metavar="FILE")
+    ],
     out: Annotated[Path, typer.Option(help="Folder or .zip to write; it must not exist.")],
     about: AboutOption = None,
     submission: Annotated[
         Path | None, typer.Option(help="fairface, deepface: the submission with the images that were labelled.")
     ] = None,
     measurement: MeasurementOption = None,
+    benchmark: Annotated[str, typer.Option(help="Of a harness' task that is not ours.")] = "",
+    dataset_revision: Annotated[str, typer.Option(help="The same: the revision whose items were asked.")] = "",
+    text_only: Annotated[bool, typer.Option("--text-only", help="The same: pictures were left out.")] = False,
 ) -> None:
     """Turn outputs in another layout into a submission."""
-    if layout == Layout.inspect:
-        need_run()
+    of_task: dict[str, Any] = {"benchmark": benchmark, "revision": dataset_revision, "text_only": text_only}
+    if layout in (Layout.lm_eval, Layout.lmms_eval, Layout.lighteval):
+        need_packages("ask", "inspect_ai")
+        from fairspace.submissions.running.logs.harnesses import import_harness
+
+        tell_outcome(import_harness(layout, files, out, about_model(about), **of_task))
+    elif any(of_task.values()):
+        raise UsageError(f"import {layout} takes no --benchmark, --dataset-revision or --text-only.")
+    elif layout == Layout.inspect:
+        need_models()
         from fairspace.submissions.progress import watched
         from fairspace.submissions.running.logs.importing import import_inspect
 
@@ -494,13 +524,15 @@ def baseline(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(BASELINES)}.", metavar="NAME")],
     benchmark: Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")],
     out: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
-    revision: Annotated[str, typer.Option(help=f"{_REVISION} are answered; the default if left out.")] = "",
+    dataset_revision: RevisionOption = "",
+    core: CoreOption = False,
 ) -> None:
     """Write a full-size submission of a trivial model: a chance line of the board."""
     from fairspace.submissions.benchmarks.baselines import write_baseline
     from fairspace.submissions.progress import reported
 
     with reported(f"Writing {out}") as report:
+        revision = revision_of(benchmark, dataset_revision, core)
         write_baseline(name, benchmark, out, revision=revision, progress=report)
     typer.echo(f"Wrote {out}. Next: fairspace score {out}")
 
@@ -508,8 +540,17 @@ def baseline(
 @app.command(epilog="Example: fairspace items genres --out genres-items", rich_help_panel=RUN)
 def items(
     benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.", metavar="BENCHMARK")],
+<<<<<<< HEAD
     out: Annotated[Path, typer.Option(help="Folder to write; one Parquet file for each task.")],
+    dataset_revision: RevisionOption = "",
+    core: CoreOption = False,
+=======
+    out: Annotated[Path | None, typer.Option(help="Folder to write; one Parquet file for each task.")] = None,
+    lm_eval: Annotated[
+        Path | None, typer.Option("--lm-eval", help="Folder for tasks of lm-evaluation-harness, as its --include_path.")
+    ] = None,
     revision: Annotated[str, typer.Option(help=f"{_REVISION} are written; the default if left out.")] = "",
+>>>>>>> main
     after: Annotated[
         Path | None,
         typer.Option(
@@ -520,6 +561,16 @@ def items(
     data: Annotated[str, typer.Option(help="For revision upstream: your copy of the authors' files.")] = "",
 ) -> None:
     """Write what to show a model: ids and prompts of every task, and how often each is asked."""
+    if lm_eval is not None:
+        from fairspace.harness import write_tasks
+
+        if out or revision or after or data:
+            raise UsageError("--lm-eval writes its own tasks; leave out all other options.")
+        for name in write_tasks(benchmark, lm_eval):
+            typer.echo(f"lm_eval --include_path {lm_eval} --tasks {name}")
+        return
+    if out is None:
+        raise UsageError("Name a folder: --out, or --lm-eval.")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -527,7 +578,8 @@ def items(
     from fairspace.builders.writing import beside
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 
-    bench, asked = find_benchmark(benchmark), revision
+    revision = asked = revision_of(benchmark, dataset_revision, core)
+    bench = find_benchmark(benchmark)
     tables = bench.items(revision, data=data)
     if after is not None:
         further, asked = following(bench, after, revision)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.errors import MODEL_NAMES, UsageError, did_you_mean, need_packages, plain
+from fairspace.submissions.errors import MODEL_NAMES, UsageError, did_you_mean, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -83,8 +83,16 @@ PricesOption = Annotated[
     Path | None, typer.Option(help="JSON: model -> prices in a million tokens; see submissions/RUNNING.md.")
 ]
 LimitOption = Annotated[
-    int | None, typer.Option(help="At most so many stimuli of each task: a sample estimate, never ranked.", min=1)
+    int | None,
+    typer.Option(
+        help="At most so many stimuli of each task, spread evenly over its strata: a sample estimate, never ranked.",
+        min=1,
+    ),
 ]
+RevisionOption = Annotated[
+    str, typer.Option("--dataset-revision", help="Of the items, such as v2-core; the default if left out.")
+]
+CoreOption = Annotated[bool, typer.Option("--core", help="The core alone, a small fixed part, ranked apart.")]
 SeedOption = Annotated[
     int | None, typer.Option(help="Seed of the run; each request and image has a seed of its own from it.")
 ]
@@ -106,9 +114,15 @@ PartOption = Annotated[
 AgainOption = Annotated[bool, typer.Option("--again", help="Ask again what failed in an earlier start.")]
 
 
-def need_run() -> None:
-    """UsageError if the packages for running models are not installed."""
-    need_packages("run", "inspect_ai", "openai", "aiohttp")
+def revision_of(benchmark: str, dataset_revision: str, core: bool) -> str:
+    """The dataset revision that is named, or a benchmark's core; '' for neither. UsageError for both."""
+    if not core:
+        return dataset_revision
+    from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+
+    if dataset_revision:
+        raise UsageError("--core is a dataset revision; name it, or another one with --dataset-revision.")
+    return find_benchmark(benchmark).core
 
 
 def launched_part(named: str, out: Path | None) -> tuple[str, Path | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -40,8 +41,17 @@ MORE = (
 )
 """Where the rest is, of the first lines and of the details."""
 APART = {"--paper": ("--eee", "--evidence"), "--eee": ("--evidence",)}
-APART |= {"--evidence-template": ("RESULT", "--out", "--paper", "--eee", "--evidence")}
+APART |= {"--card": ("--out", "--paper", "--eee", "--evidence")}
+APART |= {"--evidence-template": ("RESULT", "--out", "--paper", "--eee", "--evidence", "--card")}
 """Option of `report` -> those that it does not go together with."""
+JUnit = Annotated[
+    Path | None,
+    typer.Option("--junit", help="Also write the tested values as JUnit XML: worse fails, unknown is an error."),
+]
+Summary = Annotated[
+    Path | None,
+    typer.Option(help="Append the outcome to this Markdown file; the page of a job of GitHub Actions if left out."),
+]
 
 
 @app.command(epilog="Example: fairspace check my-submission.zip", rich_help_panel=SCORE)
@@ -51,7 +61,7 @@ def check(
     """Validate a submission offline, as the leaderboard does, and say how to mend each fault."""
     from fairspace.answers import check_answers
 
-    report = check_answers(submission, benchmark, revision=dataset_revision)
+    report = check_answers(submission, benchmark, dataset_revision=dataset_revision)
     if as_json:
         listed = [fault.to_json() for fault in report.faults]
         tasks = {covered.task: covered.to_json() for covered in report.coverage}
@@ -117,14 +127,17 @@ def score(
         float | None,
         typer.Option("--max", help="Distance from the ideal; --require fails on what is shown to be beyond it."),
     ] = None,
+    junit: JUnit = None,
+    summary: Summary = None,
     details: Details = False,
     everything: All = False,
     as_json: Json = False,
 ) -> None:
     """Check and score a submission, or score a result under another standard from its component metrics alone."""
     check_places(out, store)
-    if most is not None and not require:
-        raise UsageError("--max is the limit of --require; name the value with it, or leave it out.")
+    places = _gate_places(junit, summary)
+    if not require and (most is not None or places):
+        raise UsageError("--max, --junit and --summary are of --require; name a value with it, or leave them out.")
     answered: dict[str, object] = {"--dataset-revision": dataset_revision, "--model": model, "--reading": reading}
     answered |= {"--labeller": ares, "--second": second, "--measurement": measurement, "--faces": faces}
     answered["--region"] = region
@@ -147,7 +160,12 @@ def score(
         from fairspace.answers import score as scored
         from fairspace.submissions.uncertainty.uncertainty import check_resamples
 
-        about: dict[str, Any] = {"revision": dataset_revision, "model": model, "standard": standard, "reading": reading}
+        about: dict[str, Any] = {
+            "dataset_revision": dataset_revision,
+            "model": model,
+            "standard": standard,
+            "reading": reading,
+        }
         about |= {"ares": ares, "measurement": measurement, "faces": faces, "second": second, "region": region or ""}
         if resamples is not None:
             check_resamples(resamples, "--resamples")
@@ -172,7 +190,7 @@ def score(
         if not everything:
             write(MORE[details])
     if require:
-        _pass_gate(result, None, require, 0.0, most, as_json)
+        _pass_gate(result, None, require, 0.0, most, as_json, places, submission)
 
 
 def is_result(path: Path) -> bool:
@@ -247,6 +265,8 @@ def compare(
         typer.Option("--score", help="Value that --fail-if-worse tests; may be repeated. The ranked one if left out."),
     ] = None,
     margin: Annotated[float, typer.Option(help="Larger distance from the ideal that --fail-if-worse lets pass.")] = 0.0,
+    junit: JUnit = None,
+    summary: Summary = None,
     as_json: Json = False,
 ) -> None:
     """Compare results: the sure differences, biggest first, then every value, with corrected significance.
@@ -255,6 +275,7 @@ def compare(
     """
     if len(compared) < 2:
         raise UsageError("Name two results or submissions, or more.")
+    places = _gate_places(junit, summary)
     results = [is_result(path) for path in compared]
     if fail_if_worse:
         if len(compared) > 2 or not all(results):
@@ -262,10 +283,11 @@ def compare(
         from fairspace.submissions.results.scoring import load_result
 
         base, tested = (load_result(path) for path in compared)
-        _pass_gate(tested, base, score_name or (), margin, None, as_json)
+        _pass_gate(tested, base, score_name or (), margin, None, as_json, places, compared[1])
         return
-    if score_name or margin:
-        raise UsageError("--score and --margin are for --fail-if-worse; name it, or leave them out.")
+    if score_name or margin or places:
+        what = "--score, --margin, --junit and --summary are for --fail-if-worse"
+        raise UsageError(f"{what}; name it, or leave them out.")
     if all(results):
         _compare_results(compared, as_json)
         return
@@ -292,13 +314,34 @@ def compare(
                 write(wrapped(f"{path} is a part of the benchmark: {mark}."))
 
 
+def _gate_places(junit: Path | None, summary: Path | None) -> dict[str, Path]:
+    """The files that a gate writes, by kind."""
+    places = {name: path for name, path in (("junit", junit), ("summary", summary)) if path is not None}
+    for path in places.values():
+        check_places(path)
+    return places
+
+
 def _pass_gate(
-    tested: Result, base: Result | None, names: Sequence[str], margin: float, most: float | None, as_json: bool
+    tested: Result,
+    base: Result | None,
+    names: Sequence[str],
+    margin: float,
+    most: float | None,
+    as_json: bool,
+    places: Mapping[str, Path],
+    file: Path,
 ) -> None:
-    """Print a gate; exit code 3 if it fails, 4 if it could not decide."""
+    """Print a gate and write it to `places`; exit code 3 if it fails, 4 if it could not decide."""
+    from fairspace.builders.writing import write_text
     from fairspace.submissions.gating import gate
 
     gated = gate(tested, base, scores=names, margin=margin, most=most)
+    if "junit" in places:
+        write_text(places["junit"], gated.to_junit(file.as_posix()))
+    if page := places.get("summary") or os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(page).open("a", encoding="utf-8") as opened:
+            opened.write(gated.to_markdown())
     if as_json:
         print_json(gated.to_json())
     else:
@@ -417,6 +460,10 @@ def report(
     eee: Annotated[
         Path | None, typer.Option("--eee", help="Folder for the layout of Every Eval Ever 0.3, data/fairspace/...")
     ] = None,
+    card: Annotated[
+        Path | None,
+        typer.Option("--card", help="Folder of a model's repository: completes its README.md, and .eval_results/."),
+    ] = None,
     evidence: Annotated[Path | None, typer.Option(help="Your statements and thresholds.", metavar="FILE.toml")] = None,
     evidence_template: Annotated[
         Path | None,
@@ -426,6 +473,7 @@ def report(
     """Report results for readers: one model, or several side by side; Markdown to the terminal if no FILE is named."""
     files = out or []
     settings = {"RESULT": results, "--out": files, "--paper": paper, "--eee": eee, "--evidence": evidence}
+    settings["--card"] = card
     refuse_together(settings | {"--evidence-template": evidence_template}, APART)
     from fairspace.builders.writing import write_text
 
@@ -468,6 +516,13 @@ def report(
             typer.echo(f"Wrote {export(result, eee)}")
         if not files:
             return
+    if card is not None:
+        from fairspace.submissions.report.model_card import write_card
+
+        for result in loaded:
+            for file in write_card(result, card):
+                typer.echo(f"Wrote {file}")
+        return
     contents = make_report(loaded)
     if evidence is not None:
         from fairspace.submissions.report.evidence import evidence_page, read_statement

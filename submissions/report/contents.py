@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,6 +19,7 @@ from fairspace.submissions.answers.rows import COUNTED
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.comparing import Comparison
 from fairspace.submissions.errors import UsageError, harmless, latex, markdown, plain
+from fairspace.submissions.exchange import generation
 from fairspace.submissions.format.schema import LabelError
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.result import Result
@@ -45,10 +47,11 @@ from fairspace.submissions.version import VERSION
 def methods(results: Sequence[Result], names: Sequence[str], tests: int) -> list[str]:
     """Paragraphs: benchmark, standard and protocol; for each model its answers and instruments; intervals; tests."""
     first = results[0]
-    bench = benchmark(first.benchmark)
+    bench, title = benchmark(first.benchmark), paper(first.benchmark).title
+    title = title if title.startswith(bench.title) else f"{bench.title} ({title})"
     texts = [
-        f"{bench.title} ({paper(first.benchmark).title}) was scored under the standard {first.standard} with "
-        f"fairspace {VERSION}. Ranks go by the worst case over missing samples."
+        f"{title} was scored under the standard {first.standard} with fairspace {VERSION}. Ranks go by the worst case "
+        "over missing samples."
     ]
     protocols = dict.fromkeys(bench.protocol_of(result.signature, result.scored) for result in results)
     texts += [text for protocol in protocols if (text := bench.protocol_text(protocol))]
@@ -78,6 +81,7 @@ def _of_model(result: Result, name: str) -> Iterator[str]:
             f"Of {handed_in + absent:,} answers {handed_in:,} were handed in; {100 * chosen / handed_in:.1f} % of "
             f"these could be read as a choice (parser {signature.get('parser', 'not stated')})."
         )
+    yield from _asked(result)
     for role, text in (("labels", "Images were labelled by"), ("judge", "Texts were judged by")):
         if role in signature:
             yield f"{text} {signature[role]}."
@@ -102,13 +106,47 @@ def _label_error(error: LabelError) -> str:
     return f"Its measured label errors are {', '.join(shares)} ({error.source})."
 
 
+def _asked(result: Result) -> Iterator[str]:
+    """Model, engine, dates and settings of the run, as far as they are stated."""
+    stages = [stage for stage in result.run if stage["what"] == "responses"]
+    if (revision := str(result.meta.get("revision", ""))) not in ("", "not stated"):
+        yield f"Model revision {revision}."
+    if stages:
+        engines = dict.fromkeys(f"{stage['engine']} {stage['engine_version']}" for stage in stages)
+        days = [stage[end][:10] for stage in stages for end in ("started", "ended") if stage.get(end)]
+        when = f" from {min(days)} to {max(days)}" if days else ""
+        settings = ", ".join(f"{name} {setting}" for name, setting in generation(result).items())
+        yield f"It was asked by {', '.join(engines)}{when}, with {settings}."
+
+
+METHODS = tomllib.loads(Path(__file__).with_name("methods.toml").read_text(encoding="utf-8"))
+"""Words of a methods paragraph -> the paper that they stand for."""
+
+
+def cited_methods(results: Sequence[Result], names: Sequence[str], tests: int = 0) -> tuple[str, str]:
+    r"""The methods in LaTeX with `\cite`, and a .bib file of what they cite: benchmark, software, statistics, ARES."""
+    first, paragraphs = results[0], methods(results, names, tests)
+    entries = {paper(first.benchmark).title: paper(first.benchmark).citation, f"fairspace {VERSION}": SOFTWARE}
+    of_ares = [labels for result in results if "ares" in (labels := result.signature.get("labels", "")).lower()]
+    entries |= METHODS | {f"labelled by {plain(labels)}": paper("iris").citation for labels in of_ares}
+    text, cited = "\n\n".join(map(latex, paragraphs)), dict[str, None]()
+    for words, entry in entries.items():
+        if latex(words) in text:
+            key = entry.partition("{")[2].partition(",")[0]
+            text = text.replace(latex(words), f"{latex(words)}~\\cite{{{key}}}", 1)
+            cited[entry] = None
+    return f"% \\bibliography{{references}}\n{text}\n", "\n\n".join(map(str.strip, cited)) + "\n"
+
+
+SOFTWARE = (
+    "@software{fairspace,\n  title = {fairspace: fairness benchmarks for generative models},\n"
+    f"  author = {{{{The fairspace contributors}}}},\n  version = {{{VERSION}}}\n}}"
+)
+
+
 def citations(benchmark_name: str) -> str:
     """BibTeX entries of the benchmark's paper and of the software."""
-    software = (
-        "@software{fairspace,\n  title = {fairspace: fairness benchmarks for generative models},\n"
-        f"  author = {{{{The fairspace contributors}}}},\n  version = {{{VERSION}}}\n}}"
-    )
-    return f"{paper(benchmark_name).citation}\n\n{software}\n"
+    return f"{paper(benchmark_name).citation}\n\n{SOFTWARE}\n"
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError, harmless, need_packages, plain
 from fairspace.submissions.plotting import number
-from fairspace.submissions.report.contents import one_kind
+from fairspace.submissions.report.contents import cited_methods, one_kind
 from fairspace.submissions.results.draws import with_uncertainty
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.three_numbers import NOT_AVAILABLE, could_be
@@ -43,6 +43,8 @@ Looks = dict[str, tuple[float, int]]
 
 def write_paper(results: Sequence[Result], folder: Path, sources: Sequence[Path] = ()) -> list[Path]:
     """Write each table as .tex and .csv, each figure as .svg, and .png with the extra `png`, and all as `paper.html`.
+
+    `methods.tex` says how it was measured, and cites `references.bib`.
 
     `sources`: submissions or probes, for the tables that need them. Returns the files, `paper.html` first. UsageError:
     several benchmarks or standards, one without declared tables, or a source that its paper has no table for.
@@ -86,8 +88,10 @@ def write_paper(results: Sequence[Result], folder: Path, sources: Sequence[Path]
             with suppress(UsageError):
                 files[f"{stem}.png"] = to_png(content)
         shown.append((heading, Markup(content), note))  # noqa: S704 its texts are escaped
+    texts = cited_methods(results, [plain(name) for name in model_names(results)])
+    files |= {name: text.encode() for name, text in zip(("methods.tex", "references.bib"), texts, strict=True)}
     template = Environment(autoescape=True).from_string(_PAGE.read_text(encoding="utf-8"))
-    files["paper.html"] = template.render(title=bench.title, shown=shown, absent=absent).encode()
+    files["paper.html"] = template.render(title=bench.title, shown=shown, absent=absent, texts=texts).encode()
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as places:  # all files of the earlier folder, or none, are replaced
         for name, data in files.items():

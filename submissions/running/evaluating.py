@@ -14,9 +14,10 @@ from typing import Any
 
 from fairspace.builders.part import part_folder
 from fairspace.builders.writing import write_text
+from fairspace.submissions.benchmarks.benchmark import CORE
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.errors import RunError
+from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.manifest import PART, Stage, limit_mark
 from fairspace.submissions.report.contents import make_report, to_html
 from fairspace.submissions.results.result import Result
@@ -30,9 +31,6 @@ from fairspace.submissions.running.local.ending import usable_cores
 from fairspace.submissions.running.planning import PlanLine, plan
 from fairspace.submissions.running.run import RunOutcome, run, text_tasks, too_few
 from fairspace.submissions.running.settings import RunSettings, Tell
-
-CORE = "-core"
-"""Part of the name of a dataset revision that is a core, its end but for images alone."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +47,7 @@ def open_all(
     names: Sequence[str] = (),
     *,
     core: bool = False,
+    dataset_revision: str = "",
     limit: int | None = None,
     data: str = "",
     **more: Any,
@@ -58,6 +57,7 @@ def open_all(
     Args:
         names: benchmarks; all whose questions can all be asked with `data` if empty.
         core: whether each one's core is asked, a fixed part with a known error.
+        dataset_revision: revision of the items of the one named benchmark, if that is not its core.
         limit: greatest number of stimuli of a task, spread evenly over the strata; None for all.
         data: source of pictures; '' leaves them out: of stereotypical bias the language tasks are left, of GENRES the
             stories without a picture, of IRIS nothing.
@@ -65,14 +65,14 @@ def open_all(
 
     Errors: UsageError for an unknown benchmark; RunError DATA_MISSING, DATA_INVALID.
     """
+    if dataset_revision and (core or len(names) != 1):
+        raise UsageError("--dataset-revision is of one benchmark: name one --benchmark, and no --core.")
     opened = []
     for name in dict.fromkeys(names or NAMES):
         bench = benchmark(name)
-        revision = next(known for known in bench.revisions if known.endswith(CORE)) if core else ""
+        revision = bench.core if core else dataset_revision
         alone = not data and "text_only" in bench.asking.options
-        chosen = ChosenPart(
-            name, data, (), limit, limit is not None, text_only=alone, dataset_revision=revision, **more
-        )
+        chosen = ChosenPart(name, data, (), limit, True, text_only=alone, dataset_revision=revision, **more)
         try:
             opened.append(open_benchmark(replace(chosen, tasks=text_tasks(chosen))))
         except RunError as error:

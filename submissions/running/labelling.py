@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, reduce
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +28,9 @@ from fairspace.submissions.reading.images import stream_images
 from fairspace.submissions.reading.tables import META, Progress, Rows, sort_files
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.settings import ModelFacts, meta_of
+
+if TYPE_CHECKING:
+    from fairspace.ares.annotating.annotate import AnnotationWork
 
 _SETTINGS = ("ablation", "arbiter", "detector", "precision", "labeller", "licence", "use")
 """Settings of the labeller in the manifest."""
@@ -67,6 +70,43 @@ def benchmark_names(asked: str) -> Callable[[Any], Any]:
         return entry._replace(id=right)
 
     return named
+
+
+def open_labelling(
+    images: str,
+    out: Path,
+    model: str,
+    *,
+    names: str = "items",
+    faces: str = "",
+    **options: Any,
+) -> AnnotationWork:
+    """The opened work of `fairspace ares annotate`, whose words the arguments are. A process of Ray calls it, too.
+
+    `names` may be BENCHMARK@REVISION; `options`: as of `annotate.open_work`. Errors: as there, and of `benchmark_names`
+    and the labeller.
+    """
+    from fairspace.ares.annotating.annotate import open_work
+    from fairspace.ares.annotating.source import NAMES
+    from fairspace.submissions.running.zero_shot import face_detector, open_labeller
+
+    submission, names = ("", names) if names in NAMES else (names, "items")
+    options |= {"names": names, "named": benchmark_names(submission), "submission": submission}
+    labeller, ares = open_labeller(model)
+    return open_work(ares, images, out, labeller=labeller, detector=face_detector(faces), **options)
+
+
+def join_annotations(parts: Sequence[Path], out: Path) -> dict[str, Any]:
+    """Join parts of `fairspace ares annotate` into `out`, as one process would have made it; its `annotation.json`.
+
+    `parts` are the folders with parts, or the folder of all, which may be `out`. BuildError as of `files.join`.
+    """
+    from fairspace.ares.annotating.files import join
+
+    data, submission = join(parts, out)
+    if submission:
+        hand_in(out, submission, data)
+    return data
 
 
 def hand_in(out: Path, asked: str, data: Mapping[str, Any]) -> None:
@@ -111,7 +151,8 @@ def label_images(
     Errors: SubmissionError if the files cannot be read again; UsageError if they changed meanwhile, or there is none;
         BuildError as `find_labeller`.
     """
-    from fairspace.ares.annotating.annotate import added, find_labeller, open_session, use_of
+    from fairspace.ares.annotating.annotate import find_labeller, open_session
+    from fairspace.ares.annotating.files import added, use_of
     from fairspace.ares.annotating.source import ImageEntry
 
     images = submission.images
@@ -144,7 +185,7 @@ def label_images(
         except RefusedError as refused:
             faults.refuse(refused, "images")
             raise SubmissionError(list(faults.all())) from refused
-    use = use_of(labeller, reduce(added, counts))
+    use = use_of(getattr(labeller, "told", ""), by.named["name"], reduce(added, counts))
     labels = {"labels": label_source(by.named, session.about | ({"use": use} if use else {}))}
     if (error := label_error(by.error)) is not None:
         labels["label_error"] = error

@@ -56,7 +56,7 @@ def drawn(asked: Answers, seed: int) -> Mapping[str, Value]:
 def coverage(benchmark: str, limit: int | None, runs: int) -> dict[str, str]:
     """Family -> 'mean, least' percent of a value's intervals that hold its truth, and their mean width."""
     text: dict[str, Any] = {"text_only": True} if benchmark == "stereotypical_bias" else {}
-    asked = fs.run(lambda prompt: "A", benchmark, revision="v2-core", limit=limit, **text)
+    asked = fs.run(lambda prompt: "A", benchmark, dataset_revision="v2-core", limit=limit, **text)
     by_name: dict[str, list[tuple[float, tuple[float, float]]]] = defaultdict(list)
     for seed in range(runs):
         for name, value in drawn(asked, seed).items():

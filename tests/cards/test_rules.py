@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from fairspace.builders.errors import BuildError
+from fairspace.builders.registry import NAMES
 from fairspace.cards.dataset_card import check_card, front_matter
 from fairspace.cards.metric_card import metric_card
 
@@ -17,6 +18,8 @@ GOOD: dict[str, Any] = {
     "language": ["en"],
     "size_categories": ["n<1K"],
     "task_categories": ["question-answering"],
+    "source_datasets": ["original"],
+    "annotations_creators": ["found"],
     "tags": ["fairness"],
     "configs": [{"config_name": "plain", "data_files": [{"split": "test", "path": "plain/test-*.parquet"}]}],
 }
@@ -52,6 +55,8 @@ def test_a_good_card_passes() -> None:
         ("size_categories", []),
         ("task_categories", []),
         ("tags", [1]),
+        ("source_datasets", []),
+        ("annotations_creators", "found"),
         ("configs", []),
         ("configs", [{"config_name": "a b", "data_files": [{"split": "test", "path": "x"}]}]),
         ("configs", [{"config_name": "a", "data_files": []}]),
@@ -77,6 +82,15 @@ def test_a_card_without_a_readable_block_is_refused(text: str) -> None:
 def test_the_cards_of_metrics_and_space_pass(folder: Path) -> None:
     metric = folder.parent.name == "metrics"
     text = metric_card(folder) if metric else (folder / "README.md").read_text(encoding="utf-8")
-    assert front_matter(text, folder.name)["sdk"] == "gradio"
+    front = front_matter(text, folder.name)
+    assert front["sdk"] == "gradio"
+    assert {name.partition("/")[2] for name in front.get("datasets", ())} <= {*NAMES}
+    if metric:
+        about = front.get("short_description") or front["description"]
+        assert len(about) > 30
+        assert "#" not in about
+    else:
+        assert front["datasets"] == sorted(f"fairspace/{name}" for name in NAMES)
+        assert front["models"] == ["fairspace/ares"]
     assert faults(text, "space") == ""
     assert "sdk" in faults(text.replace("sdk: gradio", "sdk: none"), "space")

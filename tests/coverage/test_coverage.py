@@ -22,6 +22,8 @@ from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.verifying import Recomputed, printed_tables
 from tests.coverage import NUMBERED, ROOT, STATES, Place, document, items
+from tests.coverage.papers import FOLDER, PAPERS, within_intervals
+from tests.coverage.papers import page as paper_page
 from tests.metrics.modules.test_modules import SCORES
 from tests.submissions.commands.test_output import COMMAND
 
@@ -108,3 +110,15 @@ FIND: dict[str, Callable[[str], Container[str]]] = {
     "page": page,
     "file": lambda path: (ROOT / path).read_text(encoding="utf-8"),
 }
+
+
+def test_the_pages_of_papers_are_as_written_and_count_the_published_responses() -> None:
+    for name in PAPERS:
+        assert (ROOT / FOLDER / f"{name}.md").read_text(encoding="utf-8") == paper_page(name), (
+            "python -m tests.coverage"
+        )
+    inside = dict(within_intervals())
+    assert len(inside) == 18
+    assert all(inside.values())
+    for each in printed_tables():
+        assert sum(each.benchmark in headings for _, headings in PAPERS.values()) == 1

@@ -18,14 +18,14 @@ BENCHMARK, CORE = "fact_or_fair", "v2-core"
 @pytest.fixture(scope="module")
 def frame() -> pd.DataFrame:
     """A whole answer to the language model's part of the core, beside the items; every tenth is a refusal."""
-    items = fs.items(BENCHMARK, revision=CORE)
+    items = fs.items(BENCHMARK, dataset_revision=CORE)
     asked = items[items["task"].str.startswith("llm_")].reset_index(drop=True)
     response: Any = [None if row % 10 == 0 else "AB"[row % 2] for row in range(len(asked))]
     return asked.assign(response=response)
 
 
 def read(answers: Any, **options: Any) -> Submission:
-    return submission_of(answers, BENCHMARK, revision=CORE, **options)
+    return submission_of(answers, BENCHMARK, dataset_revision=CORE, **options)
 
 
 def faults(answers: Any) -> list[str]:
@@ -55,7 +55,7 @@ def test_frame_dataset_rows_and_files_of_any_order_are_one_submission(frame: pd.
 
 
 def test_a_saved_submission_has_the_result_of_its_frame(frame: pd.DataFrame, tmp_path: Path) -> None:
-    scored = fs.score(frame, BENCHMARK, revision=CORE, resamples=0)
+    scored = fs.score(frame, BENCHMARK, dataset_revision=CORE, resamples=0)
     folder = fs.Answers(read(frame)).save(tmp_path / "mine")
     again = fs.score(folder, resamples=0)
     assert again.to_json() == scored.to_json()
@@ -63,7 +63,7 @@ def test_a_saved_submission_has_the_result_of_its_frame(frame: pd.DataFrame, tmp
 
 
 def test_a_private_result_states_no_identity(frame: pd.DataFrame) -> None:
-    meta = fs.score(frame, BENCHMARK, revision=CORE, resamples=0).meta
+    meta = fs.score(frame, BENCHMARK, dataset_revision=CORE, resamples=0).meta
     assert {meta[name] for name in ("model", "revision", "organisation", "licence")} == {"not stated"}
 
 

@@ -20,7 +20,7 @@ def test_every_prompt_is_asked_once_and_reaches_its_item() -> None:
         return f"A {len(prompt)}"
 
     answers = fs.run(answer, BENCHMARK, **FEW)
-    items = fs.items(BENCHMARK, "llm_subjective", revision=CORE).set_index("id")["prompt"]
+    items = fs.items(BENCHMARK, "llm_subjective", dataset_revision=CORE).set_index("id")["prompt"]
     frame = answers.to_frame()
     assert frame["response"].tolist() == [f"A {len(items[item])}" for item in frame["id"]]
     assert asked == Counter(items[frame["id"]].tolist())
@@ -70,7 +70,7 @@ def test_an_item_that_always_fails_can_be_left_out_and_none_is_a_refusal() -> No
         return None
 
     frame = fs.run(answer, BENCHMARK, on_error="keep", **FEW).to_frame()
-    items = fs.items(BENCHMARK, "llm_subjective", revision=CORE).set_index("id")["prompt"]
+    items = fs.items(BENCHMARK, "llm_subjective", dataset_revision=CORE).set_index("id")["prompt"]
     assert 0 < len(frame) < 10
     assert all(len(items[item]) % 2 == 0 for item in frame["id"])
     assert "response" not in frame or frame["response"].isna().all()
@@ -87,8 +87,8 @@ def test_what_a_function_returns_and_takes_is_checked_at_once() -> None:
     with pytest.raises(fs.UsageError, match="temperature: these settings are for a named model"):
         fs.run(lambda prompt: "A", BENCHMARK, temperature=1.0)
     for model in (lambda prompt: "A", "openai/none"):
-        with pytest.raises(fs.UsageError, match=r"unknown argument 'revison' \(did you mean 'revision'\?\)"):
-            fs.run(model, BENCHMARK, revison="v2-core")
+        with pytest.raises(fs.UsageError, match=r"unknown argument 'data_revision' .did you mean 'dataset_revision'"):
+            fs.run(model, BENCHMARK, data_revision="v2-core")
     for data, says in (
         ("", r"data=: a .*text_only=True$"),
         ("./none", r"Mend: make one with `.*--out built`"),
@@ -106,7 +106,7 @@ def test_answers_that_cannot_be_read_are_asked_for_anew_as_the_benchmark_says() 
         asked[prompt] += 1
         return "A" if asked[prompt] > 2 else f"hm {asked[prompt]}"
 
-    answers = fs.run(answer, BENCHMARK, revision=CORE, limit=2, tasks=["llm_objective"])
+    answers = fs.run(answer, BENCHMARK, dataset_revision=CORE, limit=2, tasks=["llm_objective"])
     assert set(answers.to_frame()["response"]) == {"A"}
     assert set(asked.values()) <= {3, 4}  # 4: of two options, two of three orders are one prompt
 

@@ -33,13 +33,14 @@ def asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """`fs.run` calls the model in a plain loop; `test_asking.py` asks through Inspect."""
 
     def run(
-        model: Callable[[str], str], benchmark: str, *, revision: str = "", name: str = "", folder: str = ""
+        model: Callable[[str], str], benchmark: str, *, dataset_revision: str = "", name: str = "", folder: str = ""
     ) -> fs.Answers:
-        items: Any = fs.items(benchmark, revision=revision)
+        items: Any = fs.items(benchmark, dataset_revision=dataset_revision)
         tables = {task.name: task.table for task in fs.benchmark(benchmark).tasks}
         items = items[items["task"].map(tables) == "responses"][["task", "id", "sample", "prompt"]]
         items["response"] = [model(prompt) for prompt in items.pop("prompt")]
-        return fs.Answers(submission_of(items, benchmark, revision=revision, model=name or model.__name__))
+        name = name or model.__name__
+        return fs.Answers(submission_of(items, benchmark, dataset_revision=dataset_revision, model=name))
 
     monkeypatch.setattr(fs, "run", run, raising=False)
 
@@ -81,7 +82,7 @@ def test_the_two_minute_example_prints_what_the_page_shows() -> None:
     names: dict[str, Any] = {}
     exec(compile(code, "README.md", "exec"), names)
     run: Any = fs.run
-    said = str(fs.score(run(names["answer"], "fact_or_fair", revision="v2-core")))
+    said = str(fs.score(run(names["answer"], "fact_or_fair", dataset_revision="v2-core")))
     shown = " ".join(page.partition("$ fairspace eval")[2].partition("…")[0].split()[7:])
     without = [re.sub(r"95 %: [\d.]+ to [\d.]+", "", text) for text in (shown, " ".join(said.split()))]
     assert without[0] in without[1]

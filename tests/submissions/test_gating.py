@@ -1,16 +1,14 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-import yaml
 
 import fairspace as fs
 from fairspace.submissions.benchmarks.baselines import write_baseline
@@ -23,7 +21,6 @@ from fairspace.submissions.results.tiers import LEVEL
 from tests.submissions.results.test_tiers import result, waves
 
 Run = Callable[..., tuple[int, str, str]]
-PAGE = Path(__file__).parents[2] / "LIBRARY.md"
 LEVELS = {"base": 0.1, "worse": 0.3, "same": 0.1}
 
 
@@ -166,9 +163,7 @@ def test_equal_models_fail_at_most_5_percent_of_builds_and_worse_ones_most() -> 
     assert power > 0.8
 
 
-def test_commands_end_with_3_where_the_gate_fails(
-    run: Run, tmp_path: Path, results: dict[str, Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_end_with_3_where_the_gate_fails(run: Run, tmp_path: Path, results: dict[str, Result]) -> None:
     for name, each in results.items():
         (tmp_path / f"{name}.json").write_text(each.dumps())
     base, worse, same = (str(tmp_path / f"{name}.json") for name in LEVELS)
@@ -181,16 +176,44 @@ def test_commands_end_with_3_where_the_gate_fails(
         (("score", worse, "--require", score), 0),
         (("compare", base, worse, "--margin", "0.1"), 2),
         (("score", worse, "--max", "0.1"), 2),
+        (("compare", base, worse, "--junit", str(tmp_path / "gate.xml")), 2),
+        (("score", worse, "--summary", str(tmp_path / "page.md")), 2),
     ):
         assert run(*words)[0] == code, words
-    jobs = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)[0])["jobs"]
-    gated = shlex.split(jobs["fairness"]["steps"][-1]["run"])[1:]
-    (tmp_path / "new.json").write_text(results["worse"].dumps())
-    monkeypatch.chdir(tmp_path)
-    assert run(*gated)[0] == FAILED
     told = json.loads(run("compare", base, worse, "--fail-if-worse", "--json")[1])
     assert told["passes"] is False
     assert told["checks"][0]["verdict"] == "worse"
+
+
+def test_junit_has_a_failure_for_worse_and_an_error_for_open(
+    run: Run, tmp_path: Path, results: dict[str, Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, worse = results["base"], results["worse"]
+    lost = replace(
+        worse.scored.scores["total"], state="undefined", value=None, low=None, high=None, reason="lo\x1bst <"
+    )
+    tested = replace(worse, scored=replace(worse.scored, scores={**worse.scored.scores, "total": lost}))
+    gated = fs.gate(tested, base, scores=["total", "gender_occupation", "race_persona"], margin=0.2)
+    suite = ElementTree.fromstring(gated.to_junit("new.json"))[0]
+    kinds = [(case[1].tag, case[1].get("type"), case.get("file")) for case in suite]
+    assert kinds == [("error", "not enough data", "new.json")] + [("system-out", None, "new.json")] * 2
+    assert [suite.get(kind) for kind in ("tests", "failures", "errors")] == ["3", "0", "1"]
+    assert "the tested model: lo st <, margin 0.2000." in (suite[0][1].text or "")
+    failure = ElementTree.fromstring(fs.gate(worse, base, margin=0.1).to_junit())[0][0][1]
+    numbers = "value 0.3000, base 0.1000, distance 0.3000, at most 0.2000, p < 0.001, worse, margin 0.1000."
+    assert (failure.tag, (failure.text or "").rpartition("): ")[2]) == ("failure", numbers)
+    for name, each in (("base", base), ("worse", worse)):
+        (tmp_path / f"{name}.json").write_text(each.dumps())
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "page.md"))
+    for place in (), ("--summary", "named.md"):
+        monkeypatch.chdir(tmp_path)
+        assert run("compare", "base.json", "worse.json", "--fail-if-worse", *place)[0] == FAILED
+        assert run("score", "worse.json", "--require", "total", *place)[0] == 0
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert page == (tmp_path / "named.md").read_text(encoding="utf-8")
+    assert page.count("### Stereotypical bias\n\n**Gate: ") == 2
+    assert "| total | 0.1000 | 0.3000 | 0.3000 | 0.1000 | worse |" in page
+    assert "worse against base. " in page
 
 
 @pytest.mark.slow

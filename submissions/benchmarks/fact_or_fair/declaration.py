@@ -164,6 +164,12 @@ BENCHMARK = Benchmark(
     reporting=Reporting(
         headline=tuple(f"{kind}_{part}" for kind in KINDS for part in ("factuality", "fairness"))
         + tuple(f"average_{kind}" for kind in KINDS),
+        in_harness=(
+            "llm_fairness",
+            *(f"entropy_{OVER_ALL}_{attribute}" for attribute in ATTRIBUTES),
+            f"share_{OVER_ALL}_male",
+            "llm_factuality",
+        ),
         leading=Lazy("fairspace.submissions.benchmarks.fact_or_fair.score:leading"),
         sentences=Lazy("fairspace.submissions.benchmarks.fact_or_fair.score:sentences"),
         leaning=Lazy("fairspace.submissions.benchmarks.fact_or_fair.score:leaning"),

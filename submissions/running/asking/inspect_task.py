@@ -144,7 +144,8 @@ class ChosenPart:
     part: str = ""
 
     def __post_init__(self) -> None:
-        """Take the revision of the data, where these follow a cohort of models and none is named."""
+        """Take the revision of the data, where these follow a cohort of models and none is named; all is no choice."""
+        object.__setattr__(self, "stratified", self.stratified and self.limit is not None)
         object.__setattr__(self, "dataset_revision", self.dataset_revision or own_plan(self.benchmark, self.data))
 
     def choose(self, task: str, stimuli: Sequence[Stimulus]) -> list[int]:

@@ -248,7 +248,7 @@ def settings_of(header: EvalLog, about: RunDescription) -> dict[str, Scalar]:
     bound, stated = _own(about)
     if run.get("max_tokens") == bound:
         del run["max_tokens"]
-    settings = {name: _scalar(value) for name, value in {**model, **run}.items() if name not in OPERATIONAL}
+    settings = {name: scalar(value) for name, value in {**model, **run}.items() if name not in OPERATIONAL}
     return settings | {name: value for name, value in stated.items() if settings.get(name) == value}
 
 
@@ -259,7 +259,8 @@ def _own(about: RunDescription) -> tuple[int, Mapping[str, Scalar]]:
     return longest, {name: value for task in tasks for name, value in task.settings.items()}
 
 
-def _scalar(value: Any) -> Scalar:
+def scalar(value: Any) -> Scalar:
+    """A setting as a scalar: JSON text of a list, names alone of an object, the hash of a text that fits no line."""
     if isinstance(value, int | float):
         return value
     text = ", ".join(sorted(map(str, value))) if isinstance(value, dict) else value

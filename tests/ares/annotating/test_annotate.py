@@ -151,7 +151,7 @@ import torch
 torch.set_num_threads(1)
 import pyarrow.parquet as pq
 from fairspace.ares import classifying_ares
-from fairspace.ares.annotating import annotate as whole
+from fairspace.ares.annotating import annotate as whole, files
 from fairspace.ares.evaluating import evaluate
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 def at(number, function):
@@ -172,7 +172,7 @@ def attempt(model, images, out, point):
         options = {}
         if kind == "images": options["progress"] = at(number, lambda *_: None)
         if kind == "half": pq.write_table = Half()
-        if kind == "entry": whole.write_atomically = at(number, whole.write_atomically)
+        if kind == "entry": files.write_atomically = at(number, files.write_atomically)
         whole.annotate(Path(model), Path(images), Path(out), shard=16, batch=8, workers=number % 3, **options)
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -55,6 +55,61 @@ def test_annotate_gives_every_image_one_row_and_says_how(run: Run, model: Path, 
     assert {row["id"] for row in rows} == {"neutral/nurse"}
 
 
+@pytest.mark.slow
+def test_parts_are_said_on_the_first_line_and_joined(
+    run: Run, model: Path, images: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    words = ("ares", "annotate", images, "--model", model, "--out", out, "--shard", 3)
+    names = ("--names", "iris@v1")
+    code, printed, error = run(*words, *names, "--part", "0/2")
+    assert code == 0, error
+    assert printed.splitlines()[0] == "Part 0/2"
+    assert f"{out}: part 0/2, 3 images" in printed
+    code, _, error = run("join", out, "--out", out)
+    assert code == 1
+    assert "PARTS_UNJOINABLE" in error
+    assert "files 1 of 2 lack, of part 1/2" in error
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    code, printed, error = run(*words, *names)
+    assert code == 0, error
+    assert printed.splitlines()[0].startswith("Part 1/2, as the launcher's rank says")
+    code, printed, error = run("join", out, "--out", out)
+    assert code == 0, error
+    assert "5 images, 5 rows" in printed
+    meta = json.loads((out / "submission.json").read_text())
+    assert (meta["benchmark"], meta["dataset_revision"]) == ("iris", "v1")
+    assert meta["labels"]["name"] == json.loads((out / "annotation.json").read_text())["model"]["name"]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--on", "ray", "--part", "0/2"), 2, "start it once, without --part"),
+        (("--on", "spark"), 2, "--on is ray or ray://HOST:PORT"),
+        (("--on", "ray://host"), 2, "--on is ray or ray://HOST:PORT"),
+        (("--on", "ray"), 1, "TOOL_MISSING at --on ray: ray is not installed"),
+        (("--part", "2/2"), 1, "PART_INVALID"),
+    ],
+)
+def test_labelling_by_several_is_refused_where_it_cannot_be_meant(
+    run: Run,
+    images: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+    code: int,
+    said: str,
+) -> None:
+    monkeypatch.setattr("fairspace.builders.models.weights.find_spec", lambda name: None if name == "ray" else name)
+    words = ("ares", "annotate", images, "--model", "nowhere", "--out", tmp_path / "out", *options)
+    found, printed, error = run(*words)
+    assert (found, said in error) == (code, True), error
+    assert "Traceback" not in printed + error
+    assert not (tmp_path / "out").exists()
+
+
 def test_annotate_takes_the_detectors_of_builds(run: Run, model: Path, images: Path, tmp_path: Path) -> None:
     file, out = tmp_path / "yolo.onnx", tmp_path / "out"
     file.write_bytes(lzma.decompress((PLACE / "yolov8n.onnx.xz").read_bytes()))

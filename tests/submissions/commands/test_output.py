@@ -83,7 +83,7 @@ def test_a_home_that_cannot_be_written_is_named_or_not_needed(asked: bool, tmp_p
     (tmp_path / "file").touch()
     away = dict.fromkeys(("HOME", "HF_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"), str(tmp_path / "file" / "home"))
     measured = "fs.measure({'g': ['a', 'b'] * 5}, 'representation_disparity', predictions='g', groups=['a', 'b'])"
-    ran = "fs.run(lambda prompt: 'A', 'fact_or_fair', revision='v2-core', limit=1, tasks=['llm_objective'])"
+    ran = "fs.run(lambda prompt: 'A', 'fact_or_fair', dataset_revision='v2-core', limit=1, tasks=['llm_objective'])"
     words = [sys.executable, "-c", f"import fairspace as fs; {ran if asked else measured}"]
     done = subprocess.run(words, env={**os.environ, **away}, capture_output=True, text=True)
     assert done.returncode == int(asked)

@@ -14,7 +14,7 @@ from tests.submissions.running.images import painter as images_painter
 
 Run = Callable[..., tuple[int, str, str]]
 MODEL = ("--model", "openai-api/served/m")
-OBJECTIVE = ("run", "--benchmark", "fact_or_fair", "--tasks", "llm_objective", "--limit", 3, *MODEL)
+OBJECTIVE = ("run", "--benchmark", "fact_or_fair", "--tasks", "llm_objective", "--limit", 3, "--not-stratified", *MODEL)
 PLAN = ("run", "--dry-run", "--benchmark", "fact_or_fair", "--tasks", "llm_objective", "--model", "openai/m")
 
 
@@ -57,7 +57,10 @@ def here(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
             "run --benchmark iris --images python:a:b --faces yolo --out x",
             "--faces finds the faces that --labeller labels",
         ),
-        ("run --benchmark fact_or_fair --model openai/m --stratified --out x", "--stratified says how --limit chooses"),
+        (
+            "run --benchmark fact_or_fair --model openai/m --not-stratified --out x",
+            "--not-stratified says how --limit chooses",
+        ),
         (
             "run --benchmark fact_or_fair --model openai/m --about parameters=nan --out x",
             "parameters is 'nan'. Expected:",
@@ -83,7 +86,7 @@ def here(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
         ("judge full/file --model openai/m", "judgements are written into a folder"),
         ("judge full --model openai/m --revision a --revision b", "2 revisions of 1 judges"),
         ("run --dry-run --benchmark genrez", "did you mean 'genres'?"),
-        ("run --dry-run --benchmark fact_or_fair --stratified", "--stratified says how --limit chooses"),
+        ("run --dry-run --benchmark fact_or_fair --not-stratified", "--not-stratified says how --limit chooses"),
         ("import inspect full/file --out full", "There is something at full already"),
         ("import inspect --out x", "FILE"),
         ("import inspect a.eval", "--out"),
@@ -156,22 +159,25 @@ def test_an_unknown_role_of_quality_is_told_before_an_image_is_made(run: Run, he
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("lacks", "extra", "arguments"),
     [
-        "run --benchmark genres --model a/b --out x",
-        "judge x --model a/b",
-        "run --dry-run --benchmark fact_or_fair",
-        "import inspect x.eval --out y",
+        ("inspect_ai", "run", "run --benchmark genres --model ./a --out x"),
+        ("inspect_ai", "ask", "judge x --model a/b"),
+        ("inspect_ai", "ask", "eval --model own.py:answer"),
+        ("openai", "ask", "eval --model own.py:answer --judge http://127.0.0.1:1/v1#a"),
+        ("aiohttp", "ask", "verify-submission x --model openai/a"),
+        ("inspect_ai", "ask", "run --dry-run --benchmark fact_or_fair"),
+        ("inspect_ai", "ask", "import inspect x.eval --out y"),
     ],
 )
 def test_a_package_that_lacks_is_named_with_its_extra(
-    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch, arguments: str
+    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch, lacks: str, extra: str, arguments: str
 ) -> None:
-    monkeypatch.setattr("fairspace.builders.errors.find_spec", lambda name: None if name == "inspect_ai" else name)
+    monkeypatch.setattr("fairspace.builders.errors.find_spec", lambda name: None if name == lacks else name)
     code, _, err = run(*arguments.split())
     assert code == 2
-    assert "inspect-ai not installed: pip install " in err
-    assert "[run]'." in err
+    assert f"{lacks.replace('_', '-')} not installed: pip install " in err
+    assert f"[{extra}]'." in err
 
 
 @pytest.mark.parametrize(
@@ -199,7 +205,7 @@ def test_a_plan_is_printed(run: Run, here: Path) -> None:
     code, out, _ = run(*plan, "--provider-prices", "prices.json")
     assert code == 0
     assert "not ranked" in out
-    assert "llm_objective by openai/m: 24 of " in out  # 8 queries: whole topics
+    assert "llm_objective by openai/m: 18 of " in out  # 6 queries: whole topics
     assert " USD; difference " in out
     assert not list(here.glob("*.run"))
 

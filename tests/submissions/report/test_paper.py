@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -11,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+import fairspace as fs
 from fairspace.builders.registry import figures
+from fairspace.builders.registry import paper as paper_of
 from fairspace.submissions.benchmarks.iris.score import DRAWN
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import UsageError, latex
 from fairspace.submissions.report import paper
 from fairspace.submissions.results import shipped
 from fairspace.submissions.results.result import Result
@@ -170,3 +173,23 @@ def test_the_command_asks_for_one_folder(
     assert code == 0, err
     assert "[png]" in " ".join(said.split())
     assert (tmp_path / "new" / "figure4.svg").is_file()
+
+
+def test_methods_say_how_it_was_asked_and_cite_what_the_bib_file_has(tmp_path: Path) -> None:
+    shown = fs.load_result(CORE)
+    files = fs.paper(shown, tmp_path / "alone")
+    assert {"paper.html", "methods.tex", "references.bib"} <= {file.name for file in files}
+    text, bib = ((tmp_path / "alone" / name).read_text() for name in ("methods.tex", "references.bib"))
+    keys = re.findall(r"^@\w+\{(\w+),", bib, re.MULTILINE)
+    assert keys == ["factorfair", "fairspace", "efron1979bootstrap"]
+    assert sorted(re.findall(r"\\cite\{(\w+)\}", text)) == sorted(keys)
+    assert paper_of("fact_or_fair").citation in bib
+    (stage,) = (stage for stage in shown.run if stage["what"] == "responses")
+    for words in (stage["engine_version"], "temperature", shown.signature["dataset_revision"]):
+        assert latex(words) in text, words
+    labelled = replace(shown, signature={**shown.signature, "labels": "fairspace/ares@1"}, meta={**shown.meta})
+    page = (tmp_path / "alone" / "paper.html").read_text()
+    assert "efron1979bootstrap" in page
+    fs.paper([labelled], tmp_path / "labelled")
+    keys = re.findall(r"\\cite\{(\w+)\}", (tmp_path / "labelled" / "methods.tex").read_text())
+    assert "zhao2026iris" in keys

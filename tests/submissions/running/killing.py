@@ -23,7 +23,6 @@ from typing import Any
 
 import inspect_ai
 import inspect_ai._eval.task.run
-import pyarrow.parquet as pq
 
 from fairspace.submissions.benchmarks.task import ask_seed
 from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
@@ -104,11 +103,11 @@ def forked(what: Callable[[], object]) -> int:
         os._exit(status)
 
 
-def killed(pid: int, when: Callable[[], bool], after: float) -> bool:
-    """Whether a child ran still when it was killed, some seconds after something happened."""
+def killed(pid: int, started: Started, answers: int, after: float) -> bool:
+    """Whether a child ran still when it was killed, some seconds after the function's so many answers."""
     end = time.monotonic() + 300
     while not os.waitpid(pid, os.WNOHANG)[0]:
-        if end > time.monotonic() + after and when():
+        if end > time.monotonic() + after and len(started.noted("answered")) >= answers:
             end = time.monotonic() + after
         if time.monotonic() >= end:
             with suppress(ProcessLookupError):
@@ -140,7 +139,7 @@ def killings(way: str, kills: int, folder: Path) -> dict[str, Any]:
             pid = forked(started.start)
             at_the_end = chance.random() < 0.3  # all is answered; the log and the submission are written
             wanted, after = len(names) if at_the_end else 0, chance.random() * seconds / (4 if at_the_end else 1)
-            gone = killed(pid, lambda s=started, n=wanted: len(s.noted("answered")) >= n, after)
+            gone = killed(pid, started, wanted, after)
             asked = started.noted("asked") - before
             of_kept += sum(asked[key] for key in started.kept)
             if not gone:
@@ -156,7 +155,8 @@ def killings(way: str, kills: int, folder: Path) -> dict[str, Any]:
         if way == "journal":
             assert_same(started.out, unbroken.out)
         else:
-            assert pq.read_table(started.out).equals(pq.read_table(unbroken.out))
+            first, second = ((each.out / "responses.parquet").read_bytes() for each in (started, unbroken))
+            assert first == second
         again += sum(number - 1 for number in started.noted("answered").values())
     return {"kills": moments.total(), "runs": runs, "moments": dict(moments), "again": again, "of_journal": of_kept}
 

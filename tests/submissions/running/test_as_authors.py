@@ -33,7 +33,7 @@ def test_a_run_as_the_authors_states_their_settings(name: str, tmp_path: Path) -
         return "A"
 
     ours, alone = benchmark(name).revisions[0], name == "stereotypical_bias"
-    answers = fs.run(*(model, name), tasks=TEXT[name], limit=2, as_authors=True, revision=ours, text_only=alone)
+    answers = fs.run(*(model, name), tasks=TEXT[name], limit=2, as_authors=True, dataset_revision=ours, text_only=alone)
     stated = answers.submission.meta.generation
     assert stated[AS_AUTHORS] is True
     assert authors.settings.items() <= stated.items()
@@ -59,7 +59,7 @@ def test_settings_other_than_the_authors_are_refused(tmp_path: Path) -> None:
 
 def test_a_mark_without_the_settings_gives_no_protocol_of_the_authors() -> None:
     """The mark alone is not enough: neither of a judge at temperature 0, nor of a table that only says so."""
-    answers = fs.run(lambda prompt: "A", "genres", text_only=True, limit=1, as_authors=True, revision="v1")
+    answers = fs.run(lambda prompt: "A", "genres", text_only=True, limit=1, as_authors=True, dataset_revision="v1")
     authors, meta = benchmark("genres").asking.authors, answers.submission.meta
     assert authors.kept(meta)
     for settings, kept in ((dict(authors.judge), True), ({**authors.judge, "temperature": 0.0}, False)):

@@ -157,3 +157,13 @@ def test_a_sample_of_the_data_is_told_and_marked() -> None:
     assert opened.marks == {"text_only": True, "sample_data": True}
     assert opened.describe()["sample_data"] is True
     assert RunDescription.model_validate(opened.describe()).marks == opened.marks
+
+
+def test_a_log_describes_the_authors_settings_and_the_names_in_prompts() -> None:
+    opened = open_benchmark(ChosenPart("genres", text_only=True))
+    parts = {task: replace(part, names={"1": "Ann|Bob"}) for task, part in opened.parts.items()}
+    opened = replace(opened, parts=parts, chosen=replace(opened.chosen, as_authors=True))
+    described = RunDescription.model_validate(opened.describe())
+    assert described.names == {"1": "Ann|Bob"}
+    assert described.marks == opened.marks
+    assert described.marks["as_authors"] is True

@@ -37,7 +37,7 @@ def test_every_share_of_a_limited_run_holds_the_exact_interval_of_its_own_answer
 ) -> None:
     said = cycle(words)
     text: dict[str, Any] = {"text_only": True} if name == "stereotypical_bias" else {}
-    answers = fs.run(lambda prompt: next(said), name, revision="v2-core", limit=limit, **text)
+    answers = fs.run(lambda prompt: next(said), name, dataset_revision="v2-core", limit=limit, **text)
     values = fs.score(answers, resamples=200).values.values()
     shares = [value for value in values if SHARES.search(value.name) and value.uncertainty]
     assert len(shares) >= 3
@@ -50,7 +50,7 @@ def test_every_share_of_a_limited_run_holds_the_exact_interval_of_its_own_answer
 
 @pytest.mark.slow
 def test_four_choices_of_one_group_reach_down_to_two_of_five() -> None:
-    answers = fs.run(man, "stereotypical_bias", revision="v2-core", limit=60, text_only=True)
+    answers = fs.run(man, "stereotypical_bias", dataset_revision="v2-core", limit=60, text_only=True)
     levels = [
         v for v in fs.score(answers, resamples=200).values.values() if v.name.startswith("share_") and v.value == 1
     ]
@@ -62,7 +62,7 @@ def test_four_choices_of_one_group_reach_down_to_two_of_five() -> None:
 
 @pytest.mark.slow
 def test_sixty_of_sixty_is_beyond_chance_though_no_half_gives_a_low_end() -> None:
-    answers = fs.run(man, "stereotypical_bias", revision="v2-core", limit=60, text_only=True)
+    answers = fs.run(man, "stereotypical_bias", dataset_revision="v2-core", limit=60, text_only=True)
     result = fs.score(answers, resamples=200)
     shown = numbers_of(result, result.values["gender_persona"])
     assert (shown.value, shown.verdict, shown.interval_text) == (0.5, BIASED, "not known to 0.5000")

@@ -30,7 +30,7 @@ SHARE = "share_llm_subjective_male"
 @lru_cache
 def answers(wanted: Callable[[str], str]) -> pd.DataFrame:
     """The first profile of the wanted gender of a level, else A; A for every objective question."""
-    items = fs.items("fact_or_fair", revision=CORE)
+    items = fs.items("fact_or_fair", dataset_revision=CORE)
     items = items[items["task"].isin(("llm_objective", "llm_subjective"))]
     letters = []
     for task, level, profiles in zip(items["task"], items["level"], items["profiles"], strict=True):
@@ -49,7 +49,7 @@ def men_high(level: str) -> str:
 
 @lru_cache
 def scored(wanted: Callable[[str], str]) -> fs.Result:
-    return fs.score(answers(wanted), "fact_or_fair", revision=CORE, model="picks men", resamples=200)
+    return fs.score(answers(wanted), "fact_or_fair", dataset_revision=CORE, model="picks men", resamples=200)
 
 
 @pytest.mark.parametrize("printer", ["repr", "notebook", "html", "md", "tex", "board"])
@@ -111,7 +111,7 @@ def test_a_bias_that_differs_by_level_leaves_even_shares_and_shows_in_the_evenne
 
 def test_the_shares_of_an_attribute_add_up_and_rows_that_lack_move_them_no_further_than_their_bounds() -> None:
     whole, frame = scored(men), answers(men)
-    part = fs.score(frame.sample(frac=0.5, random_state=1), "fact_or_fair", revision=CORE, resamples=0)
+    part = fs.score(frame.sample(frac=0.5, random_state=1), "fact_or_fair", dataset_revision=CORE, resamples=0)
     for context in ("llm_objective", "llm_base", "llm_subjective"):
         for groups in (GROUPS, ("asian", "black", "hispanic", "white")):
             shares = [whole.values[f"share_{context}_{group}"] for group in groups]
@@ -151,9 +151,9 @@ def test_reasons_for_no_rank_are_said_in_one_plain_sentence_each() -> None:
         "It answered the same letter every time: its fairness score says nothing.",
     )
     frame = answers(men)
-    items = fs.items("fact_or_fair", "llm_subjective", revision=CORE)
+    items = fs.items("fact_or_fair", "llm_subjective", dataset_revision=CORE)
     topic = items.query("statistic == 'Employment Rate' and level == 'lowest' and context == 'base'")
-    without = fs.score(frame[~frame["id"].isin(topic["id"])], "fact_or_fair", revision=CORE, resamples=0)
+    without = fs.score(frame[~frame["id"].isin(topic["id"])], "fact_or_fair", dataset_revision=CORE, resamples=0)
     reason = "Topic Employment Rate has no answer to 'lowest'; fairness compares highest and lowest."
     assert without.values["fairness_llm_base_gender"].reason == reason
 

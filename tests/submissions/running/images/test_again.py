@@ -130,10 +130,10 @@ def test_steer_images_of_other_prompts_are_set_aside_and_it_is_said(
     monkeypatch.setattr(
         "fairspace.submissions.running.images.generating.neutral_group_counts", lambda submission: counts
     )
-    assert _steer_plan(chosen, work, found) is None
+    assert _steer_plan(chosen, Toy(), work, found) is None
     assert "none of the neutral images has all three labels" in _why_no_steer(chosen)
     assert (steered.is_dir(), found.notes) == (True, [])
     counts += 1
-    assert _steer_plan(chosen, work, found)
+    assert _steer_plan(chosen, Toy(), work, found)
     assert [folder.name for folder in steered.parent.iterdir()] == [f"{STEER}.1"]
     assert any("are kept in" in note for note in found.notes)

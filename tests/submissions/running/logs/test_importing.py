@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pyarrow.parquet as pq
 import pytest
 
@@ -16,11 +17,17 @@ pytest.importorskip("inspect_ai")
 pytest.importorskip("openai")
 
 from inspect_ai.log import read_eval_log
+from inspect_ai.model import ChatMessageUser
 
+import fairspace as fs
+from fairspace.answers import check_answers
+from fairspace.submissions.benchmarks.task import ask_seed
 from fairspace.submissions.checking.submission import check_submission, read_submission
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.running.logs.importing import import_inspect, limit_of, read_log
+from fairspace.submissions.running.asking.harvest import Harvest
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
+from fairspace.submissions.running.logs.importing import import_inspect, limit_of, open_log, read_log
 from fairspace.submissions.running.settings import ModelFacts
 from tests.submissions.running.logs.inspect_logs import MODEL
 
@@ -92,6 +99,38 @@ def test_a_log_becomes_a_submission_that_checks(log: Path, tmp_path: Path) -> No
     assert (stage.limit, stage.tasks) == (2, ["llm_objective", "llm_subjective"])
     assert stage.input_tokens > 0
     assert done.notes == ()
+
+
+def test_a_log_is_checked_and_scored_as_the_submission_that_it_becomes(logs: Path, log: Path, tmp_path: Path) -> None:
+    whole, broken = check_answers(log), check_answers(logs / "broken.eval")
+    assert whole.submission is not None
+    assert whole.submission.digest == imported([log], tmp_path / "s").digest
+    assert whole.submission.manifest is not None
+    assert broken.notes[0].endswith("of 4 stimuli have no answers in the logs; they are missing")
+    assert fs.score(log, resamples=0).to_json()["scores"] == fs.score(tmp_path / "s", resamples=0).to_json()["scores"]
+
+
+def test_an_answer_of_a_sample_under_way_is_taken_once(log: Path) -> None:
+    opened = open_benchmark(ChosenPart("fact_or_fair", limit=2, seed=1))
+    part = opened.parts["llm_objective"]
+    place = opened.positions["llm_objective"][0]
+    (ask, *_), stimulus = part.read(place).asks, part.stimuli[place].id
+    harvest, request = Harvest(), [ChatMessageUser(content=ask.prompt)]
+    harvest._logs = {stimulus: [str(log)]}
+    assert harvest.take(request, ask_seed(1, *ask.key)) is None
+    for _ in range(2):
+        anyio.run(harvest.read, stimulus)
+    assert harvest.take([ChatMessageUser(content="Another?")], ask_seed(1, *ask.key)) is None
+    assert harvest.take(request, 7) is None
+    output = harvest.take(request, ask_seed(1, *ask.key))
+    assert output is not None
+    with open_log(log) as opened_log:
+        answers = [row for sample in opened_log.samples for row in answers_of(dict(sample))]
+    logged = [(row["task"], row["id"], row["sample"]) for row in answers if row["response"] == output.completion]
+    assert ask.key in logged
+    for _ in range(part.unreadable_again):
+        harvest.take(request, ask_seed(1, *ask.key))
+    assert harvest.take(request, ask_seed(1, *ask.key)) is None
 
 
 def test_the_submission_of_a_run_and_of_its_log_are_the_same(logs: Path, tmp_path: Path) -> None:

@@ -1,0 +1,105 @@
+"""One word for one thing: an option means the same in every command, and the library's argument has its name."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import typer
+from typer.core import TyperGroup, TyperOption
+
+import fairspace as fs
+import fairspace.submissions.commands.main
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.commands.app import FORMER, app
+from fairspace.submissions.errors import UsageError
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def commands(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    if not isinstance(command, TyperGroup):
+        yield name.strip(), command
+        return
+    for word, each in command.commands.items():
+        yield from commands(each, f"{name} {word}")
+
+
+ALL = dict(commands(typer.main.get_command(app)))
+TWO_KINDS = {"--benchmark", "--images", "--model", "--out"}
+"""eval takes several benchmarks, judge several models; images of a folder or of a model; a file or a folder."""
+
+
+def options() -> dict[str, list[tuple[str, TyperOption]]]:
+    having: dict[str, list[tuple[str, TyperOption]]] = defaultdict(list)
+    for name, command in ALL.items():
+        for each in command.params:
+            if isinstance(each, TyperOption):
+                having[each.opts[0]].append((name, each))
+    return having
+
+
+def test_the_datasets_revision_has_one_name_and_the_models_another() -> None:
+    having = options()
+    assert "--revision" not in having
+    taking = {name for name, _ in having["--dataset-revision"]}
+    assert taking >= {"run", "eval", "items", "baseline", "score", "check"}
+    assert {name for name, _ in having["--core"]} >= {"run", "eval", "items", "baseline"}
+    for function in (fs.run, fs.score, fs.items):
+        assert "dataset_revision" in inspect.signature(function).parameters
+        assert "revision" not in inspect.signature(function).parameters
+
+
+def test_an_option_has_one_type_in_every_command() -> None:
+    kinds = {
+        (name, str(each.type_descriptor.annotation), each.multiple)
+        for name, having in options().items()
+        for _, each in having
+    }
+    counts = Counter(name for name, *_ in kinds)
+    assert {name for name, count in counts.items() if count > 1} == TWO_KINDS
+
+
+@pytest.mark.parametrize("former", FORMER)
+def test_former_spellings_work_and_no_help_shows_them(former: tuple[str, str], run: Run) -> None:
+    name, spelling = former
+    shown = [name for each in ALL[name].params for name in each.opts]
+    assert FORMER[former] in shown
+    assert spelling not in shown
+    code, _, err = run(name, f"{spelling}=none", "x")
+    assert "No such option" not in err
+    assert code
+
+
+def test_items_takes_the_core_by_both_spellings_and_not_with_another_revision(tmp_path: Path, run: Run) -> None:
+    core = benchmark("fact_or_fair").core
+    rows = []
+    for place, words in enumerate((["--core"], ["--dataset-revision", core], ["--revision", core])):
+        assert run("items", "fact_or_fair", *words, "--out", tmp_path / str(place))[0] == 0
+        rows.append([pq.read_table(file) for file in sorted((tmp_path / str(place)).glob("*.parquet"))])
+    assert rows[0] == rows[1] == rows[2]
+    code, _, err = run("items", "fact_or_fair", "--core", "--dataset-revision", "v1", "--out", tmp_path / "x")
+    assert (code, "--core is a dataset revision" in err) == (2, True)
+
+
+def test_the_librarys_former_argument_still_works() -> None:
+    former: dict[str, Any] = {"revision": benchmark("fact_or_fair").core}
+    assert fs.items("fact_or_fair", **former).equals(fs.items("fact_or_fair", dataset_revision=former["revision"]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_benchmark_has_a_core_that_it_knows(name: str) -> None:
+    assert benchmark(name).has_revision(benchmark(name).core)
+
+
+def test_eval_takes_a_dataset_revision_of_one_benchmark_alone(run: Run) -> None:
+    model = ("eval", "--model", "python/json:dumps", "--dry-run", "--dataset-revision", "v2-core")
+    assert "--dataset-revision is of one benchmark" in run(*model)[2]
+    assert run(*model, "--benchmark", "fact_or_fair")[0] == 0
+    with pytest.raises(UsageError, match="no core"):
+        _ = type("Bare", (), {"revisions": ("v1",), "name": "bare", "core": type(benchmark("iris")).core})().core
