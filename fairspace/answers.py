@@ -156,18 +156,8 @@ def score(
         from fairspace.submissions.uncertainty.uncertainty import check_resamples
 
         check_resamples(resamples, "resamples")
-<<<<<<< HEAD
-    about: dict[str, Any] = {
-        "dataset_revision": dataset_revision,
-        "model": model,
-        "judge": judge,
-        "labels": labels,
-        "split": split,
-    }
-=======
-    about: dict[str, Any] = {"revision": revision, "model": model, "judge": judge, "labels": labels, "split": split}
-    about |= {"limit": limit, "text_only": text_only}
->>>>>>> main
+    about: dict[str, Any] = {"dataset_revision": dataset_revision, "model": model, "judge": judge, "labels": labels}
+    about |= {"split": split, "limit": limit, "text_only": text_only}
     submission = _labelled(answers, submission_of(answers, benchmark, **about), ares, measurement, faces)
     from fairspace.outcome import Result
     from fairspace.submissions.answers.second import load_second
@@ -261,17 +251,12 @@ def check_answers(
             raise UsageError(f"{place} is no file of answers. Expected: {kinds}.")
     if not benchmark:
         raise UsageError('Name the benchmark of these answers: fs.score(answers, "genres"), or --benchmark genres.')
-<<<<<<< HEAD
     bench = find_benchmark(benchmark)
     revision = bench.revision(dataset_revision)
-=======
-    bench, named = find_benchmark(benchmark), revision
-    revision = bench.revision(revision)
     if limit is not None and limit < 1:
         raise UsageError(f"limit is {limit}. Expected: at least 1, the stimuli of a task.")
     if text_only and "text_only" not in bench.asking.options:
         raise UsageError(f"{benchmark} shows no pictures that could be left out; leave out text_only.")
->>>>>>> main
     faults = Collector(LIMITS.faults)
     try:
         tables = _tables(answers, place, split, bench, revision, faults)

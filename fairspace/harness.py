@@ -86,7 +86,7 @@ def make(name: str) -> Mapping[str, Callable[..., Any]]:
 
     def aggregate(rows: Sequence[Mapping[str, Any]]) -> float:
         kept, limit = whole_units(rows) if len(rows) < len(last.get("rows", ())) else (list(rows), None)
-        last["result"] = score(kept, bench.name, revision=revision, limit=limit, **_text_only(bench))
+        last["result"] = score(kept, bench.name, dataset_revision=revision, limit=limit, **_text_only(bench))
         return number(names[0])
 
     def number(name: str, *, error: bool = False) -> float:

@@ -84,11 +84,12 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
     folder = root / "checkout"
     folder.mkdir()
     (folder / "model.py").write_text(MODEL)
-    items = fs.items("fact_or_fair", revision="v2-core")
+    items = fs.items("fact_or_fair", dataset_revision="v2-core")
     items = items[items["task"].str.startswith("llm_")]
     items["response"] = ["ABCD"[place % 2] for place in range(len(items))]
     answers = items[["task", "id", "sample", "response"]]
-    fs.score(answers, "fact_or_fair", revision="v2-core", model="released", resamples=200).save(folder / "base.json")
+    scored = fs.score(answers, "fact_or_fair", dataset_revision="v2-core", model="released", resamples=200)
+    scored.save(folder / "base.json")
     kept = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
     kept["PATH"] = f"{root / 'env' / 'bin'}{os.pathsep}{os.environ['PATH']}"
     kept |= {f"PIP_{name}": "1" for name in ("NO_INDEX", "FORCE_REINSTALL", "NO_DEPS")}

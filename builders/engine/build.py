@@ -33,15 +33,16 @@ from pydantic import TypeAdapter, ValidationError
 
 from fairspace.builders.engine.dataset import BuildJob, BuildManifest, BuiltSplit, Dataset, Row, Shard, Split
 from fairspace.builders.engine.making import forget_made
-from fairspace.builders.engine.output import check_same, claim
+from fairspace.builders.engine.output import check_same, claim, in_use
 from fairspace.builders.engine.tools import Tools
 from fairspace.builders.errors import BuildError
-from fairspace.builders.writing import write_text
+from fairspace.builders.part import in_part
+from fairspace.builders.writing import beside, write_text
 
 if TYPE_CHECKING:
     import datasets
 
-MANIFEST = "manifest.json"
+MANIFEST, WORK, _SHARDS = "manifest.json", ".build", "shards.json"
 _SOFTWARE = ("fairspace", "pyarrow", "datasets", "pillow", "numpy")
 _MODEL_SOFTWARE = ("torch", "transformers", "diffusers")
 
@@ -66,30 +67,13 @@ def build(
 
     Errors: BuildError OUT_IN_USE if `out` holds something else, and those of the builder.
     """
-    tools = tools or Tools()
-    request: dict[str, Any] = {
-        "dataset": dataset.name,
-        "revision": dataset.revision,
-        "seed": seed,
-        "sample": sample,
-        "tools": {role: name for role, name in tools.names().items() if role in dataset.tools},
-        "options": dict(options or {}),
-    }
-    work = out / ".build"
+    job = BuildJob(source, out / WORK, seed, sample, tools or Tools(), dict(options or {}), progress)
+    request = _request(dataset, job)
     if (out / MANIFEST).is_file():
         finished = read_manifest(out)
         check_same(out, vars(finished), request)
         return finished
-    claim(out, work / "asked.json", request)
-    job = BuildJob(source, work, seed, sample, tools, dict(options or {}), progress)
-    splits = dataset.splits(job)
-    if not splits:
-        what = f"nothing can be built: {'; '.join(job.notes)}"
-        mend = "run `fairspace build all --list-sources`, name the folder with --source, or try --sample"
-        raise BuildError("SOURCE_MISSING", dataset.name, what, "at least one of its sources or tools", mend)
-    hashes = {name: file_hash(file) for name, file in sorted(job.files.items())}
-    claim(out, work / "sources.json", {"files": hashes, "units": {s.name: len(s.units) for s in splits}})
-    write_atomically(work / "plan.rejected", "".join(f"{line}\n" for line in job.take_rejected()))
+    splits, hashes = _planned(dataset, job, out, request)
     built = tuple(_build_split(split, job, out) for split in splits)
     manifest = BuildManifest(
         **request,
@@ -110,8 +94,106 @@ def build(
         with (out / shard.file).open("rb") as stream:
             os.fsync(stream.fileno())
     write_atomically(out / MANIFEST, dumps(manifest))
-    shutil.rmtree(work)
+    shutil.rmtree(out / WORK)
     return manifest
+
+
+def build_part(
+    dataset: Dataset,
+    out: Path,
+    part: str,
+    *,
+    source: Path | None = None,
+    seed: int = 0,
+    sample: bool = False,
+    tools: Tools | None = None,
+    options: Mapping[str, str] | None = None,
+    progress: Callable[[str, int, int], None] = lambda what, done, total: None,
+) -> int:
+    """Build the shards of a part (`I/N`) into its own folder, for `join_parts`; their number.
+
+    Arguments and errors are those of `build`, which ends the work once the parts are joined.
+    """
+    job = BuildJob(source, out / WORK, seed, sample, tools or Tools(), dict(options or {}), progress)
+    splits, _ = _planned(dataset, job, out, _request(dataset, job))
+    shards = [(split, place) for split in splits for place in range(_files(split))]
+    names = [f"{split.config}/{_stem(split, place)}" for split, place in shards]
+    write_atomically(job.work / _SHARDS, json.dumps(names))
+    places = in_part(range(len(shards)), part)
+    for place in places:
+        _build_shard(*shards[place], job, out)
+    return len(places)
+
+
+def join_parts(parts: Sequence[Path], out: Path) -> int:
+    """Put the shards of all parts of a build into `out`, a new folder, where `build` ends the work; their number.
+
+    Errors: BuildError PARTS_UNJOINABLE for parts of other builds, a shard that lacks or stands in two; OUT_IN_USE.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise in_use(out, "it is there already")
+    claims = ("asked.json", "sources.json", _SHARDS)
+    entries: dict[str, Path] = {}
+    for part in parts:
+        for name in claims:
+            file, head = part / WORK / name, parts[0] / WORK / name
+            if not file.is_file() or file.read_bytes() != head.read_bytes():
+                what = f"another build than {parts[0]} ({name})" if file.is_file() else "no part of a build"
+                raise _unjoinable(part, what, "build all parts with the same arguments and sources")
+        for entry in sorted((part / WORK).glob("*/*-of-*.json")):
+            name = entry.relative_to(part / WORK).with_suffix("").as_posix()
+            if name in entries:
+                raise _unjoinable(part, f"{name}, which {entries[name]} has too", "name each part once")
+            if _entered(entry, part) is not None:
+                entries[name] = part
+    names = json.loads((parts[0] / WORK / _SHARDS).read_bytes())
+    if lacking := [name for name in names if name not in entries]:
+        what = f"{len(lacking)} of {len(names)} shards lack, the first {lacking[0]}"
+        raise _unjoinable(parts[0], what, "build the missing parts to their end, and name all")
+    with beside(out) as place:
+        for name in claims[:2]:
+            _copy(parts[0] / WORK / name, place / WORK / name)
+        for name, part in entries.items():
+            _copy(part / f"{name}.parquet", place / f"{name}.parquet")
+            _copy(part / WORK / f"{name}.json", place / WORK / f"{name}.json")
+    return len(names)
+
+
+def _copy(file: Path, to: Path) -> None:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(file, to)
+
+
+def _unjoinable(part: Path, what: str, mend: str) -> BuildError:
+    return BuildError("PARTS_UNJOINABLE", str(part), what, "all parts of one build", mend)
+
+
+def _request(dataset: Dataset, job: BuildJob) -> dict[str, Any]:
+    """All that decides the bytes of a build."""
+    return {
+        "dataset": dataset.name,
+        "revision": dataset.revision,
+        "seed": job.seed,
+        "sample": job.sample,
+        "tools": {role: name for role, name in job.tools.names().items() if role in dataset.tools},
+        "options": job.options,
+    }
+
+
+def _planned(
+    dataset: Dataset, job: BuildJob, out: Path, request: Mapping[str, Any]
+) -> tuple[Sequence[Split], dict[str, str]]:
+    """The splits, and the hashes of source files; what is asked is entered in the work folder."""
+    claim(out, job.work / "asked.json", request)
+    splits = dataset.splits(job)
+    if not splits:
+        what = f"nothing can be built: {'; '.join(job.notes)}"
+        mend = "run `fairspace build all --list-sources`, name the folder with --source, or try --sample"
+        raise BuildError("SOURCE_MISSING", dataset.name, what, "at least one of its sources or tools", mend)
+    hashes = {name: file_hash(file) for name, file in sorted(job.files.items())}
+    claim(out, job.work / "sources.json", {"files": hashes, "units": {s.name: len(s.units) for s in splits}})
+    write_atomically(job.work / "plan.rejected", "".join(f"{line}\n" for line in job.take_rejected()))
+    return splits, hashes
 
 
 def read_manifest(folder: Path) -> BuildManifest:
@@ -153,24 +235,33 @@ def write_atomically(file: Path, text: str) -> None:
 
 def _build_split(split: Split, job: BuildJob, out: Path) -> BuiltSplit:
     """Build the split's shards; the images of a shard are forgotten once it is entered."""
-    total = len(split.units)
-    files = max(1, -(-total // split.shard))
-    shards = []
-    for number in range(files):
-        start, end = number * split.shard, min((number + 1) * split.shard, total)
-        stem = f"{split.split}-{number:05}-of-{files:05}"
-        entry = job.work / split.config / f"{stem}.json"
-        shard = _entered(entry, out)
-        if shard is None:
-            shard = _shard(split, job, out, stem, slice(start, end))
-            record = {"shard": asdict(shard), "rejected": job.take_rejected()}
-            write_atomically(entry, json.dumps(record, ensure_ascii=False))
-            forget_made(job.work)
-        shards.append(shard)
-        job.progress(f"Building {split.name}", end, total)
+    shards = [_build_shard(split, number, job, out) for number in range(_files(split))]
     rows = sum(shard.rows for shard in shards)
     counts = _counts(split, [out / shard.file for shard in shards])
     return BuiltSplit(split.config, split.split, split.about, rows, tuple(shards), *counts, split.fields)
+
+
+def _files(split: Split) -> int:
+    return max(1, -(-len(split.units) // split.shard))
+
+
+def _stem(split: Split, number: int) -> str:
+    return f"{split.split}-{number:05}-of-{_files(split):05}"
+
+
+def _build_shard(split: Split, number: int, job: BuildJob, out: Path) -> Shard:
+    """Build a shard, unless it is entered as built."""
+    start, end = number * split.shard, min((number + 1) * split.shard, len(split.units))
+    stem = _stem(split, number)
+    entry = job.work / split.config / f"{stem}.json"
+    shard = _entered(entry, out)
+    if shard is None:
+        shard = _shard(split, job, out, stem, slice(start, end))
+        record = {"shard": asdict(shard), "rejected": job.take_rejected()}
+        write_atomically(entry, json.dumps(record, ensure_ascii=False))
+        forget_made(job.work)
+    job.progress(f"Building {split.name}", end, len(split.units))
+    return shard
 
 
 def _entered(entry: Path, out: Path) -> Shard | None:
@@ -231,7 +322,7 @@ def _as_dataset(split: Split, rows: Iterable[Row] | pa.Table, cache: Path) -> da
 
 def _merge_rejected(out: Path, splits: Sequence[Split]) -> dict[str, int]:
     """Write the log of rejected candidates, if there are any; reason -> candidates."""
-    work, reasons = out / ".build", Counter[str]()
+    work, reasons = out / WORK, Counter[str]()
 
     def lines() -> Iterator[str]:
         yield from (work / "plan.rejected").read_text(encoding="utf-8").splitlines()

@@ -201,12 +201,12 @@ def annotate(
             listed = len(list(list_entries(open_source(images, task, in_names))))
             count = len(entry_names({"images": listed, "shard": shard or SHARD}))
             label_on_ray(on.removeprefix("ray").removeprefix("://"), opening, count, report)
-            data, speed = join([out], out)[0], ""
+            data, speed = dict(join([out], out)[0]), ""
         else:
             from fairspace.ares.annotating.annotate import annotated
 
             outcome = annotated(opening(progress=report), part, report)
-            data = outcome.data
+            data = dict(outcome.data)
             speed = f", {outcome.images_per_second:.1f} images/s" if outcome.images_per_second else ""
     if not data:
         typer.echo(f"{out}: part {part}, {outcome.images} images{speed}. Next: fairspace join {out} --out {out}")

@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.names import NAMES
 from fairspace.submissions.commands.app import MAKE, app
-from fairspace.submissions.commands.run_options import pairs
+from fairspace.submissions.commands.run_options import PartOption, launched_part, pairs, to_join
 from fairspace.submissions.errors import UsageError, did_you_mean, plain
 
 if TYPE_CHECKING:
@@ -76,14 +76,18 @@ def build(
             'or of reviewed images, with "confirmed", "disputed", "failed", three lists of columns.'
         ),
     ] = None,
+    part: PartOption = "",
 ) -> None:
     """Build a dataset as Parquet shards with card, metadata and manifest; a stopped build goes on where it was."""
     from fairspace.builders.engine.build import build as build_dataset
+    from fairspace.builders.engine.build import build_part
     from fairspace.builders.engine.output import alone
     from fairspace.builders.engine.reviews import REVIEWED, read_reviews
+    from fairspace.builders.part import part_folder
     from fairspace.builders.registry import dataset
     from fairspace.submissions.progress import reported
 
+    part, _ = launched_part(part, out if name != "all" else None)
     if name != "all" and name not in NAMES:
         try:
             dataset(name)
@@ -112,18 +116,16 @@ def build(
         included = {"include": include}
         tools = _opened(named, sample, device)
         for each in datasets:
-            target = out / each if name == "all" else out
+            whole = out / each if name == "all" else out
+            target = part_folder(whole, part)
             try:
                 with alone(target), reported(f"Building {each}") as report:
-                    manifest = build_dataset(
-                        datasets[each],
-                        target,
-                        source=folder,
-                        sample=sample,
-                        tools=tools,
-                        options=options | (included if include in datasets[each].includes else {}),
-                        progress=report,
-                    )
+                    how: Any = {"source": folder, "sample": sample, "tools": tools, "progress": report}
+                    how["options"] = options | (included if include in datasets[each].includes else {})
+                    if part:
+                        shards = build_part(datasets[each], target, part, **how)
+                    else:
+                        manifest = build_dataset(datasets[each], target, **how)
             except KeyboardInterrupt:
                 typer.secho("fairspace: stopped; the same command goes on where it was.", err=True)
                 raise
@@ -139,10 +141,15 @@ def build(
                 failed = True
                 say_error(error)
                 continue
+            if part:
+                typer.echo(f"{target}: {shards} shards. Next: {to_join(target, part)}")
+                continue
             _built(target, manifest, reviewed)
             if cohort:
                 typer.echo(f"A revision of its own, which runs with this --data ask by default: {manifest.revision}")
-    if name == "all":
+    if part:
+        typer.echo("Then the same command without --part (--part 0/1 under a launcher) ends the build.")
+    elif name == "all":
         typer.echo(f"Next: look at the README.md of each, then fairspace publish datasets --built {_quoted(out)}")
     elif out.name == name:
         built = _quoted(out.parent)

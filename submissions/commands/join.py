@@ -1,4 +1,4 @@
-"""`fairspace join`: the parts of a run, or of annotations, as one."""
+"""`fairspace join`: the parts of a run, of annotations or of a build as one."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from fairspace.submissions.commands.app import RUN, app
 
 ANNOTATIONS = ("annotation.json", ".annotate")
 """Names in a folder of `fairspace ares annotate`, finished or not."""
+BUILD = ".build"
+"""Folder in an unfinished build."""
 
 
 @app.command(epilog="Example: fairspace join mine.part-*-of-00008 --out mine", rich_help_panel=RUN)
@@ -18,12 +20,14 @@ def join(
     parts: Annotated[list[Path], typer.Argument(help="Folders of all parts (--part I/N).", metavar="PART...")],
     out: Annotated[Path, typer.Option(help="Folder to write; of a run it must not exist.")],
 ) -> None:
-    """Join the parts of a run, equal to that of one process; parts that overlap, differ or lack one are refused.
+    """Join parts of a run or build, equal to those of one process; parts that overlap, differ or lack are refused.
 
     Parts of `fairspace ares annotate` may share a folder, which is then PART and --out.
     """
     if any((part / name).exists() for part in parts for name in ANNOTATIONS):
         _join_annotations(parts, out)
+    elif any((part / BUILD).is_dir() for part in parts):
+        _join_builds(parts, out)
     else:
         _join_runs(parts, out)
 
@@ -33,7 +37,7 @@ def _join_runs(parts: list[Path], out: Path) -> None:
 
     for stage in join_runs(parts, out):
         typer.echo(f"{stage.what}, {', '.join(stage.tasks)}: {stage.requests:,} of {len(parts)} parts")
-    typer.echo(f"Wrote {out}. Next: fairspace score {out}")
+    typer.echo(f"Wrote {out}. Next: fairspace check {out}")
 
 
 def _join_annotations(parts: list[Path], out: Path) -> None:
@@ -41,3 +45,11 @@ def _join_annotations(parts: list[Path], out: Path) -> None:
 
     counts = join_annotations(parts, out)["counts"]
     typer.echo(f"{out}: {counts['images']} images, {counts['rows']} rows of {len(parts)} folders")
+
+
+def _join_builds(parts: list[Path], out: Path) -> None:
+    from fairspace.builders.engine.build import join_parts
+
+    typer.echo(
+        f"{out}: {join_parts(parts, out)} shards. Next: the same fairspace build without a part, with --out {out}"
+    )

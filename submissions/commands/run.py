@@ -540,17 +540,12 @@ def baseline(
 @app.command(epilog="Example: fairspace items genres --out genres-items", rich_help_panel=RUN)
 def items(
     benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.", metavar="BENCHMARK")],
-<<<<<<< HEAD
-    out: Annotated[Path, typer.Option(help="Folder to write; one Parquet file for each task.")],
-    dataset_revision: RevisionOption = "",
-    core: CoreOption = False,
-=======
     out: Annotated[Path | None, typer.Option(help="Folder to write; one Parquet file for each task.")] = None,
     lm_eval: Annotated[
         Path | None, typer.Option("--lm-eval", help="Folder for tasks of lm-evaluation-harness, as its --include_path.")
     ] = None,
-    revision: Annotated[str, typer.Option(help=f"{_REVISION} are written; the default if left out.")] = "",
->>>>>>> main
+    dataset_revision: RevisionOption = "",
+    core: CoreOption = False,
     after: Annotated[
         Path | None,
         typer.Option(
@@ -564,7 +559,7 @@ def items(
     if lm_eval is not None:
         from fairspace.harness import write_tasks
 
-        if out or revision or after or data:
+        if out or dataset_revision or core or after or data:
             raise UsageError("--lm-eval writes its own tasks; leave out all other options.")
         for name in write_tasks(benchmark, lm_eval):
             typer.echo(f"lm_eval --include_path {lm_eval} --tasks {name}")

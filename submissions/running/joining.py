@@ -19,12 +19,12 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from fairspace.builders.errors import BuildError
-from fairspace.builders.part import numbers
+from fairspace.builders.part import numbers, read_part
 from fairspace.builders.writing import beside
 from fairspace.submissions.answers.rows import readable_shares
 from fairspace.submissions.benchmarks.task import add_hashes
 from fairspace.submissions.checking.submission import check_submission
-from fairspace.submissions.format.faults import SubmissionError, first
+from fairspace.submissions.format.faults import SubmissionError, first, show
 from fairspace.submissions.format.manifest import PART_MARK, Manifest, Scalar, Stage, read_manifest
 from fairspace.submissions.format.schema import KEYS, SCHEMAS, Submission, SubmissionMeta
 from fairspace.submissions.format.writing import check_new, write_submission
@@ -37,6 +37,8 @@ _OF_PART = {*_SUMS, "settings", "fates", "course", "prompts"}
 _OF_PROCESS = {"hardware", "software", "git", "started", "ended"}
 _SHARES = ("empty", "looping", "cut_off")
 """Shares of the answers in a stage's course; the rest are sums, but for `readable_TASK`."""
+_LABELS = {"labels", "label_error"}
+"""Fields of `submission.json` that a part without an image does not have."""
 _DRAWN = "pixels"
 """Setting of a stage that follows from its first image."""
 
@@ -76,7 +78,7 @@ def join(folders: Sequence[Path], out: Path) -> tuple[Stage, ...]:
     meta = SubmissionMeta.model_validate(_one_meta(wholes, strict=False).meta)
     joined = {name: _joined_rows(name, parts) for name in (*SCHEMAS, "images")}
     tables = {name: rows for name, rows in joined.items() if rows is not None and name in SCHEMAS}
-    stages = [_joined_stage(work, place) for work in works.values() for place in range(len(work[0].stages))]
+    stages = [_joined_stage(same) for work in works.values() for same in _steps(work)]
     if "responses" in tables:
         shares = readable_shares(meta, tables["responses"])
         for number, stage in enumerate(stages):
@@ -104,7 +106,12 @@ def _read(folder: Path) -> RunPart:
         stages = read_manifest(folder).stages
     except ValidationError as error:
         raise BuildError("PARTS_UNJOINABLE", str(folder), first(error), "a submission", "run the part again") from error
-    part = str(meta["generation"].pop(PART_MARK, ""))
+    mark = str(meta["generation"].pop(PART_MARK, ""))
+    try:
+        part = read_part(mark, {})
+    except BuildError as error:
+        what = f"part {show(mark)}"
+        raise BuildError("PARTS_UNJOINABLE", str(folder), what, error.expected, "run the part again") from error
     if not stages:
         mend = "join what `fairspace run` wrote, with its manifest.json"
         raise BuildError("PARTS_UNJOINABLE", str(folder), "nothing says how it was run", "a part of a run", mend)
@@ -130,14 +137,11 @@ def _check_complete(work: Sequence[RunPart]) -> None:
             raise _unjoinable(part, what, "parts of one division")
         if same := [other for other in work if other.part == part.part and other is not part]:
             raise _unjoinable(part, f"{_named(part)} of {tasks}, which {same[0].folder} is too", "each part once")
-    for part in work:
-        if (steps := [stage.what for stage in part.stages]) != [stage.what for stage in head.stages]:
-            what = f"the steps {', '.join(steps)} of {tasks}, unlike {head.folder}"
-            raise _unjoinable(part, what, "the same steps in all parts", "run it again with the options of the others")
     if lacking := sorted(set(range(number_of)) - {numbers(part.part)[0] for part in work}):
-        names = ", ".join(f"{number}/{number_of}" for number in lacking)
+        names = ", ".join(f"{number}/{number_of}" for number in lacking[:9])
+        more = f" and {len(lacking) - 9} more" if len(lacking) > 9 else ""
         mend = "run what is missing, and name all parts"
-        raise _unjoinable(head, f"part {names} of {tasks} is missing", f"{number_of} parts, each once", mend)
+        raise _unjoinable(head, f"part {names}{more} of {tasks} is missing", f"{number_of} parts, each once", mend)
 
 
 def _named(part: RunPart) -> str:
@@ -145,16 +149,21 @@ def _named(part: RunPart) -> str:
 
 
 def _one_meta(parts: Sequence[RunPart], *, strict: bool) -> RunPart:
-    """The part that states most, with all that the others state. BuildError PARTS_UNJOINABLE for another statement.
+    """One part with all that they state. BuildError PARTS_UNJOINABLE if one contradicts it.
 
-    `strict`: only empty parts may state less than it.
+    `strict`: only empty parts may state less; else it is the one that states most, and each may be silent.
     """
-    head = max(parts, key=lambda part: (part.submission is not None, len(_flat(part.meta))))
+    head = max(
+        parts,
+        key=lambda part: (part.submission is not None, "labels" in part.meta, strict or len(_flat(part.meta))),
+    )
     stated = _flat(head.meta)
     for part in parts:
         own, less = _flat(part.meta), not strict or part.submission is None
         names = sorted({name for name, value in own.items() if name not in stated or stated[name] != value})
-        names = [name for name in names if strict or name in stated] + ([] if less else sorted(stated.keys() - own))
+        names = [name for name in names if strict or name in stated]
+        labelled = part.submission is not None and "annotations" in part.submission.tables
+        names += [] if less else sorted(stated.keys() - own - (set() if labelled else _LABELS))
         if names:
             what = f"another {', '.join(names)} than {head.folder}"
             mend = "run the part again as the others, in a new folder; between tasks, --about says model and revision"
@@ -193,13 +202,28 @@ def _joined_rows(name: str, parts: Iterable[RunPart]) -> pa.Table | None:
     return table.sort_by([(key, "ascending") for key in keys]).combine_chunks()
 
 
-def _joined_stage(work: Sequence[RunPart], place: int) -> Stage:
+def _steps(work: Sequence[RunPart]) -> list[list[tuple[RunPart, Stage]]]:
+    """Each step in all parts; a part without images has no labels. BuildError PARTS_UNJOINABLE if one lacks."""
+    steps: dict[tuple[str, ...], list[tuple[RunPart, Stage]]] = {}
+    for part in sorted(work, key=lambda part: -len(part.stages)):
+        for stage in part.stages:
+            steps.setdefault((stage.what, *stage.tasks), []).append((part, stage))
+    for (step, *tasks), same in steps.items():
+        for part in work:
+            idle = not any(stage.requests for stage in part.stages if stage.tasks == tasks)
+            if not idle and part not in [each for each, _ in same]:
+                what = f"no {step} of {', '.join(tasks)}, unlike {same[0][0].folder}"
+                raise _unjoinable(part, what, "the same steps in all parts", "run it with the options of the others")
+    return list(steps.values())
+
+
+def _joined_stage(same: Sequence[tuple[RunPart, Stage]]) -> Stage:
     """A stage with the sums of its parts. BuildError PARTS_UNJOINABLE if they were run otherwise."""
-    stages = [part.stages[place] for part in work]
+    stages = [stage for _, stage in same]
     head = max(stages, key=lambda stage: stage.requests > 0)
     shared = head.model_dump(exclude=_OF_PART | _OF_PROCESS)
     counts = Counter[str]()
-    for part, stage in zip(work, stages, strict=True):
+    for part, stage in same:
         names = [name for name, value in stage.model_dump(include=set(shared)).items() if value != shared[name]]
         ours, theirs = _settings(stage), _settings(head)
         names += [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)] if stage.requests else []
@@ -227,6 +251,8 @@ def _settings(stage: Stage) -> dict[str, Scalar]:
 
 def _joined_course(stages: Sequence[Stage]) -> dict[str, Scalar]:
     """Sums, of seconds too, and shares by the answers of each part; `parts`: their number."""
+    if len(stages) == 1:
+        return dict(stages[0].course)
     course: dict[str, Scalar] = {}
     for name in dict.fromkeys(name for stage in stages for name in stage.course if not name.startswith("readable_")):
         weights = [stage.fates.get("answered", 0) if name in _SHARES else 1 for stage in stages]
@@ -234,4 +260,4 @@ def _joined_course(stages: Sequence[Stage]) -> dict[str, Scalar]:
         total = sum(value * weight for value, weight in zip(values, weights, strict=True))
         share = round(total / sum(weights), 4) if sum(weights) else None
         course[name] = share if name in _SHARES else int(total)
-    return course | ({"parts": len(stages)} if len(stages) > 1 and course else {})
+    return course | ({"parts": len(stages)} if course else {})

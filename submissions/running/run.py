@@ -130,7 +130,7 @@ def limit_note(opened: OpenedBenchmark) -> str:
     standard = bench.standards[bench.default]
     notes = ["The data are a small sample: the run is shown, not ranked."] if opened.sample else []
     if opened.chosen.part:
-        notes.append(f"Part {opened.chosen.part} of a run: it is ranked once `fairspace join` has all its parts.")
+        notes.append(f"Part {opened.chosen.part} of a run; `fairspace join` makes one of all.")
     lacking, cut, least = [], False, 1.0
     for task, part in opened.parts.items():
         places = opened.positions[task]

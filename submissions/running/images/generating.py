@@ -80,9 +80,9 @@ def generate(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> 
         state.stages.append(_image_stage(settings.chosen, model, task, plan, report))
         for reason, number in list(report.reasons.items())[:5]:
             state.notes.append(f"{task}: {number} images {reason}")
-        if settings.ares:
+        if settings.ares and plan:
             _annotate(settings, work, task, folder / "shards", state, tell)
-        else:
+        elif not settings.ares:
             state.images += report.shards
     if settings.quality and "annotations" in state.tables:
         _rate(settings, work, state, tell)

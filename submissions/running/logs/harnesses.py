@@ -89,7 +89,7 @@ def import_harness(
     report = check_answers(
         [{name: row[name] for name in columns} for row in rows],
         benchmark or str(ours.get("benchmark", "")),
-        revision=revision or str(ours.get("dataset_revision", "")),
+        dataset_revision=revision or str(ours.get("dataset_revision", "")),
         limit=limit,
         text_only=text_only or ours.get("text_only") is True,
     )

@@ -24,6 +24,7 @@ from fairspace.submissions.running.joining import join
 from fairspace.submissions.running.run import run as run_benchmark
 from fairspace.submissions.running.settings import RunSettings
 from tests.submissions.running.images import painter
+from tests.tiny_ares import random_ares
 
 Run = Callable[..., tuple[int, str, str]]
 MODEL = f"python/{Path(__file__).with_name('part_model.py')}:answer"
@@ -128,11 +129,13 @@ WRONG: dict[str, tuple[Callable[[list[Path]], Any], str]] = {
     "another division": (_in_generation(part="1/4"), "part 1/4 of llm_objective, llm_subjective, beside part 0/3"),
     "another version": (_in_stage(engine_version="0.1"), "other engine_version of responses"),
     "other settings of a stage": (_in_stage(settings={"temperature": 1}), "of responses of llm_objective"),
+    "no answers": (_in_stage(what="images"), "no responses of llm_objective, llm_subjective, unlike"),
     "other tasks": (_in_stage(tasks=["llm_objective"]), "part 1/3 of llm_objective, llm_subjective is missing"),
     "a whole run": (
         lambda parts: edit(parts[1] / "submission.json", lambda meta: meta["generation"].pop("part")),
         "a whole run of llm_objective, llm_subjective, beside part 0/3",
     ),
+    "a damaged mark": (_in_generation(part="3/3"), "part '3/3'"),
     "no submission": (lambda parts: (parts[1] / "submission.json").unlink(), "no submission"),
     "nothing on its run": (lambda parts: (parts[1] / "manifest.json").unlink(), "nothing says how it was run"),
     "an unfinished part": (_unfinished, "a part that is not finished"),
@@ -261,3 +264,38 @@ def test_steered_images_of_parts_need_the_joined_neutral_ones(tmp_path: Path) ->
     chosen = ChosenPart("iris", tasks=("generation_steer",), part="0/2")
     with pytest.raises(UsageError, match="--after JOINED"):
         run_benchmark(RunSettings(chosen, tmp_path / "mine", images=f"python:{painter.FILE}:paint", ares="clip"))
+
+
+@pytest.mark.slow
+def test_neutral_and_steered_images_in_parts_are_those_of_one_process(tmp_path: Path) -> None:
+    """More parts than images of the first round, so that one is empty, labels and all."""
+
+    def made(name: str, tasks: tuple[str, ...], part: str = "", function: str = "paint", **more: Any) -> Path:
+        folder = part_folder(tmp_path / name, part)
+        chosen = ChosenPart("iris", tasks=tasks, limit=2, part=part)
+        images = f"python:{painter.FILE}:{function}?batch=1"
+        run_benchmark(RunSettings(chosen, folder, images=images, ares=str(random_ares()), **more))
+        return folder
+
+    whole = made("whole", ("generation_neutral", "generation_steer"))
+    neutral = [made("neutral", ("generation_neutral",), f"{number}/3") for number in range(3)]
+    assert {(folder / "annotations.parquet").is_file() for folder in neutral} == {True, False}
+    with pytest.raises(UsageError, match="Join all parts"):
+        made("steer", ("generation_steer",), "0/2", after=neutral[0])
+    join(neutral, tmp_path / "neutral")
+    with pytest.raises(UsageError, match="Name the neutral images of this model"):
+        made("steer", ("generation_steer",), "0/2", "encode", after=tmp_path / "neutral")
+    steer = [made("steer", ("generation_steer",), f"{number}/2", after=tmp_path / "neutral") for number in range(2)]
+    with pytest.raises(BuildError, match="part 0/2 of generation_steer is missing"):
+        join([tmp_path / "neutral", steer[1]], tmp_path / "joined")
+    join([tmp_path / "neutral", *steer], tmp_path / "joined")
+    assert read_submission(tmp_path / "joined").digest == read_submission(whole).digest
+    assert (tmp_path / "joined" / "submission.json").read_bytes() == (whole / "submission.json").read_bytes()
+    counts = [
+        [
+            (stage.what, stage.tasks, stage.requests, stage.fates, stage.prompts)
+            for stage in read_manifest(folder).stages
+        ]
+        for folder in (tmp_path / "joined", whole)
+    ]
+    assert counts[0] == counts[1]

@@ -356,7 +356,12 @@ def test_a_server_takes_a_longer_context_when_an_answer_needs_it(
     monkeypatch.setattr(llama_cpp, "_FIRST", 16)
     contexts: list[int] = []
     start = llama_cpp._start
-    monkeypatch.setattr(llama_cpp, "_start", lambda path, context: contexts.append(context) or start(path, context))
+
+    def started(path: Path, context: int) -> Any:
+        contexts.append(context)
+        return start(path, context)
+
+    monkeypatch.setattr(llama_cpp, "_start", started)
     model = opened(f"local/{gguf}", context=512, threads=1)
     assert texts(said(model, QUESTIONS, **config)) == whole
     assert contexts[0] == 16

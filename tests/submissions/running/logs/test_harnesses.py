@@ -69,7 +69,7 @@ def test_lm_eval_shows_our_values_and_its_log_is_our_own_run(logged: Path, tmp_p
     answers = {line["doc"]["prompt"]: line["resps"][0][0] for line in lines}
     # A question that lm_eval did not ask is a KeyError: the first rows are the part of fs.run(limit=25).
     own_run = fs.run(
-        lambda prompt: answers[prompt], "fact_or_fair", revision="v2-core", limit=25, folder=tmp_path / "own"
+        lambda prompt: answers[prompt], "fact_or_fair", dataset_revision="v2-core", limit=25, folder=tmp_path / "own"
     )
     own = fs.score(own_run)
     outcome = import_harness("lm-eval", [logged], tmp_path / "mine", ModelFacts())
@@ -97,7 +97,7 @@ def test_lm_eval_shows_our_values_and_its_log_is_our_own_run(logged: Path, tmp_p
 
 @pytest.mark.parametrize("rows", [130, 187, 200, 1001])
 def test_a_limit_of_any_length_is_an_even_part_of_whole_units(rows: int) -> None:
-    asked = parts("fact_or_fair", None, revision="v2-core")
+    asked = parts("fact_or_fair", None, dataset_revision="v2-core")
     first = harness.documents(asked)[:rows]
     kept, limit = whole_units(first)
     assert kept
@@ -143,7 +143,7 @@ def test_stereotypical_biass_task_gives_the_values_of_its_text_half() -> None:
     kept = [task["keep"](document, ["female" if place % 3 else "male"]) for place, document in enumerate(documents)]
     shown = {name: task[name]([row[name] for row in kept]) for name in kept[0]}
     rows = [{"id": row["id"], "response": "female" if place % 3 else "male"} for place, row in enumerate(documents)]
-    own = fs.score(rows, "stereotypical_bias", revision="v2-core", text_only=True)
+    own = fs.score(rows, "stereotypical_bias", dataset_revision="v2-core", text_only=True)
     assert own.signature["shown"]
     assert shown["gender_persona"] == own.values["gender_persona"].value
     assert own.values["gender_persona"].uncertainty is not None
@@ -225,18 +225,18 @@ def test_two_answers_other_models_and_broken_results_are_refused(tmp_path: Path)
 
 
 def test_rows_of_a_part_are_marked_and_have_no_rank() -> None:
-    items = fs.items("stereotypical_bias", "language_gender", revision="v2-core")
+    items = fs.items("stereotypical_bias", "language_gender", dataset_revision="v2-core")
     rows = items.assign(response="female")[["id", "response"]]
-    part = fs.score(rows, "stereotypical_bias", revision="v2-core", limit=140, text_only=True, resamples=0)
+    part = fs.score(rows, "stereotypical_bias", dataset_revision="v2-core", limit=140, text_only=True, resamples=0)
     assert part.scored.part
     assert part.scored.ranked is None
     assert "limited to 140 stimuli a task" in " ".join(part.scored.unranked)
     assert part.signature["shown"]
     with pytest.raises(fs.UsageError, match="at least 1"):
-        fs.score(rows, "stereotypical_bias", revision="v2-core", limit=0)
+        fs.score(rows, "stereotypical_bias", dataset_revision="v2-core", limit=0)
     with pytest.raises(fs.UsageError, match="leave out text_only"):
         fs.score(rows, text_only=True, **CORE)
-    answers = fs.run(lambda prompt: "A", "fact_or_fair", revision="v2-core", limit=2)
+    answers = fs.run(lambda prompt: "A", "fact_or_fair", dataset_revision="v2-core", limit=2)
     with pytest.raises(fs.UsageError, match="the submission says 2"):
         fs.score(answers, limit=3)
 
