@@ -64,7 +64,8 @@ AboutOption = Annotated[
     list[str] | None,
     typer.Option(
         help="For submission.json, NAME=VALUE: model (its name on the board), revision, organisation, licence, "
-        "contact, parameters (billions), open_weights (true or false), architecture; can be given again."
+        "contact, parameters (billions), open_weights (true or false), architecture, thresholds (a file of --evidence, "
+        "whose hash is kept before the first question); can be given again."
     ),
 ]
 AsAuthorsOption = Annotated[
@@ -213,6 +214,10 @@ def about_model(texts: list[str] | None) -> ModelFacts:
         if name not in known:
             raise UsageError(f"--about {name}{did_you_mean(name, known)}: expected one of {', '.join(known)}.")
     values: dict[str, Any] = {name: _from_json(text) if name in _NOT_TEXT else text for name, text in stated.items()}
+    if "thresholds" in stated:
+        from fairspace.submissions.report.evidence import read_statement, thresholds_digest
+
+        values["thresholds"] = thresholds_digest(read_statement(Path(stated["thresholds"])))
     return ModelFacts(**values)
 
 

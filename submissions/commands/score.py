@@ -492,7 +492,7 @@ def report(
         raise UsageError("--paper: expected one folder for the tables and figures. Name it with --out FOLDER.")
     for file in () if paper else files:
         check_places(file)
-        if file.suffix not in FORMATS:
+        if file.suffix not in (*FORMATS, *([".json"] if evidence else [])):
             raise UsageError(f"--out {file.name}: expected a name that ends in one of {', '.join(FORMATS)}.")
     from fairspace.submissions.report.contents import make_report, to_csv, to_latex, to_markdown
     from fairspace.submissions.results.scoring import load_result
@@ -531,6 +531,8 @@ def report(
     for file in files:
         if file.suffix == ".html":
             from fairspace.submissions.report.contents import to_html as writer
+        elif file.suffix == ".json":
+            from fairspace.submissions.report.evidence import to_json as writer
         else:
             writer = {".tex": to_latex, ".csv": to_csv, ".md": to_markdown}[file.suffix]
         write_text(file, writer(contents))

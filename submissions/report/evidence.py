@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -86,14 +87,53 @@ def evidence_page(report: Report, statement: Statement) -> Report:
         _facts("System and use, as its user states them", statement.model_dump(exclude={"thresholds"})),
         _facts("Identity of model, answers and rules", _identity(result)),
         _facts("How it was run, and how to repeat it", _run(result)),
-        _thresholds(result, statement),
+        replace(of_limits := _thresholds(result, statement), note=f"{of_limits.note} {_written(result, statement)}"),
         _by_group(result),
         *missing,
         Table(("of", "limit"), _scope(result), "Limits of scope", name="scope"),
         Table(("erratum", "in short"), _errata(result.benchmark), "Errata of the benchmark", TEXTS["errata"], "errata"),
         Table(TEXTS["map"][0], TEXTS["map"][1:], "Evidence for", TEXTS["law"], "map"),
+        Table(TEXTS["gaps"][0], TEXTS["gaps"][1:], "No evidence for", name="gaps"),
+        Table(("field", "content"), _form(result, statement), "Documentation form", TEXTS["form_note"], "form"),
     ]
-    return replace(report, title=f"Evidence: {report.title}", tables=tables, items=())
+    page = replace(report, title=f"Evidence: {report.title}", tables=tables, items=())
+    hashes = [
+        ("this page as JSON", to_json(page)),
+        ("result", result.dumps()),
+        ("statement", statement.model_dump_json()),
+    ]
+    hashed = [(what, hashlib.sha256(text.encode()).hexdigest()) for what, text in hashes]
+    return replace(page, tables=[*tables, Table(("of", "sha256"), hashed, "Hashes", name="hashes")])
+
+
+def to_json(page: Report) -> str:
+    """An evidence page as JSON: the same tables, methods and citations; its own hash stands in the other forms."""
+    tables = [
+        {"name": t.name, "heading": t.heading, "note": t.note, "columns": [*t.columns], "rows": [*map(list, t.rows)]}
+        for t in page.tables
+        if t.name != "hashes"
+    ]
+    data = {"title": page.title, "openings": page.openings, "tables": tables, "methods": page.methods}
+    return json.dumps(data | {"citations": page.citations}, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def thresholds_digest(statement: Statement) -> str:
+    """Sha256 of the thresholds of a statement, whatever else it states."""
+    return hashlib.sha256(json.dumps(statement.model_dump()["thresholds"], sort_keys=True).encode()).hexdigest()
+
+
+def _written(result: Result, statement: Statement) -> str:
+    """The mark of thresholds that were, or were not, hashed before the first question."""
+    digest_now = thresholds_digest(statement)
+    known = (result.meta.get("generation") or {}).get("thresholds_sha256") == digest_now
+    return f"They were {TEXTS['before' if known else 'after']}. Sha256 {digest_now}."
+
+
+def _form(result: Result, statement: Statement) -> list[tuple[str, str]]:
+    """Fields of the Code's documentation form, and what the submission and the statement say of them."""
+    facts = {**statement.model_dump(exclude={"thresholds"}), **result.meta, "measured": ", ".join(first_values(result))}
+    facts["asked"] = ", ".join(result.readings) or ", ".join(result.consistency)
+    return [(field, plain(str(facts.get(key) or "")).strip() or NOT_STATED) for field, key in TEXTS["form"]]
 
 
 def _facts(heading: str, facts: Mapping[str, Any]) -> Table:

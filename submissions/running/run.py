@@ -101,6 +101,13 @@ def _answer(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> N
         sys.stderr.write(f"{few}\n")
     if note := limit_note(opened):
         state.notes.append(note)
+    if settings.about.thresholds:
+        kept = work / "thresholds.sha256"
+        if not kept.is_file():
+            if (work / JOURNAL).is_file():
+                raise UsageError("--about thresholds: they are kept before the first question, and this run has asked.")
+            kept.write_text(settings.about.thresholds, encoding="utf-8")
+        state.stated["thresholds_sha256"] = kept.read_text(encoding="utf-8")
     answered = answer(opened, settings.model, work, revision=settings.about.revision, again=settings.again, tell=tell)
     state.notes.append(f"Inspect's log: {answered.log}")
     state.tables["responses"] = answered.table

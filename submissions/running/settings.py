@@ -29,6 +29,7 @@ class ModelFacts:
     parameters: float | None = None
     open_weights: bool | None = None
     architecture: str | None = None
+    thresholds: str | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,8 @@ def meta_of(chosen: ChosenPart, generation: Mapping[str, Scalar], about: ModelFa
         format=1,
         benchmark=chosen.benchmark,
         dataset_revision=chosen.revision,
-        **vars(replace(about, model=about.model or NOT_STATED)),
+        **{name: fact for name, fact in vars(about).items() if name not in ("model", "thresholds")},
+        model=about.model or NOT_STATED,
         generation=dict(generation),
         **more,
     )

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import tomllib
 from collections.abc import Callable
@@ -10,7 +12,14 @@ import pytest
 
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.report.contents import make_report, to_html, to_markdown
-from fairspace.submissions.report.evidence import TEMPLATE, TEXTS, Statement, evidence_page, read_statement
+from fairspace.submissions.report.evidence import (
+    TEMPLATE,
+    TEXTS,
+    Statement,
+    evidence_page,
+    read_statement,
+    thresholds_digest,
+)
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import load_result
 from tests.scored_baselines import scored_baseline
@@ -19,6 +28,7 @@ from tests.submissions.results.test_tiers import result, waves
 SHIPPED = Path(__file__).parents[3] / "submissions" / "results" / "shipped" / "fact_or_fair_core_smollm2_135m.json"
 EXAMPLES = TEMPLATE.partition("For example")[2].partition("\n")[2].replace("# ", "")
 PARTS = ("system", "identity", "how", "thresholds", "groups", "", "scope", "errata", "map")
+PARTS += ("gaps", "form", "hashes")
 
 
 def verdicts(tested: Result, **thresholds: float | dict[str, float]) -> list[str]:
@@ -122,3 +132,31 @@ def test_a_template_has_an_option_and_the_page_is_for_one_result_and_a_file_that
     assert "Evidence: model on" in (tmp_path / "page.html").read_text(encoding="utf-8")
     code, _, error = run("report", file, file, "--evidence", tmp_path / "new.toml")
     assert (code, "expected one RESULT" in " ".join(error.split())) == (2, True)
+
+
+def test_the_twin_in_json_has_the_page_s_tables_and_its_hash_stands_on_the_page(
+    run: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    (tmp_path / "mine.toml").write_text("[thresholds.fact_or_fair]\nllm_fairness = 0.05\n")
+    places = [str(tmp_path / f"page.{kind}") for kind in ("json", "html", "md")]
+    words = ("--evidence", str(tmp_path / "mine.toml"), *(word for place in places for word in ("--out", place)))
+    assert run("report", str(SHIPPED), *words)[0] == 0
+    assert run("report", str(SHIPPED), "--out", places[0])[0] == 2
+    twin, *pages = (Path(place).read_text(encoding="utf-8") for place in places)
+    assert all(hashlib.sha256(twin.encode()).hexdigest() in page for page in pages)
+    tables = {table["name"]: table for table in json.loads(twin)["tables"]}
+    assert {*PARTS} - {*tables} == {"hashes"}
+    assert "not shown to be written before the result" in tables["thresholds"]["note"]
+    assert ["Model name", "SmolLM2-135M-Instruct"] in tables["form"]["rows"]
+    assert len(tables["gaps"]["rows"]) == len(TEXTS["gaps"]) - 1
+
+
+def test_thresholds_of_before_the_first_question_are_marked_and_others_are_not() -> None:
+    tested = load_result(SHIPPED)
+    statement, other = (Statement.model_validate({"thresholds": {"fact_or_fair": {"llm_fairness": n}}}) for n in (1, 2))
+    generation = {**tested.meta.get("generation", {}), "thresholds_sha256": thresholds_digest(statement)}
+    asked = replace(tested, meta={**tested.meta, "generation": generation})
+    for given, mark in ((statement, TEXTS["before"]), (other, TEXTS["after"])):
+        table = evidence_page(make_report([asked]), given.model_copy(update={"system": "mine"})).table("thresholds")
+        assert table is not None
+        assert mark in table.note
