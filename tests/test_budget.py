@@ -43,7 +43,7 @@ BUDGET = {
     "builders": (11_940, 69, 880),
     "metrics": (6_818, 59, 509),
     "ares": (8_055, 42, 564),
-    "submissions": (47_007, 224, 3_889),
+    "submissions": (47_009, 224, 3_889),
     "leaderboard_space": (11_561, 67, 1_052),
     "cards": (673, 7, 52),
     "fairspace": (1_302, 7, 145),

@@ -200,6 +200,8 @@ class LlamaCpp:
             "top_k": choice.top_k or 0,
             "seed": (seed + len(said)) % 2**32,
         }
+        if choice.stop:  # seen by the server within a block, so that nothing is drawn after it
+            asked["stop"] = [*choice.stop]
         if choice.schema:
             asked["json_schema"] = orjson.loads(choice.schema)
         answer = server.complete(asked)
