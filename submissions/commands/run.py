@@ -298,7 +298,8 @@ def _show_plan(chosen: ChosenPart, model: ModelSettings, images: str, labeller: 
     _show_lines(lines)
     for named in filter(None, dict.fromkeys(line.model for line in lines)):
         of_it = [line for line in lines if line.model == named]
-        write(plain(estimate(named, of_it, None if of_it[0].made else model.connections)))
+        connections, threads = (None, 0) if of_it[0].made else (model.connections, model.arguments.get("threads") or 0)
+        write(plain(estimate(named, of_it, connections, threads=threads)))
     if note := limit_note(opened):
         typer.echo(note)
 

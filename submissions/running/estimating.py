@@ -1,8 +1,9 @@
 """Time and memory of a planned run, roughly (`fairspace run --dry-run`).
 
-On one's own machine a token takes two operations per parameter, and each step that draws tokens reads all weights once:
-a batch's rows share a step, llama.cpp's threads, each with a copy of the weights, do not. A denoiser sees an image as
-one token per 16 x 16 pixels in each step. Labels, quality, repetitions and hidden reasoning are not foreseen. Rates are
+A GGUF file is tried: it answers a few of the questions, so that seconds, lengths and memory are this machine's. Else a
+token takes two operations per parameter, and each step that draws tokens reads all weights once for a batch. A denoiser
+sees an image as one token per 16 x 16 pixels in each step. Labels, quality, repetitions and hidden reasoning are not
+foreseen. Rates are
 what models reach in use: 40 % of an A100's operations and 70 % of its memory's rate (NVIDIA's data sheet: 312e12 and
 2.0e12 a second); of 8 cores, four times what SmolLM2 reached on two.
 """
@@ -10,16 +11,19 @@ what models reach in use: 40 % of an A100's operations and 70 % of its memory's 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import psutil
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.folders import public_name
 from fairspace.submissions.running.local.found import find
-from fairspace.submissions.running.planning import PlanLine
+from fairspace.submissions.running.planning import JUDGED, PlanLine
 
 
 class Machine(NamedTuple):
@@ -41,9 +45,10 @@ CONNECTIONS = {"answers": 16, "images": 8}
 """Requests to a hosted model at a time, without a setting."""
 IMAGE_TOKENS = {"janus": 576, "emu3": 8_190}
 """Tokens of an image that a unified model draws one after another: 24 x 24, and 90 x 91."""
-PYTHON, COPY = 1.2e9, 1.5
-"""Bytes of Python with llama.cpp, and of a thread in sizes of the GGUF file, fitted to four models on two threads (28
-November 2026): files of 0.1, 0.25, 0.5 and 1.1 GB took 1.7, 2.0, 3.3 and 4.4 GB."""
+TRIAL = 10.0
+"""Processor seconds in which a GGUF file is tried, beside a prompt and eight tokens."""
+START, EACH, LOG = 8.0, 0.04, 0.08e9
+"""Processor seconds of a run's start, and of a request around the model; bytes that a log takes beside the model."""
 DENOISERS = ("transformer", "unet", "prior", "decoder")
 _HERE = ("local/", "vllm/", "sglang/", "hf/", "diffusers:", "transformers:")
 _OWN = ("python/", "python:", "torchumm/", "torchumm:")
@@ -115,18 +120,60 @@ def estimate(
     size = size_of(named)
     if size is None:
         return f"{name}: time and memory are not known before its files are here (`hf download`)."
-    of_file = size.kind == "gguf"
-    machines = [CORES] if of_file else [GPU] if lines[0].made else [GPU, CORES]
+    if size.kind == "gguf":
+        return f"{name}: {tried(named.removeprefix('local/'), lines, threads or size.threads, size)}"
+    machines = [GPU] if lines[0].made else [GPU, CORES]
     if cores and named.startswith("local/"):
-        running = threads or size.threads if of_file else cores
-        share, what = min(running, cores) / 8, f"{running} {'thread' if of_file else 'core'}{'s' * (running > 1)}"
-        here = Machine(what, CORES.operations * share, CORES.read * share, 0.0, running if of_file else 8, 4)
-        machines = [GPU if not of_file and weights.best_device("").startswith("cuda") else here]
+        here = Machine(f"{cores} cores", CORES.operations * cores / 8, CORES.read * cores / 8, 0.0, 8, 4)
+        machines = [GPU if weights.best_device("").startswith("cuda") else here]
     took = [(sum(local(line, size, machine, named) for line in lines), machine.name) for machine in machines]
     times = " or ".join(f"{_time(each)} on {machine}" for each, machine in took)
-    use = PYTHON + COPY * machines[0].rows * size.bytes if of_file else 1.2 * size.parameters * machines[0].width
+    use = 1.2 * size.parameters * machines[0].width
     what = f"{size.parameters / 1e9:.2g} billion parameters, {use / 1e9:.2g} GB of memory"
     return f"{name}: {what}; about {times}."
+
+
+def tried(name: str, lines: Sequence[PlanLine], threads: int, size: Size) -> str:
+    """A sentence on a GGUF file that answers some of the lines' questions; RunError MODEL_UNKNOWN as of `LlamaCpp`."""
+    from fairspace.submissions.running.local.ending import STOPS, Choice
+    from fairspace.submissions.running.local.llama_cpp import LlamaCpp
+
+    process = psutil.Process()
+    before = process.memory_info().rss
+    model = LlamaCpp(find(name), name, threads=1)
+    prompt, answer = model.rates()
+    total, lengths, guessed = START, list[str](), list[str]()
+    stop = () if model.template else STOPS
+    for line in lines:
+        most, read = round(line.output_most / max(1, line.requests)), line.input / max(1, line.requests)
+        drawn: dict[str, Any] = {**model.sampling} if line.task in JUDGED else {"temperature": 0.0}
+        written, began = list[int](), time.process_time()
+        asked = [
+            model.prepare([{"role": "user", "content": [{"type": "text", "text": text}]}]) for text in line.questions
+        ]
+        if asked:
+            read = sum(each.tokens for each in asked) / len(asked)
+            model.reserve(max(each.tokens for each in asked) + most)
+        cut = False
+        for seed, each in enumerate(asked):
+            left = TRIAL / len(lines) - (time.process_time() - began) - each.tokens * prompt
+            room = min(most, int(left / answer))
+            if room < 1 and written:
+                break
+            said = model.answer([each], [seed], Choice(max(room, 8), **drawn, stop=stop, stop_loops=True))[0]
+            cut = cut or (said.reason == "max_tokens" and room < most)
+            written.append(said.tokens)
+        usual = line.output / max(1, line.requests)
+        length = max([usual, *written]) if cut or not written else sum(written) / len(written)
+        (guessed if cut or not written else lengths).append(f"{line.task} {length:.0f}")
+        total += line.requests * (EACH + line.different * (read * prompt + length * answer))
+    taken = process.memory_info().rss
+    private = max(0.0, taken - before - size.bytes)
+    use = taken + LOG + (threads - 1) * private
+    here = f"about {_time(total / threads)} on {threads} thread{'s' * (threads > 1)}"
+    what = f"{size.parameters / 1e9:.2g} billion parameters, {use / 1e9:.2g} GB of memory; {here}"
+    seen = f"; tokens of an answer by a few tried here: {', '.join(lengths)}" if lengths else ""
+    return what + seen + (f"; not known, and taken as: {', '.join(guessed)}" if guessed else "") + "."
 
 
 def hosted(line: PlanLine, connections: int | None = None) -> float:
@@ -143,11 +190,8 @@ def local(line: PlanLine, size: Size, machine: Machine, named: str = "") -> floa
         tokens = (float(chosen.get("size") or 1024) / 16) ** 2
         return 2 * size.used * tokens * 2 * float(chosen.get("steps") or 40) * line.requests / machine.operations
     drawn = IMAGE_TOKENS[size.kind] * line.requests if line.made else line.output
-    weights_read = size.bytes if size.kind == "gguf" else size.parameters * machine.width
-    steps = drawn if size.kind == "gguf" else drawn / machine.rows
-    return 2 * size.used * (line.input + drawn) / machine.operations + steps * max(
-        machine.step, weights_read / machine.read
-    )
+    step = max(machine.step, size.parameters * machine.width / machine.read)
+    return 2 * size.used * (line.input + drawn) / machine.operations + drawn / machine.rows * step
 
 
 def _time(seconds: float) -> str:

@@ -25,6 +25,8 @@ ASKED, LABELS = 150, 25
 """Tokens of the question after an image's labels, and of the answer."""
 SAMPLE = 200
 """Stimuli of a task whose prompts are measured."""
+TRIED = 6
+"""Prompts of a task that a plan may try."""
 JUDGED = {"narrative": (len(judging.TASKS), 3420), "narrative_single": (len(judging.TASKS_SINGLE), 1500)}
 """Task of GENRES -> a judge's requests for one answer, and the characters of their prompts."""
 
@@ -48,6 +50,7 @@ class PlanLine:
         requests: number chosen; `of_requests` of the full benchmark.
         input: tokens of prompts and shown images.
         cost: cost of these, `cost_most` of the longest; None without a price.
+        questions: a few of the prompts; `different`: the share of requests whose prompt is no earlier one's.
     """
 
     task: str
@@ -63,6 +66,8 @@ class PlanLine:
     cost: float | None = None
     cost_most: float | None = None
     currency: str = ""
+    questions: tuple[str, ...] = ()
+    different: float = 1.0
 
 
 def smallest_difference(items: int) -> float:
@@ -104,8 +109,12 @@ def plan(
         counts = len(stimuli), len(part.stimuli), sum(stimulus.asks for stimulus in stimuli), part.expected
         most = part.max_tokens if max_tokens is None else max_tokens
         usual = min(part.typical_tokens, most)
-        read = _prompt_tokens(part, opened.positions[task])
-        lines.append(_priced(PlanLine(task, model, False, *counts, read, counts[2] * usual, counts[2] * most), prices))
+        read, prompts = _prompt_tokens(part, opened.positions[task])
+        line = PlanLine(task, model, False, *counts, read, counts[2] * usual, counts[2] * most)
+        same = task not in JUDGED and prompts  # stories are drawn, each anew
+        different = len({*prompts}) / len(prompts) if same else 1.0
+        few = tuple(prompts[:: max(1, len(prompts) // TRIED)][:TRIED])
+        lines.append(_priced(replace(line, questions=few, different=different), prices))
         if task in JUDGED:
             times, characters = JUDGED[task]
             asked = times * counts[2]
@@ -138,10 +147,9 @@ def _priced(line: PlanLine, prices: Prices | None) -> PlanLine:
     return replace(line, cost=usual, cost_most=most, currency=price.currency)
 
 
-def _prompt_tokens(part: TaskStimuli, positions: Sequence[int]) -> float:
-    """Tokens of all prompts and shown images, by the mean of a sample."""
+def _prompt_tokens(part: TaskStimuli, positions: Sequence[int]) -> tuple[float, list[str]]:
+    """Tokens of all prompts and shown images, by the mean of a sample; the sample's prompts."""
     places = choose([part.stimuli[place] for place in positions], SAMPLE) if positions else []
-    total = 0.0
-    for ask in (ask for place in places for ask in part.read(positions[place]).asks):
-        total += len(ask.prompt) / CHARACTERS + FRAME + (0 if ask.image is None else IMAGE_TOKENS)
-    return total * len(positions) / max(1, len(places))
+    asks = [ask for place in places for ask in part.read(positions[place]).asks]
+    total = sum(len(ask.prompt) / CHARACTERS + FRAME + (0 if ask.image is None else IMAGE_TOKENS) for ask in asks)
+    return total * len(positions) / max(1, len(places)), [ask.prompt for ask in asks]
