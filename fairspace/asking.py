@@ -19,11 +19,11 @@ from fairspace.answers import Answers, renamed
 from fairspace.builders.errors import CodedError
 from fairspace.submissions.benchmarks.benchmark import PAPER
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.errors import UsageError, did_you_mean, need_models, of_system
+from fairspace.submissions.errors import UsageError, did_you_mean, of_system
 from fairspace.submissions.progress import watched
 from fairspace.submissions.running.asking.answering import stopped
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
-from fairspace.submissions.running.asking.models import ModelSettings
+from fairspace.submissions.running.asking.models import ModelSettings, need_models
 from fairspace.submissions.running.run import RunOutcome
 from fairspace.submissions.running.run import run as run_benchmark
 from fairspace.submissions.running.settings import ModelFacts, RunSettings, Tell

@@ -149,18 +149,6 @@ def need_packages(extra: str, *modules: str) -> None:
         raise UsageError(f"{absent} not installed: {install_command(extra)}.")
 
 
-def need_models(*named: str) -> None:
-    """UsageError if what asks these models is not installed: a function needs Inspect alone, a server its clients too.
-
-    What a model on this machine runs on is checked when it is opened.
-    """
-    from fairspace.submissions.running.asking.models import OURS, read_name
-
-    kinds = [read_name(name)[0].partition("/")[0] + "/" for name in named if name]
-    here, beyond = ("local/" in kinds or "torchumm/" in kinds), any(kind not in OURS for kind in kinds)
-    need_packages("run" if here else "ask", "inspect_ai", *(("openai", "aiohttp") if beyond else ()))
-
-
 def need_labeller(named: str) -> None:
     """UsageError if what this labeller runs on is not installed."""
     scheme = named.partition("?")[0].partition(":")[0]

@@ -43,11 +43,11 @@ BUDGET = {
     "builders": (11_940, 69, 880),
     "metrics": (6_818, 59, 509),
     "ares": (8_055, 42, 564),
-    "submissions": (46_937, 224, 3_884),
+    "submissions": (46_956, 224, 3_888),
     "leaderboard_space": (11_561, 67, 1_052),
     "cards": (673, 7, 52),
     "fairspace": (1_302, 7, 145),
-    "tests": (71_729, 573, 7_294),
+    "tests": (71_732, 573, 7_295),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

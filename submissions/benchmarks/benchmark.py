@@ -412,8 +412,12 @@ class Reporting:
         leaning: the same -> a warning of a bias that the scores do not see, beside printed models; '' for none.
         paper: the same -> the paper's tables and figures (`paper.PaperTables`); None if none are declared.
         in_harness: values that a harness (lm-eval) shows of its tasks in text; no task there if empty.
+        hub_task: what a model does for it, by the Hub's names of tasks.
+        hub_dataset: its dataset on the Hub, where that has another name.
     """
 
+    hub_task: str = "text-generation"
+    hub_dataset: str = ""
     headline: tuple[str, ...] = ()
     in_harness: tuple[str, ...] = ()
     leading: Callable[[Scored, str], tuple[str, ...]] = lambda scored, standard: (scored.ranking,)

@@ -50,7 +50,6 @@ from fairspace.submissions.errors import (
     RunError,
     UsageError,
     need_labeller,
-    need_models,
     need_packages,
     plain,
 )
@@ -99,6 +98,8 @@ def evaluate(
     `run`, `judge`, `check`, `score` and `report` do the same in steps, and `run` has further options, also for images.
     A part is asked alone: join all, then judge and score.
     """
+    from fairspace.submissions.running.asking.models import need_models
+
     need_models(model, judge)
     part, _ = launched_part(part, None)
     if part and judge:
@@ -199,6 +200,8 @@ def run(
     dry_run: DryRunOption = False,
 ) -> None:
     """Run a benchmark against a model and write the submission; a stopped run continues with the same command."""
+    from fairspace.submissions.running.asking.models import need_models
+
     need_models(model)
     part, out = launched_part(part, out)
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
@@ -406,6 +409,8 @@ def judge(
 
     Of a benchmark without a judge, one model reads what the rules leave unread, and a random 2 % of the other answers.
     """
+    from fairspace.submissions.running.asking.models import need_models
+
     need_models(*model)
     from fairspace.answers import submission_of
     from fairspace.submissions.benchmarks.registry import benchmark
@@ -486,6 +491,8 @@ def import_outputs(
     elif any(of_task.values()):
         raise UsageError(f"import {layout} takes no --benchmark, --dataset-revision or --text-only.")
     elif layout == Layout.inspect:
+        from fairspace.submissions.running.asking.models import need_models
+
         need_models()
         from fairspace.submissions.progress import watched
         from fairspace.submissions.running.logs.importing import import_inspect

@@ -530,12 +530,16 @@ def report(
         contents = evidence_page(contents, read_statement(evidence))
     for file in files:
         if file.suffix == ".html":
-            from fairspace.submissions.report.contents import to_html as writer
+            from fairspace.submissions.report.contents import to_html
+
+            text = to_html(contents)
         elif file.suffix == ".json":
-            from fairspace.submissions.report.evidence import to_json as writer
+            from fairspace.submissions.report.evidence import to_json
+
+            text = to_json(contents)
         else:
-            writer = {".tex": to_latex, ".csv": to_csv, ".md": to_markdown}[file.suffix]
-        write_text(file, writer(contents))
+            text = {".tex": to_latex, ".csv": to_csv, ".md": to_markdown}[file.suffix](contents)
+        write_text(file, text)
         typer.echo(f"Wrote {file}")
     if not files:
         typer.echo(to_markdown(contents), nl=False)

@@ -22,7 +22,7 @@ from fairspace.submissions.commands.run_options import (
     words,
 )
 from fairspace.submissions.commands.space import opened_state
-from fairspace.submissions.errors import UsageError, need_labeller, need_models, plain
+from fairspace.submissions.errors import UsageError, need_labeller, plain
 from fairspace.submissions.plotting import share_text
 from fairspace.submissions.show.table import Table
 
@@ -84,6 +84,8 @@ def verify_submission(
     nobody can prepare for it; the seed is published with the outcome. A score that rests on a judge is verified only if
     a random part of its judgements agrees with the judge, too. Exit code 1: the answers do not agree.
     """
+    from fairspace.submissions.running.asking.models import need_models
+
     need_models(model, judge)
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.rerunning.rerun import Means, judge_again, rerun

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairspace.builders.registry import paper
 from fairspace.builders.writing import write_text
+from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError, markdown, plain
 from fairspace.submissions.plotting import digits, interval_text
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 HOME = "https://huggingface.co/fairspace"
 SENTENCES = 6
 """Sentences of a card: what was asked, the values, and what they do not show."""
-_DATASETS = {"iris": "iris_ideal_52"}
-"""Benchmark -> its dataset on the Hub, where this has another name."""
-_TASKS = {"iris": "any-to-any", "stereotypical_bias": "image-text-to-text"}
 
 
 def refusals(result: Result) -> list[str]:
@@ -85,15 +83,18 @@ def _numbers(result: Result) -> Iterator[tuple[str, float, Value, str]]:
             yield name, float(value.value), value, plain(benchmark(result.benchmark).describe(name) or name)
 
 
+def _dataset(bench: Benchmark) -> str:
+    return f"fairspace/{bench.reporting.hub_dataset or bench.name}"
+
+
 def model_index(result: Result) -> list[EvalResult]:
     """The first values for the card's `model-index`; `metric_args` has interval, valid samples and protocol."""
     from huggingface_hub import EvalResult
 
-    title = benchmark(result.benchmark).title
-    task = "text-to-image" if "labels" in result.signature else _TASKS.get(result.benchmark, "text-generation")
-    dataset, source = f"fairspace/{_DATASETS.get(result.benchmark, result.benchmark)}", f"fairspace, {title}"
-    about: dict[str, Any] = {"task_type": task, "dataset_type": dataset, "dataset_name": title}
-    about |= {"source_name": source, "source_url": HOME}
+    bench = benchmark(result.benchmark)
+    task = "text-to-image" if "labels" in result.signature else bench.reporting.hub_task
+    about: dict[str, Any] = {"task_type": task, "dataset_type": _dataset(bench), "dataset_name": bench.title}
+    about |= {"source_name": f"fairspace, {bench.title}", "source_url": HOME}
     listed = []
     for name, number, value, meaning in _numbers(result):
         ends = [float(end) for end in value.interval or () if math.isfinite(end)]
@@ -108,7 +109,7 @@ def eval_entries(result: Result) -> list[EvalResultEntry]:
     """The same values for `.eval_results`, whose format keeps an interval in `notes` alone."""
     from huggingface_hub import EvalResultEntry
 
-    dataset, about = f"fairspace/{_DATASETS.get(result.benchmark, result.benchmark)}", _about(result)
+    dataset, about = _dataset(benchmark(result.benchmark)), _about(result)
     return [
         EvalResultEntry(dataset, name, number, notes="; ".join(filter(None, (meaning, _interval(value), *about))))
         for name, number, value, meaning in _numbers(result)

@@ -130,6 +130,8 @@ BENCHMARK = Benchmark(
         authors_signature={"occupation_mapping": f"whole answers, {EMBEDDING}>={PAPER_THRESHOLD} (D.2.4)"},
     ),
     reporting=Reporting(
+        hub_task="any-to-any",
+        hub_dataset="iris_ideal_52",
         sentences=Lazy("fairspace.submissions.benchmarks.iris.about:sentences"),
         mixed=Lazy("fairspace.submissions.benchmarks.iris.about:drift_rewarded"),
         paper=Lazy("fairspace.submissions.benchmarks.iris.paper:paper"),

@@ -161,6 +161,7 @@ BENCHMARK = Benchmark(
     signature=signature,
     ideal=ideal,
     reporting=Reporting(
+        hub_task="image-text-to-text",
         headline=(*(cell.name for cell in CELLS), "total"),
         in_harness=tuple(cell.name for cell in CELLS if cell.task not in VISION),
         sentences=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.about:sentences"),

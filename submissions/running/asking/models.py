@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from fairspace.submissions.errors import MODEL_NAMES, RunError, plain
+from fairspace.submissions.errors import MODEL_NAMES, RunError, need_packages, plain
 from fairspace.submissions.format.manifest import Line
 from fairspace.submissions.running.asking.accepting import read_strictly
 from fairspace.submissions.running.asking.asking import reason_of
@@ -140,6 +140,16 @@ def read_name(named: str) -> tuple[str, str]:
     if not (starts or ours or named.lower().endswith(".gguf")):
         return named, ""
     return f"local/{'' if starts else './'}{named.replace(os.sep, '/')}", ""
+
+
+def need_models(*named: str) -> None:
+    """UsageError if what asks these models is not installed: a function needs Inspect alone, a server its clients too.
+
+    What a model on this machine runs on is checked when it is opened.
+    """
+    kinds = [read_name(name)[0].partition("/")[0] + "/" for name in named if name]
+    here, beyond = ("local/" in kinds or "torchumm/" in kinds), any(kind not in OURS for kind in kinds)
+    need_packages("run" if here else "ask", "inspect_ai", *(("openai", "aiohttp") if beyond else ()))
 
 
 def open_model(settings: ModelSettings, logs: Path | None = None) -> Model:

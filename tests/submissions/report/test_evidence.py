@@ -27,8 +27,8 @@ from tests.submissions.results.test_tiers import result, waves
 
 SHIPPED = Path(__file__).parents[3] / "submissions" / "results" / "shipped" / "fact_or_fair_core_smollm2_135m.json"
 EXAMPLES = TEMPLATE.partition("For example")[2].partition("\n")[2].replace("# ", "")
-PARTS = ("system", "identity", "how", "thresholds", "groups", "", "scope", "errata", "map")
-PARTS += ("gaps", "form", "hashes")
+PARTS: tuple[str, ...] = ("system", "identity", "how", "thresholds", "groups", "", "scope", "errata", "map", "gaps")
+PARTS = (*PARTS, "form", "hashes")
 
 
 def verdicts(tested: Result, **thresholds: float | dict[str, float]) -> list[str]:

@@ -279,9 +279,10 @@ def test_neutral_and_steered_images_in_parts_are_those_of_one_process(tmp_path: 
 
     whole = made("whole", ("generation_neutral", "generation_steer"))
     neutral = [made("neutral", ("generation_neutral",), f"{number}/3") for number in range(3)]
-    assert {(folder / "annotations.parquet").is_file() for folder in neutral} == {True, False}
+    labelled = [folder for folder in neutral if (folder / "annotations.parquet").is_file()]
+    assert 0 < len(labelled) < 3
     with pytest.raises(UsageError, match="Join all parts"):
-        made("steer", ("generation_steer",), "0/2", after=neutral[0])
+        made("steer", ("generation_steer",), "0/2", after=labelled[0])
     join(neutral, tmp_path / "neutral")
     with pytest.raises(UsageError, match="Name the neutral images of this model"):
         made("steer", ("generation_steer",), "0/2", "encode", after=tmp_path / "neutral")

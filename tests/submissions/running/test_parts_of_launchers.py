@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -54,8 +55,8 @@ def test_three_commands_with_a_part_each(whole: Path, tmp_path: Path) -> None:
 
 def test_two_ranks_of_a_step_of_slurm(whole: Path, tmp_path: Path) -> None:
     out = tmp_path / "mine"
-    around = {"SLURM_NTASKS": "2", "SLURM_STEP_NUM_TASKS": "2"}
-    done(*(fairspace(*RUN, "--out", str(out), **around, SLURM_PROCID=rank, SLURM_LOCALID=rank) for rank in "01"))
+    step = partial(fairspace, *RUN, "--out", str(out), SLURM_NTASKS="2", SLURM_STEP_NUM_TASKS="2")
+    done(*(step(SLURM_PROCID=rank, SLURM_LOCALID=rank) for rank in "01"))
     assert_joined(out, 2, whole)
 
 
