@@ -3,9 +3,8 @@
 A GGUF file is tried: it answers a few of the questions, so that seconds, lengths and memory are this machine's. Else a
 token takes two operations per parameter, and each step that draws tokens reads all weights once for a batch. A denoiser
 sees an image as one token per 16 x 16 pixels in each step. Labels, quality, repetitions and hidden reasoning are not
-foreseen. Rates are
-what models reach in use: 40 % of an A100's operations and 70 % of its memory's rate (NVIDIA's data sheet: 312e12 and
-2.0e12 a second); of 8 cores, four times what SmolLM2 reached on two.
+foreseen. Rates are what models reach in use: 40 % of an A100's operations and 70 % of its memory's rate (NVIDIA's data
+sheet: 312e12 and 2.0e12 a second); of 8 cores, four times what SmolLM2 reached on two.
 """
 
 from __future__ import annotations

@@ -153,7 +153,9 @@ def test_the_twin_in_json_has_the_page_s_tables_and_its_hash_stands_on_the_page(
 
 def test_thresholds_of_before_the_first_question_are_marked_and_others_are_not() -> None:
     tested = load_result(SHIPPED)
-    statement, other = (Statement.model_validate({"thresholds": {"fact_or_fair": {"llm_fairness": n}}}) for n in (1, 2))
+    statement, other = (
+        Statement.model_validate({"thresholds": {"fact_or_fair": {"llm_fairness": n}}}) for n in (0.1, 0.2)
+    )
     generation = {**tested.meta.get("generation", {}), "thresholds_sha256": thresholds_digest(statement)}
     asked = replace(tested, meta={**tested.meta, "generation": generation})
     for given, mark in ((statement, TEXTS["before"]), (other, TEXTS["after"])):

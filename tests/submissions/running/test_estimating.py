@@ -138,5 +138,6 @@ def test_a_plan_of_smollm2_holds(tmp_path: Path) -> None:
     assert minutes
     assert memory
     seconds = spent.ru_utime + spent.ru_stime - begun.ru_utime - begun.ru_stime
-    assert 60 * int(minutes[1] or 1) == pytest.approx(seconds, rel=0.5, abs=45)
+    least, most = (0, 90) if minutes[2] else (60 * int(minutes[1]),) * 2  # a minute is anything below 90 seconds
+    assert least / 1.5 < seconds < most * 1.5
     assert 1 / 1.5 < float(memory[1]) * 1e6 / spent.ru_maxrss < 1.5
