@@ -412,7 +412,7 @@ class Reporting:
         leaning: the same -> a warning of a bias that the scores do not see, beside printed models; '' for none.
         paper: the same -> the paper's tables and figures (`paper.PaperTables`); None if none are declared.
         in_harness: values that a harness (lm-eval) shows of its tasks in text; no task there if empty.
-        hub_task: what a model does for it, by the Hub's names of tasks.
+        hub_task: name of the Hub for what a model does in it.
         hub_dataset: its dataset on the Hub, where that has another name.
     """
 

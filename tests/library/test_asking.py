@@ -9,7 +9,7 @@ import pytest
 import fairspace as fs
 
 BENCHMARK, CORE = "fact_or_fair", "v2-core"
-FEW: dict[str, Any] = {"revision": CORE, "limit": 2, "tasks": ["llm_subjective"]}
+FEW: dict[str, Any] = {"dataset_revision": CORE, "limit": 2, "tasks": ["llm_subjective"]}
 
 
 def test_every_prompt_is_asked_once_and_reaches_its_item() -> None:

@@ -15,7 +15,7 @@ import pytest
 import fairspace as fs
 
 BENCHMARK, CORE = "fact_or_fair", "v2-core"
-FEW: dict[str, Any] = {"revision": CORE, "limit": 1, "tasks": ["llm_objective"]}
+FEW: dict[str, Any] = {"dataset_revision": CORE, "limit": 1, "tasks": ["llm_objective"]}
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "fact_or_fair.ipynb"
 
 

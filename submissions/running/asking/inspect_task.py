@@ -51,11 +51,12 @@ def fairspace_score() -> Metric:
     """
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
-        samples = [score.sample_metadata or {} for score in scores]
-        answers = [answer for about in samples for answer in read_answers(about)]
-        scored = next((about[SCORED] for about in samples if SCORED in about), None)
+        carried = [score.score.metadata or {} for score in scores]
+        answers = [answer for about in carried for answer in read_answers(about)]
+        scored = next((about[SCORED] for score in scores if SCORED in (about := score.sample_metadata or {})), None)
         if scored is None:
-            return fates(answers)
+            counts = fates(answers)
+            return {name: count + sum(about.get(name, 0.0) for about in carried) for name, count in counts.items()}
         meta = SubmissionMeta.model_validate(scored["meta"])
         tables = {"responses": table_of(answers, "responses", scored["names"])}
         return {**fates(answers), **reported(result_of(meta, tables))}
@@ -64,13 +65,18 @@ def fairspace_score() -> Metric:
 
 
 @scorer(metrics=[fairspace_score()], name="fairspace")
-def benchmark_scorer() -> Scorer:
-    """A scorer for a benchmark's task: a sample's score is the share of its requests that were answered."""
+def benchmark_scorer(carries: bool = True) -> Scorer:
+    """A scorer for a benchmark's task: a sample's score is the share of its requests that were answered.
+
+    `carries`: whether a score holds the answers, which the log's scores are made from, or their fates alone.
+    """
 
     async def score(state: TaskState, target: Target) -> Score:
         answers = read_answers(state.metadata)
         answered = sum(answer.fate == "answered" for answer in answers)
-        return Score(value=answered / len(answers) if answers else 0.0, answer=state.output.completion)
+        value = answered / len(answers) if answers else 0.0
+        carried = {ANSWERS: state.metadata.get(ANSWERS, [])} if carries else fates(answers)
+        return Score(value=value, answer=state.output.completion, metadata=carried)
 
     return score
 
@@ -301,7 +307,7 @@ def build_task(
         name=opened.chosen.benchmark if opened.table == "responses" else f"{opened.chosen.benchmark}_judge",
         dataset=_dataset(opened, meta),
         solver=ask_each(asking),
-        scorer=benchmark_scorer(),
+        scorer=benchmark_scorer(asking.journal is None),
         config=GenerateConfig(**sent, extra_body=renamed or None),
         metadata={RUN: opened.describe()},
         fail_on_error=True,

@@ -22,7 +22,7 @@ from fairspace.submissions.reading import front
 from fairspace.submissions.reading.containers import Limits
 from tests.submissions.checking.hostile import GOOD
 
-ABOUT: dict[str, Any] = {"benchmark": "fact_or_fair", "revision": "v2-core"}
+ABOUT: dict[str, Any] = {"benchmark": "fact_or_fair", "dataset_revision": "v2-core"}
 IDS = [f"llm_objective/employment_rate/highest/gender/{number}" for number in range(3)]
 IDS += [f"llm_objective/employment_rate/lowest/gender/{number}" for number in range(2)]
 ANSWERS = pd.DataFrame({"id": IDS, "response": ["A", None, 'B, "so"; say', "NA!", "é\nB"]})

@@ -208,7 +208,7 @@ def test_options_that_would_be_left_out_are_refused(run: Run, tmp_path: Path) ->
     (tmp_path / "r.json").write_text(scored("m", 0.2, 3).dumps(), encoding="utf-8")
     (tmp_path / "given.toml").write_text(TEMPLATE, encoding="utf-8")
     settings = {"--eee": ["eee"], "--evidence": ["given.toml"], "--evidence-template": ["new.toml"], "--paper": []}
-    settings["--out"] = ["page.html"]
+    settings |= {"--out": ["page.html"], "--card": ["model"]}
     params = all_commands().commands["report"].params
     assert {name for each in params for name in each.opts if name.startswith("--")} - {"--help"} == {*settings}
     there = {file.name for file in tmp_path.iterdir()}

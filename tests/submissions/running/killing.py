@@ -78,7 +78,7 @@ class Started:
         elif logs := [file for file in sorted(self.logs.glob("*.eval")) if "recovered" not in file.name]:
             inspect_ai.eval_retry(str(logs[-1]), log_dir=str(self.logs), display="none")
         else:
-            task = fact_or_fair(tasks=TASK, limit=STIMULI, seed=SEED)
+            task = fact_or_fair(tasks=TASK, limit=STIMULI, stratified=False, seed=SEED)
             options: dict[str, Any] = {"display": "none", "max_connections": CONNECTIONS, "max_samples": CONNECTIONS}
             inspect_ai.eval(task, model=self.model, log_dir=str(self.logs), score=False, **options)
 

@@ -15,14 +15,14 @@ from fairspace.submissions.running.run import too_few
 from fairspace.submissions.show.headline import opening
 
 CORES: dict[str, dict[str, Any]] = {
-    "fact_or_fair": {"revision": "v2-core"},
-    "stereotypical_bias": {"revision": "v2-core", "text_only": True},
+    "fact_or_fair": {"dataset_revision": "v2-core"},
+    "stereotypical_bias": {"dataset_revision": "v2-core", "text_only": True},
 }
 SMALLEST = {"fact_or_fair": ("llm_fairness", 16), "stereotypical_bias": ("gender_persona", 56)}
 
 
 def opened(name: str, **more: Any) -> Any:
-    revision = CORES.get(name, {}).get("revision", "v1-core")
+    revision = CORES.get(name, {}).get("dataset_revision", "v1-core")
     return open_benchmark(ChosenPart(name, text_only=name != "fact_or_fair", dataset_revision=revision, **more))
 
 

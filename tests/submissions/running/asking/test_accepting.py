@@ -193,7 +193,7 @@ def test_a_setting_is_sent_by_the_name_that_the_server_wants_or_not_at_all() -> 
 def test_an_answer_longer_than_a_submission_holds_is_unusable_and_ends_no_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    core: dict[str, Any] = {"revision": "v2-core", "limit": 1, "tasks": ["llm_objective"]}
+    core: dict[str, Any] = {"dataset_revision": "v2-core", "limit": 1, "tasks": ["llm_objective"]}
     for _ in range(2):
         answers = fs.run(lambda prompt: "A " * 600_000, "fact_or_fair", folder=tmp_path / "mine", name="long", **core)
         assert answers.to_frame()["response"].tolist() == ["", "", ""]

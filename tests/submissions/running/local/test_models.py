@@ -416,7 +416,7 @@ def test_inspects_own_transformers_are_refused(chat: str) -> None:
 
 def test_inspect_alone_knows_local_models() -> None:
     (point,) = {point.value: point for point in entry_points(group="inspect_ai", name="fairspace")}.values()
-    assert point.load().LocalAPI
+    assert point.load().fairspace.submissions.running.local.models.LocalAPI
 
 
 def test_what_ran_on_this_machine_is_named_by_its_content(chat: str, tmp_path: Path) -> None:

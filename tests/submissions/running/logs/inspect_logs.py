@@ -33,7 +33,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def evaluate(file: Path, tasks: str = "", **options: Any) -> Path:
-    arguments = {"limit": 2, "seed": 1, "tasks": tasks}
+    arguments = {"limit": 2, "stratified": False, "seed": 1, "tasks": tasks}
     (found,) = run_task(
         TASK, task_args=arguments, model=MODEL, log_dir=str(file.parent), max_samples=1, **QUIET, **options
     )
