@@ -47,7 +47,7 @@ BUDGET = {
     "leaderboard_space": (11_561, 67, 1_052),
     "cards": (673, 7, 52),
     "fairspace": (1_302, 7, 145),
-    "tests": (71_815, 573, 7_307),
+    "tests": (71_826, 573, 7_309),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
