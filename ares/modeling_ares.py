@@ -311,12 +311,18 @@ class AresModel(PreTrainedModel):
 
     @classmethod
     def from_pretrained(cls, pretrained_model_name_or_path: str | Path, *args: Any, **kwargs: Any) -> AresModel:
-        """Load a folder or a Hub repository, with its escalation routers."""
+        """Load a folder or a Hub repository, with its escalation routers.
+
+        Weights are copied out of the mapped file: some kernels sum in another order where memory is not aligned as
+        torch aligns its own, so that a copy of a model would round other numbers than the model.
+        """
         place = {
             name: kwargs[name] for name in ("revision", "cache_dir", "token", "local_files_only") if name in kwargs
         }
         loaded = super().from_pretrained(pretrained_model_name_or_path, *args, **kwargs)
         model: AresModel = loaded[0] if isinstance(loaded, tuple) else loaded
+        for tensor in (*model.parameters(), *model.buffers()):
+            tensor.data = tensor.data.clone()
         for task in model.config.tasks:
             file = cached_file(
                 str(pretrained_model_name_or_path),

@@ -68,8 +68,8 @@ def make(name: str) -> Mapping[str, Callable[..., Any]]:
 
     `keep` gives an answer to the first value alone; the others' functions follow the first one's and read its result.
     """
-    known = ((bench, tasks_of(bench).get(name, "")) for bench in map(find_benchmark, NAMES))
-    bench, revision = next((each for each in known if each[1]), (None, ""))
+    tasks = ((bench, tasks_of(bench).get(name, "")) for bench in map(find_benchmark, NAMES))
+    bench, revision = next((each for each in tasks if each[1]), (None, ""))
     if bench is None:
         return {}
     names, last = bench.reporting.in_harness, dict[str, Any]()

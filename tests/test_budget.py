@@ -42,12 +42,12 @@ LONGEST_FILE = 600
 BUDGET = {
     "builders": (11_940, 69, 880),
     "metrics": (6_818, 59, 509),
-    "ares": (8_055, 42, 564),
+    "ares": (8_062, 42, 564),
     "submissions": (47_034, 224, 3_893),
     "leaderboard_space": (11_561, 67, 1_052),
     "cards": (673, 7, 52),
     "fairspace": (1_302, 7, 145),
-    "tests": (71_826, 573, 7_309),
+    "tests": (71_815, 573, 7_307),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

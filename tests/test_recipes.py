@@ -125,8 +125,8 @@ def steps(job: Job, given: dict[str, str], installed: bool = False) -> tuple[dic
         assert code in (0, 3, 4), ended.stderr
         pairs = (line.split("=", 1) for line in outputs.read_text().splitlines())
         values |= {f"steps.{step['id']}.outputs.{name}": value for name, value in pairs}
-    found = {name: values.get(about["value"].strip("${ }"), "") for name, about in ACTION["outputs"].items()}
-    return found, page.read_text(), code
+    results = {name: values.get(about["value"].strip("${ }"), "") for name, about in ACTION["outputs"].items()}
+    return results, page.read_text(), code
 
 
 def test_the_recipe_for_gitlab_fails_what_is_worse_and_says_it_in_junit(evaluated: Job) -> None:

@@ -125,13 +125,13 @@ def finish(out: Path, request: Mapping[str, Any]) -> dict[str, Any]:
     if (out / FILE).is_file():
         return finished(out, request)
     shards = [_read(out / WORK / name) for name in entry_names(request)]
-    told = [shard.pop("marks", {}).get("told", "") for shard in shards]
+    uses = [shard.pop("marks", {}).get("told", "") for shard in shards]
     total: Counts = reduce(added, (shard.pop("tally") for shard in shards))
     if total["images"] != request["images"] or total["rows"] != sum(total["status"].values()):
         what = f"{total['images']} images, {total['rows']} rows, {total['status']}"
         raise BuildError("BUILD_CHECK", str(out), what, f"a fate for {request['images']} images", "report this")
     data = {"format": 1, **request, "counts": total, "shards": shards}
-    if use := use_of(told[0], request["model"]["name"], total):
+    if use := use_of(uses[0], request["model"]["name"], total):
         data["use"] = use
     write_atomically(out / FILE, json.dumps(data, ensure_ascii=False, indent=1) + "\n")
     shutil.rmtree(out / WORK)

@@ -6,8 +6,8 @@ Images, labeller and output are on a disk that all machines see. Nothing but the
 
 from __future__ import annotations
 
+import json
 import os
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
@@ -31,7 +31,7 @@ class _Labels:
         self.work: AnnotationWork | None = None
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Batches of `file`, the number of a file; adds `fault`, '' or our error, pickled, which Ray would lose."""
+        """Batches of `file`, the number of a file; adds `fault`, '' or our error as JSON, which Ray would lose."""
         try:
             if self.work is None:
                 if Path(self.folder).is_dir():  # names that the command was given may be relative
@@ -39,7 +39,7 @@ class _Labels:
                 self.work = self.opening()
             self.work.label([int(place) for place in batch["file"]])
         except CodedError as error:
-            return {**batch, "fault": [pickle.dumps(error).hex()]}
+            return {**batch, "fault": [json.dumps(error.__reduce__()[1])]}
         return {**batch, "fault": [""]}
 
 
@@ -84,7 +84,8 @@ def label_on_ray(address: str, opening: Callable[[], AnnotationWork], count: int
         )
         for done, row in enumerate(labelled.iter_rows(), start=1):
             if row["fault"]:
-                raise pickle.loads(bytes.fromhex(row["fault"]))  # noqa: S301 - Ray itself trusts its actors
+                code, *texts = json.loads(row["fault"])
+                raise next(kind for kind in CodedError.__subclasses__() if code in kind.codes)(code, *texts)
             progress(f"Annotating on Ray, {actors} actors", done, count)
     finally:
         ray.shutdown()

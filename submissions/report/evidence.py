@@ -125,8 +125,8 @@ def thresholds_digest(statement: Statement) -> str:
 def _written(result: Result, statement: Statement) -> str:
     """The mark of thresholds that were, or were not, hashed before the first question."""
     digest_now = thresholds_digest(statement)
-    known = (result.meta.get("generation") or {}).get("thresholds_sha256") == digest_now
-    return f"They were {TEXTS['before' if known else 'after']}. Sha256 {digest_now}."
+    before = (result.meta.get("generation") or {}).get("thresholds_sha256") == digest_now
+    return f"They were {TEXTS['before' if before else 'after']}. Sha256 {digest_now}."
 
 
 def _form(result: Result, statement: Statement) -> list[tuple[str, str]]:

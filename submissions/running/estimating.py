@@ -159,9 +159,9 @@ def tried(name: str, lines: Sequence[PlanLine], threads: int, size: Size) -> str
             room = min(most, int(left / answer))
             if room < 1 and written:
                 break
-            said = model.answer([each], [seed], Choice(max(room, 8), **drawn, stop=stop, stop_loops=True))[0]
-            cut = cut or (said.reason == "max_tokens" and room < most)
-            written.append(said.tokens)
+            answered = model.answer([each], [seed], Choice(max(room, 8), **drawn, stop=stop, stop_loops=True))[0]
+            cut = cut or (answered.reason == "max_tokens" and room < most)
+            written.append(answered.tokens)
         usual = line.output / max(1, line.requests)
         length = max([usual, *written]) if cut or not written else sum(written) / len(written)
         (guessed if cut or not written else lengths).append(f"{line.task} {length:.0f}")

@@ -159,11 +159,11 @@ def _one_meta(parts: Sequence[RunPart], *, strict: bool) -> RunPart:
     )
     stated = _flat(head.meta)
     for part in parts:
-        own, less = _flat(part.meta), not strict or part.submission is None
-        names = sorted({name for name, value in own.items() if name not in stated or stated[name] != value})
+        facts, less = _flat(part.meta), not strict or part.submission is None
+        names = sorted({name for name, value in facts.items() if name not in stated or stated[name] != value})
         names = [name for name in names if strict or name in stated]
         labelled = part.submission is not None and "annotations" in part.submission.tables
-        names += [] if less else sorted(stated.keys() - own - (set() if labelled else _LABELS))
+        names += [] if less else sorted(stated.keys() - facts - (set() if labelled else _LABELS))
         if names:
             what = f"another {', '.join(names)} than {head.folder}"
             mend = "run the part again as the others, in a new folder; between tasks, --about says model and revision"

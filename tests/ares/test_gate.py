@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,6 @@ from fairspace.ares.faces_ares import FaceBox
 from fairspace.ares.gate_ares import NO_FACE, OUT_OF_DISTRIBUTION, OUTCOMES, SEVERAL_FACES, ImageGate, refusals
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel
-from fairspace.ares.rounding_ares import STEP
 from fairspace.ares.training.data import DrawnFaces
 
 IMAGES = 24
@@ -86,13 +84,7 @@ def test_batches_files_and_ablations_change_nothing_about_what_is_refused(
     model.save_pretrained(tmp_path)
     again = AresModel.from_pretrained(tmp_path).eval()
     assert again.config.gate == model.config.gate
-    for (answer,), (before,) in zip(again.classify(pictures(faces)), expected, strict=True):
-        # weights elsewhere in memory are summed in another order on some processors: a neighbouring multiple at most
-        assert replace(answer, probabilities={}, values={}) == replace(before, probabilities={}, values={})
-        assert answer.values == pytest.approx(before.values, abs=STEP)
-        assert answer.probabilities.keys() == before.probabilities.keys()
-        for name, shares in answer.probabilities.items():
-            assert shares == pytest.approx(before.probabilities[name], abs=STEP)
+    assert again.classify(pictures(faces)) == expected
     model.config.ablation = "clip"
     assert [each[0].reason for each in model.classify(pictures(faces))] == [each[0].reason for each in expected]
 

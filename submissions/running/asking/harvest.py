@@ -52,12 +52,12 @@ class Harvest:
 
 def request_of(messages: Sequence[ChatMessage], seed: int | None) -> Request:
     """The key of a request."""
-    told = hashlib.sha256()
+    texts = hashlib.sha256()
     for message in messages:
         content = message.content
         pieces = [content] if isinstance(content, str) else [piece.model_dump_json() for piece in content]
-        told.update("\0".join([message.role, *pieces, ""]).encode("utf-8", "surrogatepass"))
-    return told.hexdigest(), seed
+        texts.update("\0".join([message.role, *pieces, ""]).encode("utf-8", "surrogatepass"))
+    return texts.hexdigest(), seed
 
 
 async def _under_way() -> dict[str, list[str]]:

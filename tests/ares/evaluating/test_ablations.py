@@ -123,12 +123,9 @@ def accuracy(outcome: ConfigurationOutcome) -> float:
     return outcome.accuracy
 
 
-@pytest.mark.parametrize(("row", "noise"), [("E1", 0.0), ("E2", 0.0), ("E3", 0.0), ("E4", 0.02)])
-def test_routed_ares_beats_every_expert_and_the_plain_vote(
-    found: dict[str, ConfigurationOutcome], row: str, noise: float
-) -> None:
-    """Processors train the tiny model a little differently: beside the vote 4 of 862 labels are noise."""
-    assert accuracy(found["ARES"]) > accuracy(found[row]) - noise
+@pytest.mark.parametrize("row", ["E1", "E2", "E3", "E4"])
+def test_routed_ares_beats_every_expert_and_the_plain_vote(found: dict[str, ConfigurationOutcome], row: str) -> None:
+    assert accuracy(found["ARES"]) > accuracy(found[row])
 
 
 def test_the_vision_language_model_is_worth_its_part(found: dict[str, ConfigurationOutcome]) -> None:

@@ -53,9 +53,9 @@ def test_two_processes_train_as_one_but_for_rounding(config: Path, tmp_path: Pat
     first, other = epochs(tmp_path / "one"), epochs(tmp_path / "two")
     assert [event["stage"] for event in first] == [event["stage"] for event in other]
     assert {"fast", "gate", "fusion_skin_tone"} <= {event["stage"] for event in first}
-    for one, two in zip(first, other, strict=True):
+    for expected, made in zip(first, other, strict=True):
         for name in ("loss", "held_out_loss", "held_out_error"):
-            assert one.get(name) == pytest.approx(two.get(name), abs=1e-6, nan_ok=True), one["stage"]
+            assert expected.get(name) == pytest.approx(made.get(name), abs=1e-6, nan_ok=True), expected["stage"]
     reports = [json.loads((tmp_path / name / REPORT).read_text()) for name in ("one", "two")]
     assert reports[0]["test"]["age_gender"]["accuracy"] == reports[1]["test"]["age_gender"]["accuracy"]
     assert reports[1]["processes"] == "2"

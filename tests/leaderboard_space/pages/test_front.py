@@ -68,13 +68,13 @@ def test_ten_seconds_answer_five_questions_and_say_nothing_false(tmp_path: Path)
         ),
         "what always the stereotype gets": rf"stereotype \(language model\): {fair['baseline: stereotyped']:.4f} ",
         "what random answers get": rf"useless \(language model\): {fair['baseline: random']:.4f} ",
-        "how many models are run by us": rf"{len(made.ran)} models run by us so far",
+        "how many models are run by us": r"4 models run by us so far",
         "is a printed difference sure": rf"last {last}, [^.]+\.\d+ \([^)]+\)\. Whether the two differ, nobody knows",
     }
     assert {question: len(re.findall(answer, text)) for question, answer in answers_.items()} == dict.fromkeys(
         answers_, 1
     )
-    assert (best, last, len(made.ran) > 1) == ("WizardLM-2", "GPT-4o", True)
+    assert (best, last, len(made.ran)) == ("WizardLM-2", "GPT-4o", 4)
     assert {claim: re.findall(pattern, text) for claim, pattern in FALSE} == {claim: [] for claim, _ in FALSE}
     for test in made.tests[:3]:
         up = find_benchmark(test.view.benchmark).higher_is_better

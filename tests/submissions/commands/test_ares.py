@@ -104,8 +104,8 @@ def test_labelling_by_several_is_refused_where_it_cannot_be_meant(
 ) -> None:
     monkeypatch.setattr("fairspace.builders.models.weights.find_spec", lambda name: None if name == "ray" else name)
     words = ("ares", "annotate", images, "--model", "nowhere", "--out", tmp_path / "out", *options)
-    found, printed, error = run(*words)
-    assert (found, said in error) == (code, True), error
+    status, printed, error = run(*words)
+    assert (status, said in error) == (code, True), error
     assert "Traceback" not in printed + error
     assert not (tmp_path / "out").exists()
 
@@ -125,8 +125,8 @@ def test_annotate_takes_the_detectors_of_builds(run: Run, model: Path, images: P
 
 
 def test_a_model_that_is_nowhere_is_told_in_a_sentence(run: Run, images: Path, tmp_path: Path) -> None:
-    found, _, error = run("ares", "annotate", images, "--model", "nowhere/at/all", "--out", tmp_path / "out")
-    assert (found, "TOOL_MISSING" in error) == (1, True), error
+    status, _, error = run("ares", "annotate", images, "--model", "nowhere/at/all", "--out", tmp_path / "out")
+    assert (status, "TOOL_MISSING" in error) == (1, True), error
     assert "Traceback" not in error
 
 
@@ -193,8 +193,8 @@ def test_wrong_options_of_quality_are_told_before_anything_is_written(
     defaults = {"--annotations": str(steered.annotations), "--out": str(tmp_path / "out")}
     defaults |= {"--quality": f"iqa={steered.clip}"}
     named = defaults | dict(zip(options[::2], options[1::2], strict=True))
-    found, printed, error = run("ares", "quality", steered.images, *(part for pair in named.items() for part in pair))
-    assert (found, said in error) == (code, True), error
+    status, printed, error = run("ares", "quality", steered.images, *(part for pair in named.items() for part in pair))
+    assert (status, said in error) == (code, True), error
     assert "Traceback" not in printed + error
     assert not (tmp_path / "out").exists()
 

@@ -158,7 +158,7 @@ def test_thresholds_of_before_the_first_question_are_marked_and_others_are_not()
     )
     generation = {**tested.meta.get("generation", {}), "thresholds_sha256": thresholds_digest(statement)}
     asked = replace(tested, meta={**tested.meta, "generation": generation})
-    for given, mark in ((statement, TEXTS["before"]), (other, TEXTS["after"])):
-        table = evidence_page(make_report([asked]), given.model_copy(update={"system": "mine"})).table("thresholds")
+    for audited, mark in ((statement, TEXTS["before"]), (other, TEXTS["after"])):
+        table = evidence_page(make_report([asked]), audited.model_copy(update={"system": "mine"})).table("thresholds")
         assert table is not None
         assert mark in table.note

@@ -94,10 +94,10 @@ def test_six_sentences_say_values_and_what_they_do_not_show(name: str) -> None:
 
 
 def test_sentences_that_show_a_bias_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = [f"Value {place}: no bias shown." for place in range(6)] + ["Who: 94 % men.", "Not known: M1."]
-    monkeypatch.setattr("fairspace.submissions.report.model_card.sentences_of", lambda result: given)
+    shown = [f"Value {place}: no bias shown." for place in range(6)] + ["Who: 94 % men.", "Not known: M1."]
+    monkeypatch.setattr("fairspace.submissions.report.model_card.sentences_of", lambda result: shown)
     written = sentences(result("lab/mine", 0.1, waves(0.01, 3)))
-    assert written[1:-1] == ["Who: 94 % men.", *given[:3]]
+    assert written[1:-1] == ["Who: 94 % men.", *shown[:3]]
 
 
 def test_parts_other_readings_baselines_and_results_without_a_rank_have_no_card() -> None:

@@ -108,10 +108,10 @@ def test_a_gguf_file_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(llama_cpp, "LlamaCpp", Tried)
     line = replace(ANSWERS, input=1e9, output_most=64_000.0, questions=("20", "100"), different=0.5)
     seconds = 8 + 1_000 * (0.04 + 0.5 * (60 * 0.01 + 6 * 0.1))
-    said = estimate("local//home/me/x.gguf", [line])
-    assert said.startswith("local/x.gguf: 1 billion parameters, ")
+    text = estimate("local//home/me/x.gguf", [line])
+    assert text.startswith("local/x.gguf: 1 billion parameters, ")
     assert (
-        f"about {round(seconds / 2 / 60)} minutes on 2 threads; tokens of an answer by a few tried here: t 6." in said
+        f"about {round(seconds / 2 / 60)} minutes on 2 threads; tokens of an answer by a few tried here: t 6." in text
     )
     monkeypatch.setattr(estimating, "TRIAL", 1.2)  # room for an answer of two tokens, of ten
     cut = estimate("local/x.gguf", [replace(line, questions=("100",)), ANSWERS], threads=1)

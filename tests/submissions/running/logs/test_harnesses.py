@@ -71,15 +71,15 @@ def test_lm_eval_shows_our_values_and_its_log_is_our_own_run(logged: Path, tmp_p
     own_run = fs.run(
         lambda prompt: answers[prompt], "fact_or_fair", dataset_revision="v2-core", limit=25, folder=tmp_path / "own"
     )
-    own = fs.score(own_run)
+    direct = fs.score(own_run)
     outcome = import_harness("lm-eval", [logged], tmp_path / "mine", ModelFacts())
     imported = fs.score(tmp_path / "mine")
-    assert imported.values == own.values
-    assert imported.scored == own.scored
+    assert imported.values == direct.values
+    assert imported.scored == direct.scored
     assert imported.scored.part
     assert imported.scored.ranked is None
     shown = json.loads(results.read_text(encoding="utf-8"))["results"]["fairspace_fact_or_fair_core"]
-    values = {**own.values, **own.scored.shown}
+    values = {**direct.values, **direct.scored.shown}
     for name in benchmark("fact_or_fair").reporting.in_harness:
         uncertainty = values[name].uncertainty
         assert uncertainty is not None
@@ -143,11 +143,11 @@ def test_stereotypical_biass_task_gives_the_values_of_its_text_half() -> None:
     kept = [task["keep"](document, ["female" if place % 3 else "male"]) for place, document in enumerate(documents)]
     shown = {name: task[name]([row[name] for row in kept]) for name in kept[0]}
     rows = [{"id": row["id"], "response": "female" if place % 3 else "male"} for place, row in enumerate(documents)]
-    own = fs.score(rows, "stereotypical_bias", dataset_revision="v2-core", text_only=True)
-    assert own.signature["shown"]
-    assert shown["gender_persona"] == own.values["gender_persona"].value
-    assert own.values["gender_persona"].uncertainty is not None
-    assert shown["gender_persona_stderr"] == own.values["gender_persona"].uncertainty.error
+    direct = fs.score(rows, "stereotypical_bias", dataset_revision="v2-core", text_only=True)
+    assert direct.signature["shown"]
+    assert shown["gender_persona"] == direct.values["gender_persona"].value
+    assert direct.values["gender_persona"].uncertainty is not None
+    assert shown["gender_persona_stderr"] == direct.values["gender_persona"].uncertainty.error
 
 
 LOGS = {"lmms-eval": "lmms_eval", "lighteval": "lighteval"}
