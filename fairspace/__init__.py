@@ -14,6 +14,7 @@ without links (Windows makes text files of them) Python finds these folders by `
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,6 +71,8 @@ _HOMES = {
 }
 """Module -> its names that stand here, too."""
 _RENAMED = {"BENCHMARKS": ("submissions.names", "NAMES"), "__version__": ("submissions.version", "VERSION")}
+
+warnings.filterwarnings("ignore", "IProgress not found")  # tqdm's, in a notebook without ipywidgets: it draws text
 
 if Path(__file__).with_name("metrics").is_file():
     __path__.append(str(Path(__file__).parents[1]))

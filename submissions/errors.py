@@ -154,7 +154,7 @@ def need_labeller(named: str) -> None:
     scheme = named.partition("?")[0].partition(":")[0]
     if scheme == "vlm":
         need_packages("run", "inspect_ai", "openai", "torch", "transformers")
-    elif scheme in ("clip", "fairface", "deepface"):
+    elif scheme in ("clip", "fairface", "uniface", "deepface"):
         need_packages("run", "torch", "transformers")
     else:
         need_packages("ares", "torch", "transformers", "xgboost", "safetensors")

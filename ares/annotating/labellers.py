@@ -25,7 +25,7 @@ ARES = "ares"
 """Name of this project's classifier in `--labeller`."""
 ZERO_SHOT = ("clip:", "vlm:")
 """Beginnings of the names of general models, which nobody trained to label: `clip:ID`, `vlm:PROVIDER/MODEL`."""
-DETECTORS = ("fairface", "deepface")
+DETECTORS = ("fairface", "uniface", "deepface")
 """Detectors whose own output is read (`running.zero_shot`)."""
 
 

@@ -453,6 +453,7 @@ class Layout(StrEnum):
     genres = "genres"
     iris = "iris"
     fairface = "fairface"
+    uniface = "uniface"
     deepface = "deepface"
     lm_eval = "lm-eval"
     lmms_eval = "lmms-eval"
@@ -465,7 +466,7 @@ def import_outputs(
         Layout,
         typer.Argument(
             help="inspect: logs of Inspect. genres: the authors' JSONL files, plain or gzip. "
-            "iris: the authors' ares_prediction_report.csv. fairface, deepface: a "
+            "iris: the authors' ares_prediction_report.csv. fairface, uniface, deepface: a "
             "detector's labels of the images of --submission. lm-eval, lmms-eval, lighteval: logs of samples."
         ),
     ],
@@ -475,7 +476,7 @@ def import_outputs(
     out: Annotated[Path, typer.Option(help="Folder or .zip to write; it must not exist.")],
     about: AboutOption = None,
     submission: Annotated[
-        Path | None, typer.Option(help="fairface, deepface: the submission with the images that were labelled.")
+        Path | None, typer.Option(help="Of a detector: the submission with the images that were labelled.")
     ] = None,
     measurement: MeasurementOption = None,
     benchmark: Annotated[str, typer.Option(help="Of a harness' task that is not ours.")] = "",
@@ -501,7 +502,7 @@ def import_outputs(
         with watched() as tell:
             outcome = import_inspect(files, out, about=about_model(about), tell=tell)
         tell_outcome(outcome)
-    elif layout in (Layout.fairface, Layout.deepface):
+    elif layout in (Layout.fairface, Layout.uniface, Layout.deepface):
         if submission is None or len(files) != 1 or about:
             raise UsageError(f"import {layout} takes one FILE and the --submission with its images, and no --about.")
         need_packages("ares", "torch", "transformers")

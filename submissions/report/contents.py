@@ -114,7 +114,7 @@ def _asked(result: Result) -> Iterator[str]:
     if stages:
         engines = dict.fromkeys(f"{stage['engine']} {stage['engine_version']}" for stage in stages)
         days = [stage[end][:10] for stage in stages for end in ("started", "ended") if stage.get(end)]
-        when = f" from {min(days)} to {max(days)}" if days else ""
+        when = (f" from {min(days)} to {max(days)}" if len({*days}) > 1 else f" on {days[0]}") if days else ""
         settings = ", ".join(f"{name} {setting}" for name, setting in generation(result).items())
         yield f"It was asked by {', '.join(engines)}{when}, with {settings}."
 

@@ -131,8 +131,13 @@ def _written(result: Result, statement: Statement) -> str:
 
 def _form(result: Result, statement: Statement) -> list[tuple[str, str]]:
     """Fields of the Code's documentation form, and what the submission and the statement say of them."""
-    facts = {**statement.model_dump(exclude={"thresholds"}), **result.meta, "measured": ", ".join(first_values(result))}
-    facts["asked"] = ", ".join(result.readings) or ", ".join(result.consistency)
+    facts = {**statement.model_dump(exclude={"thresholds"}), **result.meta}
+    facts["measured"] = ", ".join(name for name, value in first_values(result).items() if value.value is not None)
+    asked = [task for task in benchmark(result.benchmark).tasks if task.name in {*result.readings, *result.consistency}]
+    shown = any(task.about_image for task in asked) or any(stage.get("datasets") for stage in result.run)
+    made = {"annotations": "images", "responses": "text", "judgements": "text"}
+    if outputs := dict.fromkeys(made[task.table] for task in asked):
+        facts["modalities"] = f"text{' and images' if shown else ''} in, {' and '.join(outputs)} out"
     return [(field, plain(str(facts.get(key) or "")).strip() or NOT_STATED) for field, key in TEXTS["form"]]
 
 

@@ -17,7 +17,7 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError, markdown, plain
 from fairspace.submissions.plotting import digits, interval_text
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import limits_of
+from fairspace.submissions.results.scoring import AUTHORS, limits_of
 from fairspace.submissions.show.headline import first_values, sentences_of
 from fairspace.submissions.values import Value
 
@@ -32,8 +32,8 @@ SENTENCES = 6
 def refusals(result: Result) -> list[str]:
     """Reasons for which a result has no card; empty where it has one."""
     reasons = [f"it is a part of the benchmark ({mark})" for mark in limits_of(result)]
-    if reading := result.signature.get("reading"):
-        reasons.append(f"its answers were read as the {reading} read them")
+    if result.signature.get("reading") == AUTHORS:
+        reasons.append("its answers were read as the authors' programs read them")
     if result.meta.get("baseline"):
         reasons.append("a baseline is no model")
     unranked = [reason.rstrip(".") for reason in result.scored.unranked]

@@ -4,6 +4,7 @@
     vlm:PROVIDER/MODEL      a model that answers, as Inspect names it; settings `tokens`, `concurrency`, `attributes`
     fairface:FILE.csv       the output of FairFace's predict.py; settings `version`, `race`
     deepface:FILE.json      an object: file -> what DeepFace.analyze gave: one analysis, lists of them, or an error
+    uniface:FILE.json       an object: file -> faces of uniface's FairFace, each as Face.to_json gives it, and race_scores
 
 `attributes` is `gender,age,skin_tone` unless other ones are named (`?attributes=gender,race`). Each has a name of its
 own, and so rows of its own, and an error that `fairspace ares evaluate --labels` measures. An image that shows nobody,
@@ -70,7 +71,8 @@ RULES: Mapping[str, Mapping[str, str]] = {
 """Rule of race -> word of FairFace -> group: FACT-OR-FAIR's, and that of U.S. agencies (Indian is Asian, Middle Eastern
 White)."""
 _SCORES = ("White", "Black", "Latino_Hispanic", "East Asian", "Southeast Asian", "Indian", "Middle Eastern")
-"""Order of `race_scores_fair` (dchen236/FairFace at 74b4f93, predict.py)."""
+"""Order of `race_scores_fair` (dchen236/FairFace at 74b4f93, predict.py), and of uniface's `RACE_LABELS` (4.2.1)."""
+_SPELT = {word.replace("_", " "): word for word in _SCORES}
 _AGES = {**BUCKETS, "70+": "older"}
 _GENDERS = {"female": "female", "male": "male", "woman": "female", "man": "male"}
 _WORDS = {"asian": "East Asian", **{word.replace("_", " ").lower(): word for word in _SCORES if " Asian" not in word}}
@@ -86,6 +88,7 @@ Rows = Iterator[tuple[str, str, SeenFace | None]]
 NO_FACE, UNSURE, MISSING = "without a face", "with face_confidence 0", "null or an error"
 _FACELESS = {
     "fairface": AGAIN,
+    "uniface": AGAIN,
     "deepface": "run it with a detector; with detector_backend='skip' every face_confidence is 0: where the images are "
     "faces that were cut out before, delete face_confidence",
 }
@@ -97,7 +100,7 @@ _ERRORS = ("error", "exception", "message")
 
 
 def read_detections(layout: str, file: str, version: str = "not stated", race: str = LIKELIEST) -> OpenedLabeller:
-    """The output of a detector: `layout` is `fairface` or `deepface`, `race` one of `RULES`.
+    """The output of a detector: `layout` is one of `LAYOUTS`, `race` one of `RULES`.
 
     BuildError SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE; SOURCE_DAMAGED for ages that a spreadsheet changed beyond
     repair; TOOL_MISSING for another rule.
@@ -147,14 +150,38 @@ def _fairface(file: Path, groups: Mapping[str, str]) -> Rows:
         yield _image(face, where), PurePosixPath(face.replace("\\", "/")).stem, SeenFace((0, 0, 0, 0), labels)
 
 
-def _deepface(path: Path, groups: Mapping[str, str]) -> Rows:
-    name = path.name
+def _by_file(path: Path) -> dict[str, Any]:
+    """An object of JSON: file -> what was seen in it. BuildError SOURCE_LAYOUT."""
     try:
         images = parse(path.read_text(encoding="utf-8-sig"), _DEPTH)
     except RefusedError as error:
-        raise BuildError("SOURCE_LAYOUT", name, f"no JSON: {error.what}", error.expected, AGAIN) from error
+        raise BuildError("SOURCE_LAYOUT", path.name, f"no JSON: {error.what}", error.expected, AGAIN) from error
     if not isinstance(images, dict) or any(map(_INSTANCE.fullmatch, images)):
-        raise BuildError("SOURCE_LAYOUT", name, f"{type(images).__name__} without names of files", _OBJECT, AGAIN)
+        raise BuildError("SOURCE_LAYOUT", path.name, f"{type(images).__name__} without names of files", _OBJECT, AGAIN)
+    return images
+
+
+def _uniface(path: Path, groups: Mapping[str, str]) -> Rows:
+    for file, faces in _by_file(path).items():
+        where = f"{path.name}, {file[:80]}"
+        sha256 = _image(file, where)
+        if not faces:
+            yield sha256, NO_FACE if faces == [] else MISSING, None
+        for face in faces or ():
+            if not isinstance(face, dict) or None in (face.get("gender"), face.get("race")):
+                expected = "faces as json.loads(face.to_json()) gives them after FairFace().predict, in a list"
+                raise BuildError("SOURCE_LAYOUT", where, "a face without gender or race", expected, AGAIN)
+            labels = {
+                "gender": _label({"0": "female", "1": "male"}, str(face["gender"]), where),
+                "age": _label(_AGES, face.get("age_group"), where),
+                "race": _race(_label(_SPELT, face["race"], where), face.get("race_scores"), groups, where),
+            }
+            left, top, right, bottom = (int(_number(side, where) or 0) for side in (face.get("bbox") or [0] * 4)[:4])
+            yield sha256, json.dumps(face, sort_keys=True), SeenFace((left, top, right, bottom), labels)
+
+
+def _deepface(path: Path, groups: Mapping[str, str]) -> Rows:
+    name, images = path.name, _by_file(path)
     known: dict[str, list[Any]] = {}
     for file, given in images.items():
         where = f"{name}, {file[:80]}"
@@ -211,12 +238,14 @@ def _race(word: str, given: Any, groups: Mapping[str, str], where: str) -> str:
     if word in groups or not (word or given):
         return groups.get(word, "")
     if isinstance(given, str) and given:  # as numpy prints it
-        given = dict(zip(_SCORES, given.strip("[] \n").replace(",", " ").split(), strict=False))
+        given = given.strip("[] \n").replace(",", " ").split()
+    if isinstance(given, list):
+        given = dict(zip(_SCORES, given, strict=False))
     named = given.items() if isinstance(given, dict) else ()
     scores: dict[str, float] = {str(_WORDS.get(name, name)): _number(score, where) or 0 for name, score in named}
     scores = {name: score for name, score in scores.items() if name in groups}
     if {groups[name] for name in scores} != set(RACES) or not max(scores.values()) > 0:
-        expected = f"probabilities of {', '.join(RACES)} (FairFace: race_scores_fair, DeepFace: race)"
+        expected = f"probabilities of {', '.join(RACES)} (race_scores_fair, race_scores, of DeepFace race)"
         mend = "keep them in the output, or name the variant ?race=omb, where Indian is Asian, Middle Eastern White"
         raise BuildError("SOURCE_VALUE", where, f"the race {word!r}, with {str(given)[:80]!r}", expected, mend)
     return groups[max(scores, key=scores.__getitem__)]
@@ -257,7 +286,11 @@ def _value(where: str, what: str, expected: str) -> BuildError:
     return BuildError("SOURCE_VALUE", where, what, expected, AGAIN)
 
 
-LAYOUTS: Mapping[str, Callable[[Path, Mapping[str, str]], Rows]] = {"fairface": _fairface, "deepface": _deepface}
+LAYOUTS: Mapping[str, Callable[[Path, Mapping[str, str]], Rows]] = {
+    "fairface": _fairface,
+    "uniface": _uniface,
+    "deepface": _deepface,
+}
 
 
 VOCABULARY = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES, "race": tuple(PROTOTYPES["race"])}
@@ -437,5 +470,6 @@ SCHEMES = {
     "clip": Scheme("clip[:ID[@REVISION]]", CLIP, {"margin": float, "batch": int, "attributes": str}, _clip),
     "vlm": Scheme("vlm:PROVIDER/MODEL", "", {"tokens": int, "concurrency": int, "attributes": str}, _vlm),
     "fairface": Scheme("fairface:FILE", "", _DETECTOR, lambda f, more, _: read_detections("fairface", f, **more)),
+    "uniface": Scheme("uniface:FILE", "", _DETECTOR, lambda f, more, _: read_detections("uniface", f, **more)),
     "deepface": Scheme("deepface:FILE", "", _DETECTOR, lambda f, more, _: read_detections("deepface", f, **more)),
 }

@@ -107,7 +107,7 @@ def test_parts_other_readings_baselines_and_results_without_a_rank_have_no_card(
     lacking = replace(whole, scored=replace(whole.scored, scores={}))
     for each, said in (
         (replace(whole, meta={**whole.meta, "generation": {"limit": 60}}), "limited to 60 stimuli a task"),
-        (replace(whole, signature={**whole.signature, "reading": "authors"}), "read as the authors read them"),
+        (replace(whole, signature={**whole.signature, "reading": "authors"}), "read as the authors' programs read them"),
         (replace(whole, meta={**whole.meta, "baseline": True}), "a baseline is no model"),
         (unranked, "it has no rank (It answered the same letter every time)"),
         (lacking, "it has no rank (no number for total)"),

@@ -44,6 +44,7 @@ DEEPFACE = {
     version: json.loads((FOREIGN / "deepface" / f"deepface-{version}.json").read_text(encoding="utf-8"))
     for version in ("0.0.75", "0.0.103")
 }
+UNIFACE = json.loads((FOREIGN / "uniface" / "uniface-4.2.1.json").read_text(encoding="utf-8"))
 COFFEE, ASTRONAUT, TWICE = (Path(file).stem for file in DEEPFACE["0.0.75"]["default"])
 ANALYSIS = DEEPFACE["0.0.103"]["default"][f"to-label/{ASTRONAUT}.png"][0]
 
@@ -124,6 +125,25 @@ def test_race_is_the_likeliest_of_four_as_the_authors_program_takes_it(tmp_path:
     assert read[0].sha256 != read[1].sha256
 
 
+def test_what_uniface_wrote_is_read(tmp_path: Path) -> None:
+    """Race is the likeliest of four, past its own word; `omb` needs no probabilities."""
+    read = labels("uniface", UNIFACE, tmp_path, *(Path(file).stem for file in UNIFACE))
+    assert [[tuple(face.values()) for face in faces] for faces in read] == [
+        [("male", "young", "Asian")],
+        [],
+        [("male", "young", "Asian"), ("female", "young", "Asian")],
+        [("male", "middle-aged", "Asian")],
+        [("male", "middle-aged", "Asian")],
+        [("male", "young", "Hispanic")],
+    ]
+    (file, (face,)), *_ = UNIFACE.items()
+    assert face["race"] == "Indian"
+    without = {file: [{name: fact for name, fact in face.items() if name != "race_scores"}], f"{A}.png": None}
+    with pytest.raises(BuildError, match="'Indian', with 'None'.*race_scores.*or name the variant"):
+        labels("uniface", without, tmp_path)
+    assert labels("uniface", without, tmp_path, Path(file).stem, A, race="omb")[1] is None
+
+
 @pytest.mark.parametrize("version", DEEPFACE)
 def test_what_deepface_wrote_is_read(version: str, tmp_path: Path) -> None:
     """Without a detected face its error says so; before 0.0.76 a dict with one face, then a list of all."""
@@ -194,6 +214,10 @@ def test_a_face_that_stands_there_twice_is_one(tmp_path: Path) -> None:
         ("deepface", json.dumps({f"{A}.png": [ANALYSIS | {"age": float("nan")}]}), "found NaN. Expected: a finite"),
         ("deepface", json.dumps({f"{A}.png": [ANALYSIS | {"region": {"x": "1e9"}}]}), "'1e9'. Expected: a number"),
         ("deepface", "[]", "SOURCE_LAYOUT at file: list"),
+        ("uniface", "[]", "SOURCE_LAYOUT at file: list"),
+        ("uniface", json.dumps({f"{A}.png": [{"gender": 1, "race": None}]}), "a face without gender or race"),
+        ("uniface", json.dumps({f"{A}.png": [{"gender": 2, "race": "White"}]}), "'2'. Expected: one of 0, 1"),
+        ("uniface", json.dumps({f"{A}.png": []}), "no face: 1 without a face"),
         ("deepface", json.dumps({f"{A}.png": [{"age": 3}]}), "an analysis without labels"),
         ("deepface", json.dumps({f"{A}.png": [ANALYSIS | {"dominant_race": 3}]}), "3. Expected: one of asian"),
     ],
@@ -203,6 +227,29 @@ def test_what_is_no_output_of_the_detector_is_refused(layout: str, text: str, me
         labels(layout, text, tmp_path)
 
 
+def stand_in_for_uniface(face: dict[str, Any]) -> dict[str, Any]:
+    """Modules with the calls of the page's recipe; each image has that face, whose scores are those it had."""
+    written = json.dumps({name: fact for name, fact in face.items() if name != "race_scores"})
+
+    class FairFace:
+        def postprocess(self, prediction: Any) -> Any:
+            return prediction
+
+    class FaceAnalyzer:
+        def __init__(self, *, recognizer: None, predictors: list[Any]) -> None:
+            self.predictors = predictors
+
+        def analyze(self, image: str) -> list[Any]:
+            self.predictors[0].postprocess([[np.log(face["race_scores"])]])
+            return [SimpleNamespace(to_json=lambda: written)]
+
+    return {
+        "cv2": SimpleNamespace(imread=str),
+        "uniface": SimpleNamespace(FairFace=FairFace, FaceAnalyzer=FaceAnalyzer),
+        "uniface.common": SimpleNamespace(softmax=np.exp),
+    }
+
+
 @pytest.mark.slow
 def test_race_is_scored_from_a_detectors_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -210,6 +257,9 @@ def test_race_is_scored_from_a_detectors_output(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "to-label").mkdir()
     real = ANALYSIS | {name: {k: np.float32(v) for k, v in ANALYSIS[name].items()} for name in ("race", "gender")}
     monkeypatch.setitem(sys.modules, "deepface", SimpleNamespace(DeepFace=SimpleNamespace(analyze=lambda *_: [real])))
+    recipes = stand_in_for_uniface(next(face for faces in UNIFACE.values() for face in faces))
+    for name, module in recipes.items():
+        monkeypatch.setitem(sys.modules, name, module)
     for text in re.findall(r"```python\n(.*?)```", PAGE, re.S):
         if "to-label" in text:
             (tmp_path / "write.py").write_text(text, encoding="utf-8")
@@ -218,7 +268,7 @@ def test_race_is_scored_from_a_detectors_output(tmp_path: Path, monkeypatch: pyt
     races = ("East Asian", "Black", "White", "Latino_Hispanic")
     rows = [f"{each.stem}_face0.png,{races[n % 4]},x,Female,20-29" for n, each in enumerate(files) if n % 5]
     (tmp_path / "faces.csv").write_text(fairface(*rows, f"{A}_face0.png,White,x,Male,70+"), encoding="utf-8")
-    assert list(LAYOUTS) == ["fairface", "deepface"]
+    assert list(LAYOUTS) == ["fairface", "uniface", "deepface"]
 
     def done(line: str, code: int = 0) -> str:
         result = CliRunner().invoke(app, line.split())
@@ -239,6 +289,7 @@ def test_race_is_scored_from_a_detectors_output(tmp_path: Path, monkeypatch: pyt
         "mine --labeller fairface:faces.csv",
         "mine --labeller deepface:faces.json?version=0.0.103",
         "mine --labeller deepface:faces.json?race=omb",
+        "mine --labeller uniface:uniface.json?version=4.2.1",
     ):
         done(f"score {words} --resamples 0 --out result.json")
         result = load_result(tmp_path / "result.json")
@@ -247,6 +298,7 @@ def test_race_is_scored_from_a_detectors_output(tmp_path: Path, monkeypatch: pyt
     assert groups[0] == groups[1] == ("labelled by fairface", "fairface@not stated")
     assert groups[2] == ("labelled by deepface", "deepface@0.0.103")
     assert groups[3] == ("labelled by deepface?race=omb", "deepface?race=omb@not stated")
+    assert groups[4] == ("labelled by uniface", "uniface@4.2.1")
 
 
 @pytest.mark.slow
