@@ -4,7 +4,7 @@
     vlm:PROVIDER/MODEL      a model that answers, as Inspect names it; settings `tokens`, `concurrency`, `attributes`
     fairface:FILE.csv       the output of FairFace's predict.py; settings `version`, `race`
     deepface:FILE.json      an object: file -> what DeepFace.analyze gave: one analysis, lists of them, or an error
-    uniface:FILE.json       an object: file -> faces of uniface's FairFace, each as Face.to_json gives it, and race_scores
+    uniface:FILE.json       an object: file -> faces of uniface's FairFace, as Face.to_json gives them, with race_scores
 
 `attributes` is `gender,age,skin_tone` unless other ones are named (`?attributes=gender,race`). Each has a name of its
 own, and so rows of its own, and an error that `fairspace ares evaluate --labels` measures. An image that shows nobody,

@@ -50,7 +50,8 @@ def result_html(result: Result) -> str:
     """The same as HTML, without details."""
     table = _first_table(result)
     top = "".join(f"<p>{web(text)}</p>" for text in (table.heading, *_opening(result)))
-    return f"{top}{table.html if table.rows else ''}<ul>{''.join(f'<li>{web(text)}</li>' for text in _remarks(result))}</ul>"
+    remarks = "".join(f"<li>{web(text)}</li>" for text in _remarks(result))
+    return f"{top}{table.html if table.rows else ''}<ul>{remarks}</ul>"
 
 
 def _first_table(result: Result) -> Table:

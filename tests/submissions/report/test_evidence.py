@@ -22,6 +22,7 @@ from fairspace.submissions.report.evidence import (
 )
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import load_result
+from tests.leaderboard_space.chromium import chromium
 from tests.scored_baselines import scored_baseline
 from tests.submissions.results.test_tiers import result, waves
 
@@ -162,3 +163,19 @@ def test_thresholds_of_before_the_first_question_are_marked_and_others_are_not()
         table = evidence_page(make_report([asked]), audited.model_copy(update={"system": "mine"})).table("thresholds")
         assert table is not None
         assert mark in table.note
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_nothing_is_cut_off_in_print_or_on_a_phone(tmp_path: Path) -> None:
+    """A cell of the duties once ran past the edge of the paper, and its last column with it."""
+    file = tmp_path / "page.html"
+    file.write_text(to_html(evidence_page(make_report([load_result(SHIPPED)]), Statement())), encoding="utf-8")
+    cut = "[...document.querySelectorAll('th, td, p, pre')].filter(e => e.getBoundingClientRect().right > innerWidth)"
+    with chromium() as browser:
+        paper, phone = (browser.new_page(viewport={"width": width, "height": 1000}) for width in (720, 390))
+        paper.emulate_media(media="print")
+        for page in (paper, phone):
+            page.goto(file.as_uri())
+        assert paper.evaluate(f"{cut}.map(e => e.textContent)") == []
+        assert phone.evaluate("document.documentElement.scrollWidth") == 390

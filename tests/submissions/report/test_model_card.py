@@ -103,11 +103,16 @@ def test_sentences_that_show_a_bias_come_first(monkeypatch: pytest.MonkeyPatch) 
 def test_parts_other_readings_baselines_and_results_without_a_rank_have_no_card() -> None:
     whole = of_a_model(result("lab/mine", 0.1, waves(0.01, 3)))
     assert refusals(whole) == []
+    versioned = replace(whole, signature={**whole.signature, "reading": "genres_reading@3"})
+    assert refusals(versioned) == [], "GENRES states the version of its own reading"
     unranked = replace(whole, scored=replace(whole.scored, unranked=("It answered the same letter every time.",)))
     lacking = replace(whole, scored=replace(whole.scored, scores={}))
     for each, said in (
         (replace(whole, meta={**whole.meta, "generation": {"limit": 60}}), "limited to 60 stimuli a task"),
-        (replace(whole, signature={**whole.signature, "reading": "authors"}), "read as the authors' programs read them"),
+        (
+            replace(whole, signature={**whole.signature, "reading": "authors"}),
+            "read as the authors' programs read them",
+        ),
         (replace(whole, meta={**whole.meta, "baseline": True}), "a baseline is no model"),
         (unranked, "it has no rank (It answered the same letter every time)"),
         (lacking, "it has no rank (no number for total)"),

@@ -139,7 +139,7 @@ def test_what_uniface_wrote_is_read(tmp_path: Path) -> None:
     (file, (face,)), *_ = UNIFACE.items()
     assert face["race"] == "Indian"
     without = {file: [{name: fact for name, fact in face.items() if name != "race_scores"}], f"{A}.png": None}
-    with pytest.raises(BuildError, match="'Indian', with 'None'.*race_scores.*or name the variant"):
+    with pytest.raises(BuildError, match=r"'Indian', with 'None'.*race_scores.*or name the variant"):
         labels("uniface", without, tmp_path)
     assert labels("uniface", without, tmp_path, Path(file).stem, A, race="omb")[1] is None
 
