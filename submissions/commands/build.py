@@ -295,12 +295,16 @@ def _publish_artifacts(
         artifacts = choose(what, built, built / "ares", namespace, allow_sample or (dry_run and not tag), tag or "")
     except KeyError as error:
         raise UsageError(str(error.args[0])) from error
+    if dry_run:  # what is known here, before the Hub is asked
+        for artifact in artifacts:
+            takes = (
+                "" if allow_sample or not artifact.sample else ", a sample build: publishing it takes --allow-sample"
+            )
+            typer.echo(f"From here: {artifact.repo.name}{takes}")
     failed = False
     for artifact in artifacts:
         try:
             typer.echo(_publish(artifact, None if artifact.name == "space" else tag, dry_run))
-            if artifact.sample and not allow_sample:
-                typer.echo("  a sample build: publishing it takes --allow-sample")
         except BuildError as error:
             say_error(error)
             if error.code in ("HUB_REFUSED", "HUB_UNAVAILABLE"):  # the others would meet the same

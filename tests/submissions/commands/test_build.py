@@ -167,6 +167,16 @@ def test_publish_names_what_it_knows_and_refuses_a_sample(
     assert code == 0
     assert "a sample build: publishing it takes --allow-sample" in out
 
+    def unreachable(*_: object) -> str:
+        raise BuildError("HUB_UNAVAILABLE", "fairspace/fact_or_fair", "no answer", "the Hub", "try again")
+
+    monkeypatch.setattr("fairspace.submissions.commands.build._publish", unreachable)
+    code, out, error = run("publish", "fact_or_fair", "--built", tmp_path, "--dry-run")
+    assert (code, "HUB_UNAVAILABLE" in error) == (1, True)
+    assert (
+        out.strip() == "From here: datasets/fairspace/fact_or_fair, a sample build: publishing it takes --allow-sample"
+    )
+
 
 def test_a_plan_of_a_cohort_needs_its_dataset(run: Run, tmp_path: Path) -> None:
     code, _, err = run("build", "genres", "--out", tmp_path / "built", "--cohort", tmp_path)
