@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 
 from fairspace.leaderboard_space.events import Draft, Event
 from fairspace.leaderboard_space.storage import StorageError
-from fairspace.leaderboard_space.storage.log import LogIndex
+from fairspace.leaderboard_space.storage.local import LogIndex
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoFile
