@@ -49,7 +49,7 @@ BUDGET = {
     "leaderboard_space": (11_562, 67, 1_053),
     "cards": (673, 7, 52),
     "fairspace": (1_330, 7, 148),
-    "tests": (72_091, 574, 7_328),
+    "tests": (72_092, 574, 7_328),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
