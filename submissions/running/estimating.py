@@ -194,8 +194,10 @@ def local(line: PlanLine, size: Size, machine: Machine, named: str = "") -> floa
 
 
 def _time(seconds: float) -> str:
-    if seconds < 90:
-        return "a minute"
+    if seconds < 99.5:
+        return f"{max(1, round(seconds))} seconds"
+    if seconds < 600:
+        return f"{seconds / 60:.1f} minutes"
     if seconds < 5400:
         return f"{round(seconds / 60)} minutes"
     return f"{seconds / 3600:.2g} hours" if seconds < 360_000 else f"{seconds / 86_400:.2g} days"
