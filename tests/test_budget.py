@@ -45,11 +45,11 @@ BUDGET = {
     "builders": (11_936, 69, 880),
     "metrics": (6_818, 59, 509),
     "ares": (8_062, 42, 564),
-    "submissions": (46_882, 224, 3_852),
+    "submissions": (46_885, 224, 3_852),
     "leaderboard_space": (11_562, 67, 1_053),
     "cards": (673, 7, 52),
     "fairspace": (1_330, 7, 148),
-    "tests": (72_092, 574, 7_328),
+    "tests": (72_100, 574, 7_328),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
