@@ -40,7 +40,7 @@ LONGEST_FILE = 600
 # (+77: submissions; fairspace; tests).
 # Tasks of lm-eval, three harnesses' logs, parts of rows (+380: submissions, fairspace).
 # Each command once: words of options in docstrings (-164: submissions; tests: that none lacks its words).
-# Parts in Python (+28: fairspace), cores by Inspect and memory of closed servers (+12: submissions); Inspect's commands.
+# Parts in Python (+28: fairspace), cores by Inspect and memory of closed servers (+15: submissions); Inspect's commands.
 BUDGET = {
     "builders": (11_936, 69, 880),
     "metrics": (6_818, 59, 509),
