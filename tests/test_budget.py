@@ -40,16 +40,8 @@ LONGEST_FILE = 600
 # (+77: submissions; fairspace; tests).
 # Tasks of lm-eval, three harnesses' logs, parts of rows (+380: submissions, fairspace).
 # Each command once: words of options in docstrings (-164: submissions; tests: that none lacks its words).
-# Parts in Python (+28: fairspace), cores by Inspect and memory of closed servers (+12: submissions); Inspect's commands.
+# Parts in Python (+28: fairspace), cores by Inspect and memory of closed servers (+15: submissions); Inspect's commands.
 BUDGET = {
-    "builders": (11_936, 69, 880),
-    "metrics": (6_818, 59, 509),
-    "ares": (8_062, 42, 564),
-    "submissions": (46_858, 224, 3_851),
-    "leaderboard_space": (11_543, 65, 1_036),
-    "cards": (673, 7, 52),
-    "fairspace": (1_330, 7, 148),
-    "tests": (72_092, 574, 7_328),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

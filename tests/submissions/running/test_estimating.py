@@ -111,6 +111,14 @@ def test_a_gguf_file_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     text = estimate("local//home/me/x.gguf", [line])
     assert text.startswith("local/x.gguf: 1 billion parameters, ")
     assert f"about {seconds / 2 / 60:.1f} minutes on 2 threads; tokens of an answer by a few tried here: t 6." in text
+    seconds = 8 + 1_000 * (
+        0.04 + 0.5 * (60 * 0.01 + 7.2 * 0.1)
+    )  # two stories of 2 and 10 tokens, and thrice the usual 8
+    drawn = estimate("local/x.gguf", [replace(line, task="narrative")])
+    assert (
+        f"about {seconds / 2 / 60:.1f} minutes on 2 threads; tokens of an answer by a few tried here: narrative 7."
+        in drawn
+    )
     monkeypatch.setattr(estimating, "TRIAL", 1.2)  # room for an answer of two tokens, of ten
     cut = estimate("local/x.gguf", [replace(line, questions=("100",)), ANSWERS], threads=1)
     seconds = 8 + 1_000 * (0.04 + 0.5 * (100 * 0.01 + 8 * 0.1)) + 1_000 * (0.04 + 100 * 0.01 + 8 * 0.1)
