@@ -211,6 +211,9 @@ def gate(
         {name: _about_value(tested, score) if name not in raw else score for name, score in drawn.items()}
         for drawn in drawn_scores(tested.benchmark, [tested, base or tested], tested.standard, raw)
     )
+    if base is None:  # a limit needs no draws beside those of another model
+        kept = {name: _of_error(value) for name in raw if (value := tested.values.get(name)) and name not in ours_of}
+        ours_of |= {name: score for name, score in kept.items() if score is not None}
     title = find_benchmark(tested.benchmark).describe
     same = base is None or same_questions(base, tested)
     chances: list[tuple[float, ...] | None] = []

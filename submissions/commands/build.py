@@ -297,10 +297,9 @@ def _publish_artifacts(
         raise UsageError(str(error.args[0])) from error
     if dry_run:  # what is known here, before the Hub is asked
         for artifact in artifacts:
-            takes = (
-                "" if allow_sample or not artifact.sample else ", a sample build: publishing it takes --allow-sample"
-            )
-            typer.echo(f"From here: {artifact.repo.name}{takes}")
+            typer.echo(f"From here: {artifact.repo.name}")
+            if artifact.sample and not allow_sample:
+                typer.echo("  a sample build: publishing it takes --allow-sample")
     failed = False
     for artifact in artifacts:
         try:

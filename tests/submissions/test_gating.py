@@ -21,6 +21,7 @@ from fairspace.submissions.results.tiers import LEVEL
 from tests.submissions.results.test_tiers import result, waves
 
 Run = Callable[..., tuple[int, str, str]]
+ROOT = Path(__file__).parents[2]
 LEVELS = {"base": 0.1, "worse": 0.3, "same": 0.1}
 
 
@@ -225,3 +226,16 @@ def test_random_models_of_iris_near_the_floor_are_alike(tmp_path: Path) -> None:
     ]
     failed = [not fs.gate(tested, base).passes for tested, base in permutations(results, 2)]
     assert sum(failed) <= 1
+
+
+def test_a_limit_on_a_value_whose_draws_are_not_kept_is_decided_by_its_error() -> None:
+    """One group that was always refused has no draws here, and once failed no gate."""
+    tested = fs.load_result(ROOT / "submissions/results/shipped/fact_or_fair_core_smollm2_135m.json")
+    name = "entropy_llm_objective_gender"
+    value = tested.values[name]
+    assert tested.draws is None or name not in tested.draws.names
+    assert value.value is not None
+    assert value.uncertainty is not None
+    away = 1 - value.value
+    gates = [fs.gate(tested, scores=[name], most=most) for most in (away - 9 * value.uncertainty.error, away)]
+    assert [gate.checks[0].verdict for gate in gates] == ["worse", "not counted"], "it is below a floor"
