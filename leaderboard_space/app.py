@@ -26,6 +26,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fairspace.leaderboard_space.api.data import add_examples
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft, clock
 from fairspace.leaderboard_space.gradio_pages.gate import GradioGate
@@ -291,6 +292,7 @@ def create_app(space: Space, maker: BuilderProcess | None = None) -> FastAPI:
     add_handlers(app)
     for name in ROUTERS:
         app.include_router(import_module(name).router)
+    add_examples(app.openapi())
     app.get("/site/{version}/{name}", include_in_schema=False)(_asset)
     refuse_the_rest(app)
     app.mount("/", app.state.gate)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import yaml
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -108,7 +110,7 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 SOURCE = "https://huggingface.co/spaces/fairspace/leaderboard/tree/main/fairspace"
 """Published source of the package, from which the board runs."""
 FOLDERS = ("ares", "builders", "cards", "leaderboard_space", "metrics", "submissions")
@@ -118,10 +120,22 @@ PARTS = (
     "fairspace.submissions.results.result",
     "fairspace.submissions.benchmarks.benchmark",
     "fairspace.builders.engine.dataset",
-    "fairspace.ares.deciding_ares",
+    "fairspace.harness",
+    "fairspace.testing",
     "fairspace.ares.modeling_ares",
+    "fairspace.ares.deciding_ares",
+    "fairspace.ares.configuration_ares",
+    "fairspace.ares.image_processing_ares",
+    "fairspace.ares.pipeline_ares",
 )
 """Modules described on the page about parts of the library."""
+_NOTES = (
+    "Every value is a number, *undefined* or *not run*, with a reason; missing is never 0. Labels are perceived, not",
+    "true. Commands: `fairspace --help`; errors: `submissions/errors.py`. A board's API describes itself, with real",
+    "answers, at `/api/v1/openapi.json`.",
+)
+PICTURES = "cards/site/pages"
+"""Folder of README's picture, which the site has at its root."""
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)#\s]*)(#[^)\s]*)?(?=\))")
 
 
@@ -131,6 +145,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, path, abs_src_path=str(ROOT / path)))
     pages = {
         "metrics/index.md": _metrics(),
+        "metrics/arguments.md": _arguments(),
         "reference/python.md": _described("Python", "What `import fairspace` has; [examples](../LIBRARY.md).", _face()),
         "reference/parts.md": _described("Parts of the library", "What lies behind [the functions](python.md).", PARTS),
         **value_pages(),
@@ -149,7 +164,8 @@ def markdown() -> list[str]:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Point links without a page to the published source, and links to the board's errata to the errata page."""
+    """Point links without a page to the source, those to the board's errata to theirs, README's picture to its copy."""
+    markdown = markdown.replace(f'"{PICTURES}/', '"')
     here = posixpath.dirname(page.file.src_uri)
 
     def target(match: re.Match[str]) -> str:
@@ -176,9 +192,53 @@ def _metrics() -> str:
     return "\n".join([*head, "| module | metric | range and ideal |", "|---|---|---|", *rows, ""])
 
 
+def _arguments() -> str:
+    head = ["# Arguments of the metrics", "", "What `compute` of each module takes and returns.", ""]
+    modules = {name: import_module(f"fairspace.metrics.{name}.{name}") for name in metric_names()}
+    texts = [f"## {name}\n\n```text\n{module.DESCRIPTION}\n{module.INPUTS}```\n" for name, module in modules.items()]
+    return "\n".join([*head, *texts])
+
+
 def _face() -> list[str]:
-    return [f"fairspace.{name}" for name in fairspace.__all__ if not name.isupper() and not name.startswith("_")]
+    return [f"fairspace.{name}" for name in fairspace.__all__ if not name.startswith("_")]
 
 
 def _described(title: str, introduction: str, names: Sequence[str]) -> str:
     return "\n".join([f"# {title}", "", introduction, "", *(f"::: {name}\n" for name in names)])
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write `llms.txt` beside the pages."""
+    files = {file.src_uri: file.url for file in config.files}
+    text = llms(lambda path: f"{config.site_url}{files[path]}")
+    (Path(config.site_dir) / "llms.txt").write_text(text, encoding="utf-8")
+
+
+def llms(address: Callable[[str], str]) -> str:
+    """`llms.txt` (llmstxt.org): the site's pages in its sections, each with its first sentence.
+
+    Args:
+        address: Path of a page -> its link; '' leaves the page out.
+    """
+    nav = yaml.safe_load((Path(__file__).parent / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    lines = ["# fairspace", "", f"> {_sentence('README.md')}", "", *_NOTES]
+    for section in nav:
+        [(title, pages)] = section.items()
+        lines += ["", f"## {title}", ""]
+        for page in pages:
+            [(name, path)] = page.items()
+            about = _sentence(path)
+            if link := address(path):
+                lines += [f"- [{name}]({link})" + (f": {about}" if about else "")]
+    return "\n".join([*lines, ""])
+
+
+def _sentence(path: str) -> str:
+    file = ROOT / path
+    blocks = file.read_text(encoding="utf-8").split("\n\n") if file.is_file() else []
+    first = next((" ".join(block.split()) for block in blocks if re.match(r"[A-Z]|`\w|fairspace ", block)), "")
+    return re.split(r"(?<=[.:])\s", re.sub(r"\[([^]]+)\]\([^)]*\)", r"\1", first))[0].rstrip(":")
+
+
+if __name__ == "__main__":  # `make docs` writes the repository's own
+    print(llms(lambda path: path if (ROOT / path).is_file() else ""), end="")
