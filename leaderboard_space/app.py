@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from importlib import import_module
+from operator import itemgetter
 from typing import Any
 
 import uvicorn
@@ -165,7 +166,7 @@ PRUNING = logging.getLogger("fairspace.pruning")
 
 
 def due(submissions: Iterable[LoggedSubmission], before: str, most_bytes: int) -> list[str]:
-    """The sha256 of the files to remove, the oldest first; files that another submission needs are kept.
+    """The sha256 of the files to remove, the oldest first, of one time the first handed in; needed files are kept.
 
     Files whose last submission ended `before` a time go, then more until the rest takes at most `most_bytes`.
     """
@@ -177,10 +178,10 @@ def due(submissions: Iterable[LoggedSubmission], before: str, most_bytes: int) -
         elif not submission.pruned:
             last = max(submission.ended, ended.get(submission.sha256, ("", 0))[0])
             ended[submission.sha256] = last, submission.size
-    files = sorted((last, sha256, size) for sha256, (last, size) in ended.items() if sha256 not in needed)
+    files = sorted(((sha256, *end) for sha256, end in ended.items() if sha256 not in needed), key=itemgetter(1))
     total = sum(size for _, _, size in files)
     removed: list[str] = []
-    for last, sha256, size in files:
+    for sha256, last, size in files:
         if last < before or total > most_bytes:
             removed.append(sha256)
             total -= size

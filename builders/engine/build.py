@@ -24,7 +24,7 @@ from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -47,27 +47,32 @@ _SOFTWARE = ("fairspace", "pyarrow", "datasets", "pillow", "numpy")
 _MODEL_SOFTWARE = ("torch", "transformers", "diffusers")
 
 
+class BuildChoices(TypedDict, total=False):
+    """Choices of the user of a build, which `BuildJob` explains."""
+
+    source: Path | None
+    seed: int
+    sample: bool
+    tools: Tools
+    options: Mapping[str, str]
+    progress: Callable[[str, int, int], None]
+
+
 def build(
     dataset: Dataset,
     out: Path,
     *,
-    source: Path | None = None,
-    seed: int = 0,
-    sample: bool = False,
-    tools: Tools | None = None,
-    options: Mapping[str, str] | None = None,
-    progress: Callable[[str, int, int], None] = lambda what, done, total: None,
     describe: Callable[[Path, Dataset, BuildManifest], None] | None = None,
+    **choices: Unpack[BuildChoices],
 ) -> BuildManifest:
     """Build a dataset into `out` and return its manifest, or go on where a call with the same arguments stopped.
 
-    `out` is new or empty, or has such a build; `source` is the folder of sources, and `seed` that of every draw. A
-    `sample` is small but complete. `progress` is called with the name of a step, units done, and units in all;
-    `describe` writes card and metadata, by default `fairspace.cards.dataset_card.write_cards`.
+    `out` is new or empty, or has such a build; `BuildJob` explains the `choices`. `describe` writes card and metadata,
+    by default `fairspace.cards.dataset_card.write_cards`.
 
     Errors: BuildError OUT_IN_USE if `out` holds something else, and those of the builder.
     """
-    job = BuildJob(source, out / WORK, seed, sample, tools or Tools(), dict(options or {}), progress)
+    job = BuildJob(work=out / WORK, **choices)
     request = _request(dataset, job)
     if (out / MANIFEST).is_file():
         finished = read_manifest(out)
@@ -98,23 +103,12 @@ def build(
     return manifest
 
 
-def build_part(
-    dataset: Dataset,
-    out: Path,
-    part: str,
-    *,
-    source: Path | None = None,
-    seed: int = 0,
-    sample: bool = False,
-    tools: Tools | None = None,
-    options: Mapping[str, str] | None = None,
-    progress: Callable[[str, int, int], None] = lambda what, done, total: None,
-) -> int:
+def build_part(dataset: Dataset, out: Path, part: str, **choices: Unpack[BuildChoices]) -> int:
     """Build the shards of a part (`I/N`) into its own folder, for `join_parts`; their number.
 
     Arguments and errors are those of `build`, which ends the work once the parts are joined.
     """
-    job = BuildJob(source, out / WORK, seed, sample, tools or Tools(), dict(options or {}), progress)
+    job = BuildJob(work=out / WORK, **choices)
     splits, _ = _planned(dataset, job, out, _request(dataset, job))
     shards = [(split, place) for split in splits for place in range(_files(split))]
     names = [f"{split.config}/{_stem(split, place)}" for split, place in shards]

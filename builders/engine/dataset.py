@@ -89,14 +89,16 @@ class BuildJob:
 
     Args:
         source: folder of sources (one subfolder each, named as in `fairspace.builders.sources`), or None.
+        seed: seed of every draw.
+        sample: whether the dataset is a small but complete one.
         work: folder inside the output for stages and unfinished shards; it lasts until the build is done.
         options: name -> other choices of the user that change the content.
         progress: called with the name of a step, units done, and units in all.
         files: name -> source file that decides the content; the manifest prints its hash.
     """
 
-    source: Path | None
-    work: Path
+    source: Path | None = None
+    work: Path = Path(".build")
     seed: int = 0
     sample: bool = False
     tools: Tools = field(default_factory=Tools)

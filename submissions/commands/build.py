@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.names import NAMES
-from fairspace.submissions.commands.app import MAKE, app
-from fairspace.submissions.commands.run_options import PartOption, launched_part, pairs, to_join
+from fairspace.submissions.commands.app import MAKE, command
+from fairspace.submissions.commands.run_options import launched_part, pairs, to_join
 from fairspace.submissions.errors import UsageError, did_you_mean, plain
 
 if TYPE_CHECKING:
@@ -32,53 +32,38 @@ ROLES = ("detector", "generator", "refiner", "editor", "labeller", "matcher", "d
 """Roles of the tools that a build may use."""
 
 
-@app.command(epilog="Example: fairspace build genres --out built/genres", rich_help_panel=MAKE)
+@command(MAKE, "fairspace build genres --out built/genres")
 def build(
-    name: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}; or all.", metavar="NAME")],
-    out: Annotated[
-        Path | None, typer.Option(help="Folder to build into, or to go on in; all makes subfolders.")
-    ] = None,
-    source: Annotated[Path | None, typer.Option(help="Folder of sources, one subfolder each.")] = None,
-    list_sources: Annotated[
-        bool,
-        typer.Option(
-            "--list-sources", help="Build nothing; list what a person must obtain: licence, address, what was found."
-        ),
-    ] = False,
-    sample: Annotated[bool, typer.Option("--sample", help="A small, complete dataset from drawn images.")] = False,
-    tool: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="ROLE=SCHEME:ID, can be given again: detector (yolos:, onnx:FILE, boxes:FILE, "
-            "ultralytics:FILE?sha256=HASH), generator, refiner, editor (diffusers:), labeller (ares, clip), "
-            "matcher (clip:), describer (endpoint:URL#MODEL, file:JSONL).",
-            metavar="ROLE=TOOL",
-        ),
-    ] = None,
-    device: Annotated[str, typer.Option(help="Where models run: cpu, cuda, cuda:1.")] = "",
-    include: Annotated[
-        str,
-        typer.Option(
-            help="Content that is off by default: mst_e, or in stereotypical_bias persons; modscan for that revision."
-        ),
-    ] = "",
-    cohort: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="iris_steer_60: a submission to iris, of one model each; can be given again. The pairs show the "
-            "combinations that these models name most (C.2), under a revision of their own."
-        ),
-    ] = None,
-    reviewed: Annotated[
-        Path | None,
-        typer.Option(
-            help='JSON lines {"id", "seed"} of images that a person refused: another is made for each, in a new --out; '
-            'or of reviewed images, with "confirmed", "disputed", "failed", three lists of columns.'
-        ),
-    ] = None,
-    part: PartOption = "",
+    name: str,
+    out: Path | None = None,
+    source: Path | None = None,
+    list_sources: bool = False,
+    sample: bool = False,
+    tool: list[str] | None = None,
+    device: str = "",
+    include: str = "",
+    cohort: list[Path] | None = None,
+    reviewed: Path | None = None,
+    part: str = "",
 ) -> None:
-    """Build a dataset as Parquet shards with card, metadata and manifest; a stopped build goes on where it was."""
+    """Build a dataset as Parquet shards with card, metadata and manifest; a stopped build goes on where it was.
+
+    Options:
+        name (NAME): One of {DATASETS}; or all.
+        out: Folder to build into, or to go on in; all makes subfolders.
+        source: Folder of sources, one subfolder each.
+        list_sources: Build nothing; list what a person must obtain: licence, address, what was found.
+        sample: A small, complete dataset from drawn images.
+        tool (metavar=ROLE=TOOL): ROLE=SCHEME:ID, can be given again: detector (yolos:, onnx:FILE, boxes:FILE,
+            ultralytics:FILE?sha256=HASH), generator, refiner, editor (diffusers:), labeller (ares, clip), matcher
+            (clip:), describer (endpoint:URL#MODEL, file:JSONL).
+        device: Where models run: cpu, cuda, cuda:1.
+        include: Content that is off by default: mst_e, or in stereotypical_bias persons; modscan for that revision.
+        cohort: iris_steer_60: a submission to iris, of one model each; can be given again. The pairs show the
+            combinations that these models name most (C.2), under a revision of their own.
+        reviewed: JSON lines {"id", "seed"} of images that a person refused: another is made for each, in a new --out;
+            or of reviewed images, with "confirmed", "disputed", "failed", three lists of columns.
+    """
     from fairspace.builders.engine.build import build as build_dataset
     from fairspace.builders.engine.build import build_part
     from fairspace.builders.engine.output import alone
@@ -267,39 +252,32 @@ _SECRET = re.compile(r".*(TOKEN|SECRET|KEY|PASSWORD).*")
 OF_SPACE = "With space"
 
 
-@app.command(epilog="Example: fairspace publish all --built built --tag inaugural --dry-run", rich_help_panel=MAKE)
+@command(MAKE, "fairspace publish all --built built --tag inaugural --dry-run")
 def publish(
-    what: Annotated[
-        list[str], typer.Argument(help="Datasets, metrics, ares, space by name; or datasets, metrics, all.")
-    ],
-    built: Annotated[Path, typer.Option(help="Folder of builds, one subfolder per dataset.")] = Path("built"),
-    namespace: Annotated[
-        str, typer.Option("--namespace", envvar="FAIRSPACE_NAMESPACE", help="User or organisation on the Hub.")
-    ] = "fairspace",
-    tag: Annotated[
-        str | None, typer.Option(help="Tag of the standard, for example inaugural; it never moves. Not for the Space.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing; print what would change.")] = False,
-    allow_sample: Annotated[bool, typer.Option("--allow-sample", help="Publish sample builds too.")] = False,
-    store: Annotated[
-        str,
-        typer.Option(
-            help="Private dataset for results, OWNER/NAME; the Space keeps the one that it has, or gets "
-            "NAMESPACE/leaderboard-store.",
-            rich_help_panel=OF_SPACE,
-        ),
-    ] = "",
-    variable: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A setting of OPERATION.md; can be given again.", metavar="NAME=VALUE", rich_help_panel=OF_SPACE
-        ),
-    ] = None,
+    what: list[str],
+    built: Path = Path("built"),
+    namespace: str = "fairspace",
+    tag: str | None = None,
+    dry_run: bool = False,
+    allow_sample: bool = False,
+    store: str = "",
+    variable: list[str] | None = None,
 ) -> None:
     """Publish datasets, metrics, ARES and the Space: one commit each, only what changed, with the standard's tag.
 
     `publish space` alone also sets up its store, its variables and its secrets, so that it takes submissions:
     FAIRSPACE_STORE_TOKEN holds the token that the Space writes its store with; a signing key is drawn once.
+
+    Options:
+        what (argument): Datasets, metrics, ares, space by name; or datasets, metrics, all.
+        built: Folder of builds, one subfolder per dataset.
+        namespace (envvar=FAIRSPACE_NAMESPACE): User or organisation on the Hub.
+        tag: Tag of the standard, for example inaugural; it never moves. Not for the Space.
+        dry_run: Change nothing; print what would change.
+        allow_sample: Publish sample builds too.
+        store (rich_help_panel=With space): Private dataset for results, OWNER/NAME; the Space keeps the one that it
+            has, or gets NAMESPACE/leaderboard-store.
+        variable (metavar=NAME=VALUE, rich_help_panel=With space): A setting of OPERATION.md; can be given again.
     """
     if what == ["space"]:
         _publish_space(namespace, store, variable or [], dry_run)

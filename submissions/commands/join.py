@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from fairspace.submissions.commands.app import RUN, app
+from fairspace.submissions.commands.app import RUN, command
 
 ANNOTATIONS = ("annotation.json", ".annotate")
 """Names in a folder of `fairspace ares annotate`, finished or not."""
@@ -15,14 +14,15 @@ BUILD = ".build"
 """Folder in an unfinished build."""
 
 
-@app.command(epilog="Example: fairspace join mine.part-*-of-00008 --out mine", rich_help_panel=RUN)
-def join(
-    parts: Annotated[list[Path], typer.Argument(help="Folders of all parts (--part I/N).", metavar="PART...")],
-    out: Annotated[Path, typer.Option(help="Folder to write; of a run it must not exist.")],
-) -> None:
+@command(RUN, "fairspace join mine.part-*-of-00008 --out mine")
+def join(parts: list[Path], out: Path) -> None:
     """Join parts of a run or build, equal to those of one process; parts that overlap, differ or lack are refused.
 
     Parts of `fairspace ares annotate` may share a folder, which is then PART and --out.
+
+    Options:
+        parts (PART...): Folders of all parts (--part I/N).
+        out: Folder to write; of a run it must not exist.
     """
     if any((part / name).exists() for part in parts for name in ANNOTATIONS):
         _join_annotations(parts, out)

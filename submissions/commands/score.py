@@ -5,33 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from fairspace.submissions.commands.app import (
     SCORE,
-    All,
-    Details,
-    Json,
-    SubmissionPath,
-    app,
     check_places,
+    command,
     print_faults,
     print_json,
     print_notes,
     write,
 )
-from fairspace.submissions.commands.run_options import AresOption, FacesOption, MeasurementOption, refuse_together
+from fairspace.submissions.commands.run_options import refuse_together
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.names import NAMES
 from fairspace.submissions.show.table import Table, wrapped
 
 if TYPE_CHECKING:
     from fairspace.submissions.results.result import Result
 
-OfTable = Annotated[str, typer.Option("--benchmark", help=f"Of a table (.csv, .jsonl, ...): {', '.join(NAMES)}.")]
-RevisionOfTable = Annotated[str, typer.Option("--dataset-revision", help="Of a table: the revision that was answered.")]
 _READINGS = (".jsonl", ".parquet")
 FORMATS = (".html", ".tex", ".csv", ".md")
 """Suffixes of the files that `readings` and `report` write."""
@@ -44,21 +37,16 @@ APART = {"--paper": ("--eee", "--evidence"), "--eee": ("--evidence",)}
 APART |= {"--card": ("--out", "--paper", "--eee", "--evidence")}
 APART |= {"--evidence-template": ("RESULT", "--out", "--paper", "--eee", "--evidence", "--card")}
 """Option of `report` -> those that it does not go together with."""
-JUnit = Annotated[
-    Path | None,
-    typer.Option("--junit", help="Also write the tested values as JUnit XML: worse fails, unknown is an error."),
-]
-Summary = Annotated[
-    Path | None,
-    typer.Option(help="Append the outcome to this Markdown file; the page of a job of GitHub Actions if left out."),
-]
 
 
-@app.command(epilog="Example: fairspace check my-submission.zip", rich_help_panel=SCORE)
-def check(
-    submission: SubmissionPath, benchmark: OfTable = "", dataset_revision: RevisionOfTable = "", as_json: Json = False
-) -> None:
-    """Validate a submission offline, as the leaderboard does, and say how to mend each fault."""
+@command(SCORE, "fairspace check my-submission.zip")
+def check(submission: Path, benchmark: str = "", dataset_revision: str = "", as_json: bool = False) -> None:
+    """Validate a submission offline, as the leaderboard does, and say how to mend each fault.
+
+    Options:
+        benchmark: Of a table (.csv, .jsonl, ...): {BENCHMARKS}.
+        dataset_revision: Of a table: the revision that was answered.
+    """
     from fairspace.answers import check_answers
 
     report = check_answers(submission, benchmark, dataset_revision=dataset_revision)
@@ -77,63 +65,52 @@ def check(
     raise typer.Exit(0 if report.ok else 1)
 
 
-@app.command(epilog="Example: fairspace score my-submission --out result.json", rich_help_panel=SCORE)
+@command(SCORE, "fairspace score my-submission --out result.json")
 def score(
-    submission: Annotated[
-        Path,
-        typer.Argument(
-            help="A folder, .zip or Hub dataset snapshot, a table, an Inspect log (.eval) of one of our tasks, or a "
-            "result that --out wrote, to score it again.",
-            metavar="SUBMISSION|TABLE|RESULT",
-        ),
-    ],
-    benchmark: OfTable = "",
-    dataset_revision: RevisionOfTable = "",
-    model: Annotated[str, typer.Option(help="Of a table: name of the model.")] = "",
-    standard: Annotated[str, typer.Option(help="Standard to score under; if left out, the benchmark's default.")] = "",
-    region: Annotated[
-        Path | None, typer.Option(help="IRIS: your region's labour figures (CSV), in place of those of the US and EU.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the result as JSON.")] = None,
-    store: Annotated[
-        str | None, typer.Option(help="Also add the result to this store, a folder or hf://datasets/OWNER/NAME.")
-    ] = None,
-    reading: Annotated[
-        str, typer.Option(help="`authors`: read the answers as the paper does; gives no rank.", metavar="WHO")
-    ] = "",
-    ares: AresOption = "",
-    measurement: MeasurementOption = None,
-    faces: FacesOption = "",
-    second: Annotated[Path | None, typer.Option(help="Readings that `judge` wrote, shown as a variant.")] = None,
-    resamples: Annotated[
-        int | None,
-        typer.Option(
-            help="Resamples for the intervals, at least 100; 0 for none. 1000 if left out.",
-            envvar="FAIRSPACE_RESAMPLES",
-        ),
-    ] = None,
-    weight: Annotated[
-        list[str] | None,
-        typer.Option(help="What if, of a result: weight of a part, 0 to 10; may be repeated.", metavar="PART:NUMBER"),
-    ] = None,
-    tau: Annotated[float | None, typer.Option(help="What if, of a result: threshold of the profile code.")] = None,
-    require: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Exit code 3 if this value is not measured, or beyond --max; may be repeated.", metavar="NAME"
-        ),
-    ] = None,
-    most: Annotated[
-        float | None,
-        typer.Option("--max", help="Distance from the ideal; --require fails on what is shown to be beyond it."),
-    ] = None,
-    junit: JUnit = None,
-    summary: Summary = None,
-    details: Details = False,
-    everything: All = False,
-    as_json: Json = False,
+    submission: Path,
+    benchmark: str = "",
+    dataset_revision: str = "",
+    model: str = "",
+    standard: str = "",
+    region: Path | None = None,
+    out: Path | None = None,
+    store: str | None = None,
+    reading: str = "",
+    ares: str = "",
+    measurement: Path | None = None,
+    faces: str = "",
+    second: Path | None = None,
+    resamples: int | None = None,
+    weight: list[str] | None = None,
+    tau: float | None = None,
+    require: list[str] | None = None,
+    most: float | None = None,
+    junit: Path | None = None,
+    summary: Path | None = None,
+    details: bool = False,
+    everything: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Check and score a submission, or score a result under another standard from its component metrics alone."""
+    """Check and score a submission, or score a result under another standard from its component metrics alone.
+
+    Options:
+        submission (SUBMISSION|TABLE|RESULT): A folder, .zip or Hub dataset snapshot, a table, an Inspect log (.eval) of
+            one of our tasks, or a result that --out wrote, to score it again.
+        benchmark: Of a table (.csv, .jsonl, ...): {BENCHMARKS}.
+        dataset_revision: Of a table: the revision that was answered.
+        model: Of a table: name of the model.
+        standard: Standard to score under; if left out, the benchmark's default.
+        region: IRIS: your region's labour figures (CSV), in place of those of the US and EU.
+        out: Write the result as JSON.
+        store: Also add the result to this store, a folder or hf://datasets/OWNER/NAME.
+        reading (metavar=WHO): `authors`: read the answers as the paper does; gives no rank.
+        second: Readings that `judge` wrote, shown as a variant.
+        resamples (envvar=FAIRSPACE_RESAMPLES): Resamples for the intervals, at least 100; 0 for none. 1000 if left out.
+        weight (metavar=PART:NUMBER): What if, of a result: weight of a part, 0 to 10; may be repeated.
+        tau: What if, of a result: threshold of the profile code.
+        require (metavar=NAME): Exit code 3 if this value is not measured, or beyond --max; may be repeated.
+        most (--max): Distance from the ideal; --require fails on what is shown to be beyond it.
+    """
     check_places(out, store)
     places = _gate_places(junit, summary)
     if not require and (most is not None or places):
@@ -251,27 +228,25 @@ def _what_if(path: Path, standard: str, texts: Sequence[str], tau: float | None,
     )
 
 
-@app.command(epilog="Example: fairspace compare mine.json theirs.json", rich_help_panel=SCORE)
+@command(SCORE, "fairspace compare mine.json theirs.json")
 def compare(
-    compared: Annotated[
-        list[Path], typer.Argument(help="Two or more results, or submissions to stereotypical_bias.", metavar="RESULT")
-    ],
-    fail_if_worse: Annotated[
-        bool,
-        typer.Option("--fail-if-worse", help="Exit code 3 if the second result is shown to be less fair, or unknown."),
-    ] = False,
-    score_name: Annotated[
-        list[str] | None,
-        typer.Option("--score", help="Value that --fail-if-worse tests; may be repeated. The ranked one if left out."),
-    ] = None,
-    margin: Annotated[float, typer.Option(help="Larger distance from the ideal that --fail-if-worse lets pass.")] = 0.0,
-    junit: JUnit = None,
-    summary: Summary = None,
-    as_json: Json = False,
+    compared: list[Path],
+    fail_if_worse: bool = False,
+    score_name: list[str] | None = None,
+    margin: float = 0.0,
+    junit: Path | None = None,
+    summary: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Compare results: the sure differences, biggest first, then every value, with corrected significance.
 
     Of submissions to stereotypical_bias: ensemble, similarity, and the difference that a prompt prefix makes.
+
+    Options:
+        compared (RESULT): Two or more results, or submissions to stereotypical_bias.
+        fail_if_worse: Exit code 3 if the second result is shown to be less fair, or unknown.
+        score_name (--score): Value that --fail-if-worse tests; may be repeated. The ranked one if left out.
+        margin: Larger distance from the ideal that --fail-if-worse lets pass.
     """
     if len(compared) < 2:
         raise UsageError("Name two results or submissions, or more.")
@@ -380,15 +355,13 @@ def _why_nothing_is_compared(results: Sequence[Result], paths: Sequence[Path]) -
     return f"No score has a number in the first result and in another, so there is nothing to compare{reason}."
 
 
-@app.command(epilog="Example: fairspace readings my-submission --out readings.jsonl", rich_help_panel=SCORE)
-def readings(
-    submission: SubmissionPath,
-    out: Annotated[
-        Path | None, typer.Option(help="Write every row with its reading, as .jsonl or .parquet.", metavar="FILE")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Show what the answers of a submission are read as: counts per task and rule, and examples with what was read."""
+@command(SCORE, "fairspace readings my-submission --out readings.jsonl")
+def readings(submission: Path, out: Path | None = None, as_json: bool = False) -> None:
+    """Show what the answers of a submission are read as: counts per task and rule, and examples with what was read.
+
+    Options:
+        out (metavar=FILE): Write every row with its reading, as .jsonl or .parquet.
+    """
     check_places(out)
     if out is not None and out.suffix not in _READINGS:
         raise UsageError(f"--out {out.name}: expected a name that ends in {' or '.join(_READINGS)}.")
@@ -412,13 +385,15 @@ def readings(
         write(readings_text(submission.name, summaries))
 
 
-@app.command(epilog="Example: fairspace corpus captions.jsonl --column caption", rich_help_panel=SCORE)
-def corpus(
-    texts: Annotated[list[str], typer.Argument(help="Files (.txt, .jsonl, .parquet, .gz), folders, or - for lines.")],
-    column: Annotated[str, typer.Option(help="Column of the texts in JSON Lines and Parquet.")] = "text",
-    out: Annotated[Path | None, typer.Option(help="Write the table as .csv or .json.", metavar="FILE")] = None,
-) -> None:
-    """Count a corpus' words for men and women beside occupations and descriptors (stereotypical bias, Table A9)."""
+@command(SCORE, "fairspace corpus captions.jsonl --column caption")
+def corpus(texts: list[str], column: str = "text", out: Path | None = None) -> None:
+    """Count a corpus' words for men and women beside occupations and descriptors (stereotypical bias, Table A9).
+
+    Options:
+        texts (argument): Files (.txt, .jsonl, .parquet, .gz), folders, or - for lines.
+        column: Column of the texts in JSON Lines and Parquet.
+        out (metavar=FILE): Write the table as .csv or .json.
+    """
     check_places(out)
     if out is not None and out.suffix not in (".csv", ".json"):
         raise UsageError(f"--out {out.name}: expected a name that ends in .csv or .json.")
@@ -433,44 +408,30 @@ def corpus(
     write(wrapped(note))
 
 
-@app.command(
-    epilog="Example: fairspace report mine.json theirs.json --out report.html --out tables.tex", rich_help_panel=SCORE
-)
+@command(SCORE, "fairspace report mine.json theirs.json --out report.html --out tables.tex")
 def report(
-    results: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="What `fairspace score --out` wrote, a file for each model; with --paper also submissions to compare, "
-            "or the folder of a probe.",
-            metavar="RESULT",
-        ),
-    ] = None,
-    out: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="FILE.html: one page that needs no network. FILE.tex: tables with booktabs, methods, citations. "
-            "FILE.csv: every score and component metric, a line each. FILE.md: tables and methods. Can be given again.",
-            metavar="FILE",
-        ),
-    ] = None,
-    paper: Annotated[
-        bool,
-        typer.Option("--paper", help="The paper's tables and figures with your models, as files in a folder --out."),
-    ] = False,
-    eee: Annotated[
-        Path | None, typer.Option("--eee", help="Folder for the layout of Every Eval Ever 0.3, data/fairspace/...")
-    ] = None,
-    card: Annotated[
-        Path | None,
-        typer.Option("--card", help="Folder of a model's repository: completes its README.md, and .eval_results/."),
-    ] = None,
-    evidence: Annotated[Path | None, typer.Option(help="Your statements and thresholds.", metavar="FILE.toml")] = None,
-    evidence_template: Annotated[
-        Path | None,
-        typer.Option(help="Write an empty FILE.toml for --evidence, and nothing else.", metavar="FILE.toml"),
-    ] = None,
+    results: list[Path] | None = None,
+    out: list[Path] | None = None,
+    paper: bool = False,
+    eee: Path | None = None,
+    card: Path | None = None,
+    evidence: Path | None = None,
+    evidence_template: Path | None = None,
 ) -> None:
-    """Report results for readers: one model, or several side by side; Markdown to the terminal if no FILE is named."""
+    """Report results for readers: one model, or several side by side; Markdown to the terminal if no FILE is named.
+
+    Options:
+        results (RESULT): What `fairspace score --out` wrote, a file for each model; with --paper also submissions to
+            compare, or the folder of a probe.
+        out (metavar=FILE): FILE.html: one page that needs no network. FILE.tex: tables with booktabs, methods,
+            citations. FILE.csv: every score and component metric, a line each. FILE.md: tables and methods. Can be
+            given again.
+        paper: The paper's tables and figures with your models, as files in a folder --out.
+        eee: Folder for the layout of Every Eval Ever 0.3, data/fairspace/...
+        card: Folder of a model's repository: completes its README.md, and .eval_results/.
+        evidence (metavar=FILE.toml): Your statements and thresholds.
+        evidence_template (metavar=FILE.toml): Write an empty FILE.toml for --evidence, and nothing else.
+    """
     files = out or []
     settings = {"RESULT": results, "--out": files, "--paper": paper, "--eee": eee, "--evidence": evidence}
     settings["--card"] = card

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -21,10 +21,7 @@ from fairspace.submissions.commands.app import (
     DEFAULT_STORE,
     MAINTAIN,
     SPACE,
-    Json,
-    StoreOption,
-    SubmissionPath,
-    app,
+    command,
     command_group,
     print_faults,
     print_json,
@@ -42,25 +39,18 @@ if TYPE_CHECKING:
     from fairspace.submissions.commands.space_client import SpaceClient
 
 
-SpaceOption = Annotated[
-    str, typer.Option("--space", envvar="FAIRSPACE_SPACE", help="Its address, or owner/name on the Hub.")
-]
-
-
-@app.command(
-    epilog="Example: fairspace submit my-submission --space fairspace/leaderboard --wait", rich_help_panel=SPACE
-)
+@command(SPACE, "fairspace submit my-submission --space fairspace/leaderboard --wait")
 def submit(
-    submission: SubmissionPath,
-    space: SpaceOption,
-    organisation: Annotated[str, typer.Option(help="One of yours on the Hub, in whose name you hand in.")] = "",
-    wait: Annotated[bool, typer.Option("--wait", help="Wait until it is scored or refused.")] = False,
-    check: Annotated[bool, typer.Option(help="Check here first, as the Space will.")] = True,
-    as_json: Json = False,
+    submission: Path, space: str, organisation: str = "", wait: bool = False, check: bool = True, as_json: bool = False
 ) -> None:
     """Hand a submission in to a Space. The same file again is the same submission: it says where it stands.
 
     FAIRSPACE_TOKEN holds the token that the Space's page /submit makes for you. Exit code 1: refused, or failed.
+
+    Options:
+        organisation: One of yours on the Hub, in whose name you hand in.
+        wait: Wait until it is scored or refused.
+        check: Check here first, as the Space will.
     """
     client = _client(space)
     if check:
@@ -87,23 +77,18 @@ class RowAction(StrEnum):
     strike = "strike"
 
 
-@app.command(
-    epilog="Example: fairspace moderate 0f1e2d3c4b5a6978 release --reason 'we ran a part again' --space owner/name",
-    rich_help_panel=MAINTAIN,
-)
-def moderate(
-    entry: Annotated[
-        str, typer.Argument(help="Of the row: the end of its page's address; or a model.", metavar="ENTRY")
-    ],
-    action: Annotated[RowAction, typer.Argument(help="`release` lets it have a rank; `strike` is of a model.")],
-    reason: Annotated[str, typer.Option(help="Why, for everybody; it stays in the public log.")],
-    space: SpaceOption,
-) -> None:
+@command(MAINTAIN, "fairspace moderate 0f1e2d3c4b5a6978 release --reason 'we ran a part again' --space owner/name")
+def moderate(entry: str, action: RowAction, reason: str, space: str) -> None:
     """Release a submitted row, so that it has a rank, withdraw or restore it, or take a verification back.
 
     `strike` takes a model, OWNER/NAME, off those that people asked us to run.
 
     FAIRSPACE_TOKEN holds a maintainer's token.
+
+    Options:
+        entry (ENTRY): Of the row: the end of its page's address; or a model.
+        action (argument): `release` lets it have a rank; `strike` is of a model.
+        reason: Why, for everybody; it stays in the public log.
     """
     event = _client(space).act(entry, action.value, {"reason": reason})
     typer.echo(f"{plain(entry)}: {plain(str(event['kind']))}, event {event['number']} of the log.")
@@ -199,14 +184,14 @@ def _print(client: SpaceClient, state: dict[str, Any]) -> None:
 board = command_group("leaderboard", SPACE, "Show the board here, or serve it to browsers.")
 
 
-@board.command(epilog="Example: fairspace leaderboard show --benchmark iris --standard algorithm_1")
-def show(
-    benchmark: Annotated[str | None, typer.Option(help=f"One of {', '.join(NAMES)}; all if left out.")] = None,
-    standard: Annotated[str, typer.Option(help="Standard of the board; if left out, each benchmark's default.")] = "",
-    store: StoreOption = DEFAULT_STORE,
-    as_json: Json = False,
-) -> None:
-    """Show the board: published figures, scored submissions and baselines."""
+@command(board, "fairspace leaderboard show --benchmark iris --standard algorithm_1")
+def show(benchmark: str | None = None, standard: str = "", store: str = DEFAULT_STORE, as_json: bool = False) -> None:
+    """Show the board: published figures, scored submissions and baselines.
+
+    Options:
+        benchmark: One of {BENCHMARKS}; all if left out.
+        standard: Standard of the board; if left out, each benchmark's default.
+    """
     from fairspace.leaderboard_space.events import signing_key
     from fairspace.leaderboard_space.settings import Settings
     from fairspace.leaderboard_space.state import State
@@ -281,15 +266,14 @@ def _doubt_of_signatures(state: State) -> str:
     return ""
 
 
-@board.command(epilog="Example: fairspace leaderboard serve --port 7860 --insecure-local")
-def serve(
-    port: Annotated[int, typer.Option(help="Port on 127.0.0.1.", min=1, max=65535)] = 7860,
-    store: StoreOption = DEFAULT_STORE,
-    insecure_local: Annotated[
-        bool, typer.Option("--insecure-local", help="Let everybody on this machine submit, without signing in.")
-    ] = False,
-) -> None:
-    """Serve the board on 127.0.0.1, as a Space does; every setting of leaderboard_space/OPERATION.md holds."""
+@command(board, "fairspace leaderboard serve --port 7860 --insecure-local")
+def serve(port: int = 7860, store: str = DEFAULT_STORE, insecure_local: bool = False) -> None:
+    """Serve the board on 127.0.0.1, as a Space does; every setting of leaderboard_space/OPERATION.md holds.
+
+    Options:
+        port (min=1, max=65535): Port on 127.0.0.1.
+        insecure_local: Let everybody on this machine submit, without signing in.
+    """
     if absent := absent_packages("gradio", "starlette", "uvicorn"):
         raise UsageError(f"The board needs {absent}: {install_command('space')}")
     from fairspace.leaderboard_space.app import serve as serve_board
@@ -311,19 +295,17 @@ def serve(
     serve_board(settings, port=port)
 
 
-@app.command(epilog="Example: fairspace store .fairspace", rich_help_panel=MAINTAIN)
-def store(
-    place: Annotated[str, typer.Argument(help="A folder, or hf://datasets/OWNER/NAME.", metavar="STORE")],
-    mend: Annotated[
-        bool, typer.Option("--mend", help="Put broken lines of a folder's log aside first, and name them.")
-    ] = False,
-    revoke_token: Annotated[str, typer.Option(help="Revoke this token, or the one with this id.")] = "",
-    revoke_user: Annotated[str, typer.Option(help="Revoke all tokens of this user; known within seconds.")] = "",
-    as_json: Json = False,
-) -> None:
+@command(MAINTAIN, "fairspace store .fairspace")
+def store(place: str, mend: bool = False, revoke_token: str = "", revoke_user: str = "", as_json: bool = False) -> None:
     """Check a store: the whole log and every file that it names. Stores with the same board print the same snapshot.
 
     Exit code: 1 for a fault, 4 if files lie there that no event names: the log may have lost its end.
+
+    Options:
+        place (STORE): A folder, or hf://datasets/OWNER/NAME.
+        mend: Put broken lines of a folder's log aside first, and name them.
+        revoke_token: Revoke this token, or the one with this id.
+        revoke_user: Revoke all tokens of this user; known within seconds.
     """
     from fairspace.leaderboard_space.events import signing_key
     from fairspace.leaderboard_space.settings import Settings

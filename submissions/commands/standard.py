@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from fairspace.submissions.commands.app import SCORE, Json, app, print_json, print_notes, write
+from fairspace.submissions.commands.app import SCORE, command, print_json, print_notes, write
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.show.table import Table, wrapped
 
 
-@app.command(epilog="Example: fairspace standard iris/inaugural iris/bounded", rich_help_panel=SCORE)
-def standard(
-    named: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="BENCHMARK/NAME, for example iris/inaugural: all that it fixes; two are compared; none lists all.",
-            metavar="[STANDARD [OTHER]]",
-        ),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Show the standards: a list, everything that one fixes, or two compared field by field."""
+@command(SCORE, "fairspace standard iris/inaugural iris/bounded")
+def standard(named: list[str] | None = None, as_json: bool = False) -> None:
+    """Show the standards: a list, everything that one fixes, or two compared field by field.
+
+    Options:
+        named ([STANDARD [OTHER]]): BENCHMARK/NAME, for example iris/inaugural: all that it fixes; two are compared;
+            none lists all.
+    """
     names = named or []
     if len(names) > 2:
         raise UsageError("Name one standard, or two of one benchmark.")
@@ -90,18 +85,15 @@ def _compare(first: str, second: str, as_json: bool) -> None:
         typer.echo(f"{name}\n  {first}: {field_text(before)}\n  {second}: {field_text(after)}")
 
 
-@app.command(rich_help_panel=SCORE, epilog="Example: fairspace verify --results a.json b.json c.json")
-def verify(
-    results: Annotated[
-        list[Path] | None,
-        typer.Option(help="Results of IRIS, three or more: section 4.1's checks over them.", metavar="FILE..."),
-    ] = None,
-    more: Annotated[list[Path] | None, typer.Argument(hidden=True, metavar="[FILE]")] = None,
-    as_json: Json = False,
-) -> None:
+@command(SCORE, "fairspace verify --results a.json b.json c.json")
+def verify(results: list[Path] | None = None, more: list[Path] | None = None, as_json: bool = False) -> None:
     """Recompute what the papers print: tables from other figures, and IRIS' checks of itself over its seven models.
 
     Exit code 1: a difference is larger than the printed digits allow, and no erratum explains it.
+
+    Options:
+        results (metavar=FILE...): Results of IRIS, three or more: section 4.1's checks over them.
+        more ([FILE], hidden=1): Further results.
     """
     from fairspace.metrics.iris_score.standards import IrisStandard
     from fairspace.submissions.benchmarks.iris.validation import cohort_of, tables, validate

@@ -6,21 +6,12 @@ import getpass
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from fairspace.submissions.commands.app import MAINTAIN, Json, app, print_json, write
-from fairspace.submissions.commands.run_options import (
-    AresOption,
-    DataOption,
-    FacesOption,
-    ImagesOption,
-    ModelOption,
-    SettingOption,
-    model_settings,
-    words,
-)
+from fairspace.submissions.commands.app import MAINTAIN, command, print_json, write
+from fairspace.submissions.commands.run_options import model_settings, words
 from fairspace.submissions.commands.space import opened_state
 from fairspace.submissions.errors import UsageError, need_labeller, plain
 from fairspace.submissions.plotting import share_text
@@ -43,46 +34,43 @@ to different items. foreign: share of the answers that is of another origin,
 95 % interval; a row is verified if it is at most {:.0%}."""
 
 
-@app.command(
-    "verify-submission",
-    rich_help_panel=MAINTAIN,
-    epilog="Example: fairspace verify-submission mine.zip --model openai/gpt-4o --out verify-mine",
+@command(
+    MAINTAIN, "fairspace verify-submission mine.zip --model openai/gpt-4o --out verify-mine", name="verify-submission"
 )
 def verify_submission(
-    submission: Annotated[
-        str, typer.Argument(help="A folder, a .zip, or the entry of a row of --store.", metavar="SUBMISSION|ENTRY")
-    ],
-    model: ModelOption = "",
-    images: ImagesOption = "",
-    ares: AresOption = "",
-    faces: FacesOption = "",
-    judge: Annotated[
-        str, typer.Option(help="The judge that a submission declares, as Inspect names it; also asked again.")
-    ] = "",
-    judge_argument: Annotated[
-        list[str] | None, typer.Option(help="How the judge is asked, as -M is of the model; can be given again.")
-    ] = None,
-    data: DataOption = "",
-    items: Annotated[int, typer.Option(help="Requests that are asked again, at least.", min=30)] = 385,
-    without: Annotated[str, typer.Option(help="Tasks that need not be compared, with commas.")] = "",
-    out: Annotated[
-        Path | None, typer.Option(help="Folder of the workings, to go on after a stop; a temporary one if left out.")
-    ] = None,
-    setting: SettingOption = None,
-    store: Annotated[
-        str, typer.Option(help="Store that has the ENTRY: a folder, or hf://datasets/OWNER/NAME.", metavar="STORE")
-    ] = "",
-    sign: Annotated[
-        str, typer.Option(help="Append the event: to this store, or on this Space.", metavar="STORE|SPACE")
-    ] = "",
-    entry: Annotated[str, typer.Option(help="Of the row; needed on a Space.", rich_help_panel=SIGN)] = "",
-    as_json: Json = False,
+    submission: str,
+    model: str = "",
+    images: str = "",
+    ares: str = "",
+    faces: str = "",
+    judge: str = "",
+    judge_argument: list[str] | None = None,
+    data: str = "",
+    items: int = 385,
+    without: str = "",
+    out: Path | None = None,
+    setting: list[str] | None = None,
+    store: str = "",
+    sign: str = "",
+    entry: str = "",
+    as_json: bool = False,
 ) -> None:
     """Ask a model a random part of a submission's items again, and say whether the answers that were handed in are its.
 
     Everything that decides the answers is taken from the submission. The part is drawn by a secret seed, so that
     nobody can prepare for it; the seed is published with the outcome. A score that rests on a judge is verified only if
     a random part of its judgements agrees with the judge, too. Exit code 1: the answers do not agree.
+
+    Options:
+        submission (SUBMISSION|ENTRY): A folder, a .zip, or the entry of a row of --store.
+        judge: The judge that a submission declares, as Inspect names it; also asked again.
+        judge_argument: How the judge is asked, as -M is of the model; can be given again.
+        items (min=30): Requests that are asked again, at least.
+        without: Tasks that need not be compared, with commas.
+        out: Folder of the workings, to go on after a stop; a temporary one if left out.
+        store (metavar=STORE): Store that has the ENTRY: a folder, or hf://datasets/OWNER/NAME.
+        sign (metavar=STORE|SPACE): Append the event: to this store, or on this Space.
+        entry (rich_help_panel=Sign): Of the row; needed on a Space.
     """
     from fairspace.submissions.running.asking.models import need_models
 

@@ -5,25 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import torch
 from PIL import Image
 
+from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.data import label_index
-from fairspace.builders.drawn.swatches import measure
+from fairspace.builders.drawn.swatches import SwatchPerson, measure
 
 
 class Thorough:
-    """Reads the strips of a swatch; no answer where one of the task's is missing.
+    """Reads the strips of a swatch; where one of the task's is missing, all experts say which of what fits is likely.
 
-    It stands where a vision-language model would, which sees what the experts do not.
+    It stands where a vision-language model would, which sees what the experts do not, and always answers.
     """
 
     name = "thorough"
 
+    def __init__(self, model: AresModel) -> None:
+        self.model = model
+
     def answer(self, images: Sequence[Image.Image], task: Mapping[str, Any]) -> list[str | None]:
-        """The label that the strips show."""
-        answers: list[str | None] = []
-        for people in map(measure, images):
-            shown = tuple(getattr(people[0], name) for name in task["attributes"]) if len(people) == 1 else ()
-            label = label_index(task).get(shown)
-            answers.append(None if label is None else task["labels"][label])
-        return answers
+        """Of the labels that the strips leave, the one with the largest mean probability."""
+        size = (self.model.config.image_size,) * 2
+        squares = np.stack([np.asarray(image.convert("RGB").resize(size)) for image in images])
+        pixels = torch.from_numpy(squares).permute(0, 3, 1, 2).float() / 255
+        likely = self.model.observe(pixels, everything=True)[task["name"]].probabilities.mean(axis=1)
+        people = [found[0] if len(found) == 1 else SwatchPerson() for found in map(measure, images)]
+        return [
+            task["labels"][np.where(fits(who, task), row, -1).argmax()] for who, row in zip(people, likely, strict=True)
+        ]
+
+
+def fits(who: SwatchPerson, task: Mapping[str, Any]) -> list[bool]:
+    """Whether a label of the task contradicts nothing that was read."""
+    read = [getattr(who, name) for name in task["attributes"]]
+    return [all(seen in ("", value) for seen, value in zip(read, values, strict=True)) for values in label_index(task)]

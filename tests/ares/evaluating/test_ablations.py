@@ -75,7 +75,7 @@ def test_hard_faces_are_those_that_are_drawn_so() -> None:
 def model(trained_ares: Path) -> AresModel:
     opened = open_model(trained_ares)
     opened.config.gate, opened.gate = {}, None  # routing is compared on all faces
-    opened.arbiter = Remembering(Thorough())
+    opened.arbiter = Remembering(Thorough(opened))
     return opened
 
 

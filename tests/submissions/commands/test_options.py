@@ -16,7 +16,7 @@ from typer.core import TyperGroup, TyperOption
 import fairspace as fs
 import fairspace.submissions.commands.main
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.commands.app import FORMER, app
+from fairspace.submissions.commands.app import FORMER, SHARED, app, command
 from fairspace.submissions.errors import UsageError
 
 Run = Callable[..., tuple[int, str, str]]
@@ -37,11 +37,28 @@ TWO_KINDS = {"--benchmark", "--images", "--model", "--out"}
 
 def options() -> dict[str, list[tuple[str, TyperOption]]]:
     having: dict[str, list[tuple[str, TyperOption]]] = defaultdict(list)
-    for name, command in ALL.items():
-        for each in command.params:
+    for name, taking in ALL.items():
+        for each in taking.params:
             if isinstance(each, TyperOption):
                 having[each.opts[0]].append((name, each))
     return having
+
+
+def test_every_option_and_argument_is_explained_by_its_command_or_by_the_shared_words() -> None:
+    having = [(name, each) for name, taking in ALL.items() for each in taking.params if each.name != "help"]
+    assert not [(name, each.name) for name, each in having if not each.help]
+    assert not [(name, each.name) for name, each in having if "{" in each.help.replace('{"id", "seed"}', "")]
+    shared = {line.partition(":")[0].partition(" (")[0] for line in SHARED.splitlines() if line[:1].strip()}
+    assert {name for name in shared if name not in {each.name for _, each in having}} == set()
+
+
+def test_a_docstring_explains_the_parameters_of_its_command_and_no_others() -> None:
+    def explained(text: str) -> None: ...
+
+    for words, reason in (("Options:\n    other: X.", "no parameter other"), ("", "text")):
+        explained.__doc__ = f"Do.\n\n{words}"
+        with pytest.raises((TypeError, KeyError), match=reason):
+            command(typer.Typer(), "fairspace explained")(explained)
 
 
 def test_the_datasets_revision_has_one_name_and_the_models_another() -> None:
