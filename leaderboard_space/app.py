@@ -293,10 +293,10 @@ def create_app(space: Space, maker: BuilderProcess | None = None) -> FastAPI:
     add_handlers(app)
     for name in ROUTERS:
         app.include_router(import_module(name).router)
-    add_examples(app.openapi())
     app.get("/site/{version}/{name}", include_in_schema=False)(_asset)
     refuse_the_rest(app)
     app.mount("/", app.state.gate)
+    add_examples(app.openapi())  # which is made anew after each further route
     return app
 
 

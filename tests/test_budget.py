@@ -38,6 +38,8 @@ LONGEST_FILE = 600
 # Labels in parts, on Ray Data, and training by several processes (+360: ares; +50: submissions).
 # Inspect's own commands: registered tasks, answers of killed evaluations, logs scored as they are, kills by the hundred
 # (+77: submissions; fairspace; tests).
+# Examples of the API, llms.txt, arguments of metrics in the docs (+80: leaderboard_space, cards); each line of the pages'
+# code with its test or reason, the picture (tests).
 # Tasks of lm-eval, three harnesses' logs, parts of rows (+380: submissions, fairspace).
 # Each command once: words of options in docstrings (-164: submissions; tests: that none lacks its words).
 BUDGET = {
@@ -45,10 +47,10 @@ BUDGET = {
     "metrics": (6_818, 59, 509),
     "ares": (8_062, 42, 564),
     "submissions": (46_870, 224, 3_850),
-    "leaderboard_space": (11_562, 67, 1_053),
-    "cards": (673, 7, 52),
+    "leaderboard_space": (11_579, 67, 1_055),
+    "cards": (730, 7, 54),
     "fairspace": (1_302, 7, 145),
-    "tests": (71_847, 573, 7_310),
+    "tests": (72_197, 577, 7_352),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

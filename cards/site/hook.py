@@ -140,7 +140,7 @@ _LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)#\s]*)(#[^)\s]*)?(?=\))")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the repository's Markdown and the generated pages."""
+    """Add the repository's Markdown, the generated pages and `llms.txt`."""
     for path in markdown():
         files.append(File.generated(config, path, abs_src_path=str(ROOT / path)))
     pages = {
@@ -152,6 +152,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     }
     for path, text in pages.items():
         files.append(File.generated(config, path, content=text))
+    text = llms(lambda path: f"{config.site_url}{files.src_uris[path].url.removeprefix('./')}")
+    files.append(File.generated(config, "llms.txt", content=text))
     return files
 
 
@@ -194,8 +196,10 @@ def _metrics() -> str:
 
 def _arguments() -> str:
     head = ["# Arguments of the metrics", "", "What `compute` of each module takes and returns.", ""]
-    modules = {name: import_module(f"fairspace.metrics.{name}.{name}") for name in metric_names()}
-    texts = [f"## {name}\n\n```text\n{module.DESCRIPTION}\n{module.INPUTS}```\n" for name, module in modules.items()]
+    texts = []
+    for name in metric_names():
+        module = import_module(f"fairspace.metrics.{name}.{name}")
+        texts += [f"## {name}", "", module.DESCRIPTION, "", "```text", module.INPUTS.strip(), "```", ""]
     return "\n".join([*head, *texts])
 
 
@@ -205,13 +209,6 @@ def _face() -> list[str]:
 
 def _described(title: str, introduction: str, names: Sequence[str]) -> str:
     return "\n".join([f"# {title}", "", introduction, "", *(f"::: {name}\n" for name in names)])
-
-
-def on_post_build(config: MkDocsConfig) -> None:
-    """Write `llms.txt` beside the pages."""
-    files = {file.src_uri: file.url for file in config.files}
-    text = llms(lambda path: f"{config.site_url}{files[path]}")
-    (Path(config.site_dir) / "llms.txt").write_text(text, encoding="utf-8")
 
 
 def llms(address: Callable[[str], str]) -> str:
