@@ -48,9 +48,9 @@ BUDGET = {
     "ares": (8_062, 42, 564),
     "submissions": (46_870, 224, 3_850),
     "leaderboard_space": (11_579, 67, 1_055),
-    "cards": (730, 7, 54),
+    "cards": (725, 7, 54),
     "fairspace": (1_302, 7, 145),
-    "tests": (72_197, 577, 7_352),
+    "tests": (72_199, 577, 7_352),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

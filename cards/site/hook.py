@@ -8,7 +8,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,6 +19,7 @@ from mkdocs.structure.pages import Page
 import fairspace
 from fairspace.builders.publishing.artifacts import metric_names
 from fairspace.builders.registry import paper
+from fairspace.cards.metric_card import with_arguments
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
@@ -145,7 +145,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, path, abs_src_path=str(ROOT / path)))
     pages = {
         "metrics/index.md": _metrics(),
-        "metrics/arguments.md": _arguments(),
         "reference/python.md": _described("Python", "What `import fairspace` has; [examples](../LIBRARY.md).", _face()),
         "reference/parts.md": _described("Parts of the library", "What lies behind [the functions](python.md).", PARTS),
         **value_pages(),
@@ -166,9 +165,9 @@ def markdown() -> list[str]:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Point links without a page to the source, those to the board's errata to theirs, README's picture to its copy."""
-    markdown = markdown.replace(f'"{PICTURES}/', '"')
+    """Point links without a page to the source, README's picture to its copy; show the arguments of a metric."""
     here = posixpath.dirname(page.file.src_uri)
+    markdown = with_arguments(markdown, ROOT / here).replace(f'"{PICTURES}/', '"')
 
     def target(match: re.Match[str]) -> str:
         path, anchor = match[1], match[2] or ""
@@ -192,15 +191,6 @@ def _metrics() -> str:
         rows.append(f"| [`{name}`]({name}/README.md) | {title[1] if title else name} | {within} |")
     head = ["# Metrics", "", 'Each is an `evaluate` module: `evaluate.load("fairspace/NAME")`.', ""]
     return "\n".join([*head, "| module | metric | range and ideal |", "|---|---|---|", *rows, ""])
-
-
-def _arguments() -> str:
-    head = ["# Arguments of the metrics", "", "What `compute` of each module takes and returns.", ""]
-    texts = []
-    for name in metric_names():
-        module = import_module(f"fairspace.metrics.{name}.{name}")
-        texts += [f"## {name}", "", module.DESCRIPTION, "", "```text", module.INPUTS.strip(), "```", ""]
-    return "\n".join([*head, *texts])
 
 
 def _face() -> list[str]:
