@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fairspace.answers import Answers, items, score
-    from fairspace.asking import run, run_async
+    from fairspace.asking import join, run, run_async
     from fairspace.measuring import Measured, measure
     from fairspace.outcome import Result, load_result, paper, rescore
     from fairspace.submissions.benchmarks.registry import benchmark
@@ -48,6 +48,7 @@ __all__ = [
     "compare",
     "gate",
     "items",
+    "join",
     "load_result",
     "measure",
     "paper",
@@ -58,7 +59,7 @@ __all__ = [
 ]
 _HOMES = {
     "answers": ("Answers", "items", "score"),
-    "asking": ("run", "run_async"),
+    "asking": ("join", "run", "run_async"),
     "measuring": ("Measured", "measure"),
     "outcome": ("Result", "load_result", "paper", "rescore"),
     "submissions.benchmarks.registry": ("benchmark",),

@@ -80,6 +80,8 @@ class Answers:
 
         tables = self.submission.tables
         frames = [tables[name].to_pandas() for name in ("responses", "judgements") if name in tables]
+        if not frames:  # a part without a stimulus
+            return SCHEMAS["responses"].empty_table().select(["task", "id", "sample", "response"]).to_pandas()
         return pd.concat(frames, ignore_index=True).dropna(axis="columns", how="all")
 
     def save(self, path: str | Path) -> Path:

@@ -1,4 +1,4 @@
-"""`fairspace.run`: ask a model all questions of a benchmark, and keep its answers."""
+"""`fairspace.run`: ask a model all questions of a benchmark, and keep its answers; `fairspace.join`: parts as one."""
 
 from __future__ import annotations
 
@@ -17,16 +17,19 @@ from typing import Any, Literal
 
 from fairspace.answers import Answers, renamed
 from fairspace.builders.errors import CodedError
+from fairspace.builders.part import part_folder, read_part
 from fairspace.submissions.benchmarks.benchmark import PAPER
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError, did_you_mean, of_system
+from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.progress import watched
 from fairspace.submissions.running.asking.answering import stopped
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings, need_models
+from fairspace.submissions.running.joining import join as join_parts
 from fairspace.submissions.running.run import RunOutcome
 from fairspace.submissions.running.run import run as run_benchmark
-from fairspace.submissions.running.settings import ModelFacts, RunSettings, Tell
+from fairspace.submissions.running.settings import ModelFacts, RunSettings, RunSteps, Tell, submission_meta
 
 Function = Callable[..., Any]
 _ARGUMENTS = {"out": "folder=", "dataset-revision": "dataset_revision=", "text-only": "text_only=True"}
@@ -52,6 +55,7 @@ def run(
     prefix: str = "plain",
     form: str = PAPER,
     as_authors: bool = False,
+    part: str = "",
     seed: int | None = None,
     name: str = "",
     workers: int = 1,
@@ -82,6 +86,8 @@ def run(
         form: "json" asks the free questions alone, with their choices named and the answer as JSON, held by a schema
             where the server keeps to one; never ranked (iris, stereotypical_bias).
         as_authors: whether it is asked with the authors' settings and prompts, a protocol of its own.
+        part: "I/N", part I (from 0) of N that `fs.join` joins; `folder` is then FOLDER.part-0000I-of-0000N, as by
+            `fairspace run --part`. '' is the whole, in a launcher's rank, too.
         seed: seed of the run, from which each request derives its own.
         name: model name; that of the function or the last part of the model's name for ''.
         workers: threads that call the function at the same time, for one that waits for a server.
@@ -95,7 +101,7 @@ def run(
         The answers. GENRES' stories have judges: `fs.items("genres", after=answers)` gives their prompts.
 
     Errors: UsageError; RunError MODEL_OUTPUT (names the item), MODEL_UNKNOWN, MODEL_SILENT, DATA_MISSING, TASK_UNKNOWN,
-    RUN_OTHER (the folder is another run's), RUN_STOPPED (Ctrl-C); BuildError REVISION_UNKNOWN.
+    RUN_OTHER (the folder is another run's), RUN_STOPPED (Ctrl-C); BuildError REVISION_UNKNOWN, PART_INVALID.
     """
     if (limit is not None and limit < 1) or workers < 1 or batch < 0:
         raise UsageError("limit and workers are at least 1, batch at least 0.")
@@ -104,19 +110,38 @@ def run(
     chosen = ChosenPart(
         *(benchmark, data, tuple(tasks), limit, stratified, seed, prefix, text_only, dataset_revision, form),
         as_authors=as_authors,
+        part=read_part(part, {}),
     )
     answering = _model(model, name, workers, batch, on_error, settings)
     try:
         with tempfile.TemporaryDirectory(prefix="fairspace-") as scratch, watched() as tell:
             out = Path(scratch) / "answers" if folder is None else Path(folder).expanduser().absolute()
-            outcome = _apart(RunSettings(chosen, out, answering, about=ModelFacts(name)), tell)
-            return Answers(read_submission(out), tuple(note for note in outcome.notes if scratch not in note))
+            asked = RunSettings(chosen, part_folder(out, chosen.part), answering, about=ModelFacts(name))
+            outcome = _apart(asked, tell)
+            if any(stage.requests for stage in outcome.stages):
+                answers = read_submission(outcome.out)
+            else:  # a part of fewer stimuli than parts
+                answers = Submission(submission_meta(asked, RunSteps()))
+            return Answers(answers, tuple(note for note in outcome.notes if scratch not in note))
     except (CodedError, UsageError) as error:  # it names options of the command, outside of whole command lines
         known = {argument: f"{argument}=" for argument in inspect.signature(run).parameters} | _ARGUMENTS
         error.args = (re.sub(r"`[^`]*`|--([a-z-]+)", lambda found: known.get(found[1], found[0]), str(error)),)
         raise
     except OSError as error:
         raise UsageError(of_system(error)) from error
+
+
+def join(parts: Sequence[str | Path], folder: str | Path) -> Answers:
+    """Write one submission of all parts of a run to `folder`, equal to that of one process, and return its answers.
+
+    Args:
+        parts: their folders, in any order.
+        folder: a new folder.
+
+    Errors: BuildError PARTS_UNJOINABLE (names the folder that overlaps, differs or lacks); SubmissionError; UsageError.
+    """
+    join_parts([Path(part).expanduser() for part in parts], Path(folder).expanduser())
+    return Answers(read_submission(Path(folder).expanduser()))
 
 
 async def run_async(model: Function | str, benchmark: str, **options: Any) -> Answers:

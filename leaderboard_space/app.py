@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import os
 import secrets
@@ -15,11 +16,13 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from importlib import import_module
 from operator import itemgetter
+from types import SimpleNamespace
 from typing import Any
+from urllib.parse import quote
 
 import uvicorn
 from fastapi import APIRouter, FastAPI, Response
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi.responses import FileResponse, JSONResponse, RedirectResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.middleware.gzip import GZipMiddleware
@@ -36,12 +39,12 @@ from fairspace.leaderboard_space.log_state import LoggedSubmission
 from fairspace.leaderboard_space.logs import REQUEST, configure
 from fairspace.leaderboard_space.pages.rendering import ASSETS
 from fairspace.leaderboard_space.settings import Settings
-from fairspace.leaderboard_space.site.builder import Builder
+from fairspace.leaderboard_space.site.addresses import file_of, headers_of, is_public, moved, shown_by
+from fairspace.leaderboard_space.site.builder import END, Builder, unpacked
 from fairspace.leaderboard_space.site.process import BuilderProcess
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError, submission_path
-from fairspace.leaderboard_space.web.files import Maker, PublicFiles
 from fairspace.leaderboard_space.web.guard import Forwarded, Guard, Heads, Proxies
 from fairspace.leaderboard_space.web.identity import Rate, check_local, signs_in, space_of
 from fairspace.leaderboard_space.web.refusals import QUIET, add_handlers, as_space_error, refuse, refuse_the_rest
@@ -99,6 +102,79 @@ class Watching:
             if QUIET not in scope:
                 REQUESTS.log(level, "answered", extra=about)
             REQUEST.reset(token)
+
+
+Maker = Builder | BuilderProcess
+"""The maker of a folder of public pages."""
+
+
+class PublicFiles:
+    """Middleware within `Guard` that answers for public pages, the same to everybody, from their files.
+
+    An ETag is compared, and the file sent; the builder is asked for what is not there.
+
+    `follows`: whether each request waits for what has changed.
+    """
+
+    def __init__(self, app: ASGIApp, space: Space, maker: Maker, *, follows: bool = False) -> None:
+        self.app, self.space, self.maker, self.follows = app, space, maker, follows
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http" or not is_public(scope["path"]):
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        scope["route"] = SimpleNamespace(path=f"/{scope['path'].split('/')[1]}/…")
+        try:
+            answer = await self._answer(request)
+        except SpaceError as error:
+            answer = refuse(request, error)
+        await answer(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        path = request.url.path
+        if request.method != "GET":  # HEAD comes as GET
+            raise SpaceError("WRONG_METHOD", path, request.method, "GET, HEAD", "see /api for the list of addresses")
+        if address := moved(path, request.url.query):
+            return RedirectResponse(address, 308, {"Content-Type": "text/plain"})
+        if len(path) > 1:
+            path = path.rstrip("/")
+        if path.startswith("/api/"):
+            path = path.removesuffix(".json")
+        is_withdrawn = self._is_withdrawn(path)
+        if self.follows or is_withdrawn:  # the builder may not know of that event yet
+            await self.maker.follow()
+        content = None if is_withdrawn else self._read(path)
+        if content is None:
+            answer = await self.maker.answer(quote(path))
+            if not answer.kept:
+                return Response(answer.content, answer.status, answer.headers)
+            content = answer.content
+        return self._sent(request, path, content)
+
+    def _sent(self, request: Request, path: str, content: bytes) -> Response:
+        headers = headers_of(path, shared=bool(self.space.settings.site()))
+        headers["ETag"] = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
+        known = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
+        if headers["ETag"] in known:
+            return Response(status_code=304, headers={k: v for k, v in headers.items() if k != "Content-Type"})
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            headers["Content-Encoding"] = "gzip"
+        else:
+            content = unpacked(content)
+        return Response(content, headers=headers)
+
+    def _is_withdrawn(self, path: str) -> bool:
+        entries = map(self.space.state.entry, shown_by(path).entries)
+        return any(logged is not None and logged.withdrawn is not None for logged in entries)
+
+    def _read(self, path: str) -> bytes | None:
+        file = file_of(path)
+        try:
+            return (self.maker.folder / f"{file}{END}").read_bytes() if file else None
+        except FileNotFoundError:
+            return None
 
 
 router = APIRouter(include_in_schema=False)

@@ -38,9 +38,12 @@ def genres(
     stratified: bool = True,
     seed: int | None = None,
     text_only: bool = False,
+    dataset_revision: str = "",
 ) -> Task:
     """GENRES: narratives of two persons, from a picture of them and a plot."""
-    return _task(ChosenPart("genres", "" if text_only else data, (), limit, stratified, seed, text_only=text_only))
+    opened = "" if text_only else data
+    how = "plain", text_only, dataset_revision
+    return _task(ChosenPart("genres", opened, (), limit, stratified, seed, *how))
 
 
 @task
@@ -65,10 +68,12 @@ def stereotypical_bias(
     seed: int | None = None,
     prefix: str = "plain",
     text_only: bool = False,
+    dataset_revision: str = "",
 ) -> Task:
     """Stereotypical bias of multimodal models: whom a model points at, and whom it thinks of."""
     opened = "" if text_only else data
-    return _task(ChosenPart("stereotypical_bias", opened, _named(tasks), limit, stratified, seed, prefix, text_only))
+    how = prefix, text_only, dataset_revision
+    return _task(ChosenPart("stereotypical_bias", opened, _named(tasks), limit, stratified, seed, *how))
 
 
 @task
@@ -78,6 +83,8 @@ def iris(
     limit: int | None = None,
     stratified: bool = True,
     seed: int | None = None,
+    dataset_revision: str = "",
 ) -> Task:
     """IRIS, understanding: a person's occupation, a tournament of occupations, and pairs of counterfactual pictures."""
-    return _task(ChosenPart("iris", data, _named(tasks), limit, stratified, seed))
+    chosen = ChosenPart("iris", data, _named(tasks), limit, stratified, seed, dataset_revision=dataset_revision)
+    return _task(chosen)

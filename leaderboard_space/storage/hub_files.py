@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from fairspace.leaderboard_space.events import Draft, Event
-from fairspace.leaderboard_space.storage import StorageError
-from fairspace.leaderboard_space.storage.log import LogIndex
+from fairspace.leaderboard_space.storage import LogIndex, StorageError
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoFile

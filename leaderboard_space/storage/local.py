@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from fairspace.leaderboard_space.events import Draft, Event
-from fairspace.leaderboard_space.storage import HUB, Storage, StorageError, vouched_by, write_error
-from fairspace.leaderboard_space.storage.log import LogIndex
+from fairspace.leaderboard_space.storage import HUB, LogIndex, Storage, StorageError, vouched_by, write_error
 
 LOG = "events.jsonl"
 COUNT = "events.count"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -40,7 +40,6 @@ from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.containers import LIMITS, Limits, Member, open_container
 from fairspace.submissions.reading.images import read_image_keys
 from fairspace.submissions.reading.tables import (
-    MANIFEST,
     META,
     Budget,
     Progress,
@@ -51,6 +50,7 @@ from fairspace.submissions.reading.tables import (
     sort_files,
 )
 
+Record = TypeVar("Record", SubmissionMeta, Manifest)
 _TEXT_ERRORS = ("string_too_short", "string_too_long", "string_pattern_mismatch")
 SHOWN = 1_000
 """Details of a file that are turned into faults; submission.json has 17 fields."""
@@ -78,36 +78,44 @@ _SCALARS = ("settings", "hardware")
 _CHOICES = {"format": "UNKNOWN_FORMAT", "benchmark": "UNKNOWN_BENCHMARK"}
 
 
-def read_meta(member: Member | None, any_member: bool, limits: Limits, faults: Collector) -> SubmissionMeta | None:
-    """The content of `submission.json` by `check_meta`; a fault if it is missing beside any member."""
+def _read_meta(member: Member | None, any_member: bool, limits: Limits, faults: Collector) -> SubmissionMeta | None:
+    """The content of `submission.json`; a fault if it is missing beside any member, and for each field that is wrong.
+
+    With faults it holds only the fields that rows can be checked against; None without known benchmark and revision.
+    """
     if member is None:
         if any_member or not faults.all():
             what = "no submission.json" if any_member else "nothing at all"
             faults.add("MISSING_FILE", META, what, expected="submission.json beside the tables")
         return None
+    data, meta = _read_record(SubmissionMeta, member, limits, faults)
+    return meta or _salvaged(data)
+
+
+def _read_record(
+    kind: type[Record], member: Member, limits: Limits, faults: Collector
+) -> tuple[dict[str, Any], Record | None]:
+    """The JSON data of a file and the record in it; None with a fault for each problem."""
+    name, data = member.name, dict[str, Any]()
     try:
-        return check_meta(read_object(member, limits.meta_bytes, limits.depth), faults)
+        data = read_object(member, limits.meta_bytes, limits.depth)
+        record = kind.model_validate(data)
     except RefusedError as refused:
-        faults.refuse(refused, META)
-        return None
-
-
-def check_meta(data: dict[str, Any], faults: Collector) -> SubmissionMeta | None:
-    """The model of `submission.json`, and a fault for each field that does not fit.
-
-    With faults it holds only the fields that rows can be checked against; None without known benchmark and revision.
-    """
-    try:
-        meta = SubmissionMeta.model_validate(data)
+        faults.refuse(refused, name)
     except ValidationError as error:
         noted: set[tuple[str, str]] = set()
         for detail in error.errors(include_url=False)[:SHOWN]:
-            _note(detail, noted, faults)
-        return _salvaged(data)
-    if type(data["format"]) is not int:
-        faults.add("UNKNOWN_FORMAT", META, f"format {show(data['format'])}", expected="the integer 1", kind="format")
-        return None
-    return meta
+            code, where, what, expected = (_of_meta if name == META else _of_manifest)(detail)
+            if (code, where) not in noted:
+                noted.add((code, where))
+                faults.add(code, name, what, expected=expected, kind=where[:64])
+    else:
+        if type(data.get("format", 1)) is int:
+            return data, record
+        code, field = ("UNKNOWN_FORMAT", "format") if name == META else ("MANIFEST_INVALID", "'format' is")
+        faults.add(code, name, f"{field} {show(data['format'])}", expected="the integer 1", kind="format")
+        data = {}
+    return data, None
 
 
 def _salvaged(data: dict[str, Any]) -> SubmissionMeta | None:
@@ -128,7 +136,8 @@ def _is_named(entry: Any) -> bool:
     return isinstance(entry, dict) and isinstance(entry.get("name"), str)
 
 
-def _note(detail: ErrorDetails, noted: set[tuple[str, str]], faults: Collector) -> None:
+def _of_meta(detail: ErrorDetails) -> tuple[str, str, str, str]:
+    """Code, place, finding and requirement of a wrong field of `submission.json`."""
     place = [str(part) for part in detail["loc"] if part not in ("str", "int", "float", "bool")]
     where = ".".join(place[:4])
     value, kind = detail["input"], detail["type"]
@@ -163,43 +172,18 @@ def _note(detail: ErrorDetails, noted: set[tuple[str, str]], faults: Collector) 
         )
         expected = "text, a number, true, false or null" if setting else _KINDS.get(kind, detail["msg"])
         code, what = "WRONG_TYPE", f"{name} is {show(value)}"
-    if (code, where) not in noted:
-        noted.add((code, where))
-        faults.add(code, META, what, expected=expected, kind=where[:64])
+    return code, where, what, expected
 
 
-def check_manifest(member: Member | None, limits: Limits, faults: Collector) -> Manifest | None:
-    """The manifest in an optional file; None if missing, or with a fault for each problem."""
-    if member is None:
-        return None
-    try:
-        data = read_object(member, limits.meta_bytes, limits.depth)
-        manifest = Manifest.model_validate(data)
-    except RefusedError as refused:
-        faults.refuse(refused, MANIFEST)
-        return None
-    except ValidationError as error:
-        noted: set[str] = set()
-        for detail in error.errors(include_url=False)[:SHOWN]:
-            _note_of_manifest(detail, noted, faults)
-        return None
-    if type(data.get("format", 1)) is not int:
-        faults.add("MANIFEST_INVALID", MANIFEST, f"'format' is {show(data['format'])}", expected="the integer 1")
-        return None
-    return manifest
-
-
-def _note_of_manifest(detail: ErrorDetails, noted: set[str], faults: Collector) -> None:
+def _of_manifest(detail: ErrorDetails) -> tuple[str, str, str, str]:
+    """The same of `manifest.json`."""
     loc, kind = detail["loc"], detail["type"]
     where = ".".join(map(str, loc[:4]))
-    if where in noted:
-        return
-    noted.add(where)
     expected = _IN_MANIFEST.get(kind, detail["msg"].removeprefix("Input should be "))
     if len(loc) > 3 and loc[2] in _SCALARS and kind.endswith("_type"):
         expected = "text, a number, true, false or null"
     what = f"no {show(where)}" if kind == "missing" else f"{show(where)} is {show(detail['input'])}"
-    faults.add("MANIFEST_INVALID", MANIFEST, what, expected=expected, kind=where[:64])
+    return "MANIFEST_INVALID", where, what, expected
 
 
 _NAMED = 5
@@ -341,8 +325,8 @@ def check_submission(
     limits = limits.of_zip(Path(path).stat().st_size) if Path(path).is_file() else limits
     with open_container(Path(path), limits, faults) as members:
         files = sort_files(members, faults)
-        meta = read_meta(files.meta, bool(members), limits, faults)
-        manifest = check_manifest(files.manifest, limits, faults)
+        meta = _read_meta(files.meta, bool(members), limits, faults)
+        manifest = _read_record(Manifest, files.manifest, limits, faults)[1] if files.manifest else None
         budget = Budget(limits, sum(m.size for table in files.tables.values() for m in table), progress)
         images = files.tables.pop("images", [])
         bench = _benchmark(meta, files, allow_baseline, faults)

@@ -187,6 +187,12 @@ def software(*packages: str) -> dict[str, str]:
     return {name: text for name, text in (versions | {name: version(name) for name in packages}).items() if text}
 
 
+def circumstances(started: str, *packages: str, ended: str = "", **more: Scalar) -> dict[str, Any]:
+    """Fields of a stage that ends now, or at `ended`: machine, software and times; `more` of the machine."""
+    here = {"hardware": {**hardware(), **more}, "software": software(*packages), "git": git()}
+    return {**here, "started": started, "ended": ended or now()}
+
+
 def version(package: str) -> str:
     """The version of an installed package; '' if it is not installed."""
     try:

@@ -8,7 +8,7 @@ metadata end the process on some damaged footers. A budget counts every value re
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import IO, Any
 
 import numpy as np
@@ -298,29 +298,41 @@ def _corrupt(error: Exception) -> RefusedError:
     return RefusedError("PARQUET_CORRUPT", show(str(error), 160), "a Parquet file that can be read")
 
 
+def names_fit(
+    names: Sequence[str], table: str, wanted: pa.Schema, faults: Collector, file: str, word: str, place: str = ""
+) -> bool:
+    """Note unknown and missing names of a row's fields, or of columns, as `word` says; whether there was none."""
+    known = wanted.names
+    unknown = [name for name in names if name not in known]
+    missing = [name for name in known if name in REQUIRED[table] and name not in names]
+    for name in unknown[:8]:
+
+        def what(name: str = name) -> str:
+            hint = "; write it with index=False" if name.startswith("__index") else did_you_mean(name[:64], known)
+            return f"{word} {show(name)}{hint}"
+
+        kind = name if len(name) < 64 else ""
+        faults.add("UNKNOWN_FIELD", file, what, expected=", ".join(known), place=place, kind=kind)
+    for name in missing:
+        faults.add("MISSING_FIELD", file, f"no {name!r}", expected=f"every required {word}", place=place, kind=name)
+    return not unknown and not missing
+
+
 def _check_schema(
     schema: pa.Schema, name: str, table: str, wanted: pa.Schema, faults: Collector, beside: Collection[str]
 ) -> bool:
     """Note unknown, repeated, missing and wrongly typed columns; whether there was none."""
-    good = True
-    for column in [field for field in schema.names if field not in wanted.names and field not in beside][:8]:
-        hint = "; write it with index=False" if column.startswith("__index") else did_you_mean(column, wanted.names)
-        what = f"column {show(column)}{hint}"
-        faults.add("UNKNOWN_FIELD", name, what, expected=", ".join(wanted.names), kind=column)
-        good = False
+    good = names_fit([name for name in schema.names if name not in beside], table, wanted, faults, name, "column")
     for field in wanted:
         times = schema.names.count(field.name)
         if times > 1:
-            what = f"column {field.name!r} {times} times"
-            faults.add("DUPLICATE_FIELD", name, what, expected="every column once", kind=field.name)
-            good = False
-        elif times == 0 and field.name in REQUIRED[table]:
-            faults.add("MISSING_FIELD", name, f"no {field.name!r}", expected="every required column", kind=field.name)
-            good = False
-        elif times == 1 and not _fits(schema.field(field.name).type, field.type):
-            what = f"column {field.name!r} of type {show(str(schema.field(field.name).type))}"
-            faults.add("WRONG_TYPE", name, what, expected=str(field.type), kind=field.name)
-            good = False
+            code, what, expected = "DUPLICATE_FIELD", f"{times} times", "every column once"
+        elif times == 1 and not _fits(kind := schema.field(field.name).type, field.type):
+            code, what, expected = "WRONG_TYPE", f"of type {show(str(kind))}", str(field.type)
+        else:
+            continue
+        faults.add(code, name, f"column {field.name!r} {what}", expected=expected, kind=field.name)
+        good = False
     return good
 
 

@@ -21,9 +21,9 @@ import pyarrow as pa
 
 from fairspace.submissions.errors import did_you_mean
 from fairspace.submissions.format.faults import Collector, RefusedError, show
-from fairspace.submissions.format.schema import REQUIRED, SCHEMAS
+from fairspace.submissions.format.schema import SCHEMAS
 from fairspace.submissions.reading.containers import ARCHIVES, READ_ERRORS, Limits, Member
-from fairspace.submissions.reading.parquet import HeaderBudget, read_parquet
+from fairspace.submissions.reading.parquet import HeaderBudget, names_fit, read_parquet
 
 _SQUARE = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -108,11 +108,9 @@ def _parse_padded(text: str, limit: int, decoder: json.JSONDecoder, error: json.
 
 
 def check_values(value: Any, limit: int = 2**63) -> None:
-    """Refuse texts with NUL or half surrogates, infinite numbers and integers beyond 64 bits, at any depth."""
+    """Refuse texts with NUL or half surrogates, infinite numbers and integers beyond `limit`, at any depth."""
     if isinstance(value, dict):
-        for key, inner in value.items():
-            check_values(key)
-            check_values(inner)
+        check_values([*value, *value.values()])
     elif isinstance(value, list):
         for inner in value:
             check_values(inner)
@@ -121,7 +119,8 @@ def check_values(value: Any, limit: int = 2**63) -> None:
     elif isinstance(value, float) and not math.isfinite(value):
         raise RefusedError("NOT_FINITE", f"found {value} (a number beyond the range)", "a finite number or null")
     elif isinstance(value, int) and not -limit <= value < limit:
-        raise RefusedError("HUGE_NUMBER", f"an integer of {value.bit_length()} bits", "an integer of 64 bits")
+        most = "an integer of 64 bits" if limit == 2**63 else "a small number"
+        raise RefusedError("HUGE_NUMBER", f"an integer of {value.bit_length()} bits", most)
 
 
 def check_text(text: str) -> None:
@@ -186,9 +185,8 @@ def _blocks(stream: IO[bytes], longest: int) -> Iterator[bytes]:
 
 class _Rows:
     def __init__(self, name: str, table: str, schema: pa.Schema, limits: Limits, faults: Collector):
-        self.name, self.schema, self.limits, self.faults = name, schema, limits, faults
+        self.name, self.table, self.schema, self.limits, self.faults = name, table, schema, limits, faults
         self.columns = tuple(schema.names)
-        self.required = frozenset(REQUIRED[table])
         self.known_shapes: set[tuple[str, ...]] = set()
 
     def read(self, lines: list[bytes], block: bytes, first: int) -> tuple[pa.Table, Any]:
@@ -240,21 +238,7 @@ class _Rows:
 
     def _shape_is_good(self, shape: tuple[str, ...], number: int) -> bool:
         """Note unknown and missing fields; good shapes are remembered."""
-        unknown = [field for field in shape if field not in self.columns]
-        missing = [field for field in self.columns if field in self.required and field not in shape]
-        place = f"line {number}"
-        for field in unknown[:8]:
-
-            def what(field: str = field) -> str:
-                return f"field {show(field)}{did_you_mean(field[:64], self.columns)}"
-
-            kind = field if len(field) < 64 else ""
-            self.faults.add("UNKNOWN_FIELD", self.name, what, expected=", ".join(self.columns), place=place, kind=kind)
-        for field in missing:
-            self.faults.add(
-                "MISSING_FIELD", self.name, f"no {field!r}", expected="every required field", place=place, kind=field
-            )
-        good = not unknown and not missing
+        good = names_fit(shape, self.table, self.schema, self.faults, self.name, "field", f"line {number}")
         if good and len(self.known_shapes) < 64:
             self.known_shapes.add(shape)
         return good
@@ -305,17 +289,13 @@ class _Suspicious(Exception):  # noqa: N818 -- no error: the slow path follows
 
 def _check_value(field: pa.Field, value: Any) -> None:
     kind = str(field.type)
-    if value is None:
-        if not field.nullable:
-            raise RefusedError("NULL_VALUE", "found null", _WORDS[kind])
-    elif type(value) not in _TYPES[kind]:
+    if value is None and not field.nullable:
+        raise RefusedError("NULL_VALUE", "found null", _WORDS[kind])
+    if value is not None and type(value) not in _TYPES[kind]:
         raise RefusedError("WRONG_TYPE", f"found {show(value)}", _WORDS[kind])
-    elif isinstance(value, str):
-        check_text(value)
-    elif isinstance(value, float) and not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         raise RefusedError("NOT_FINITE", "a number beyond the range", "a finite number or null")
-    elif isinstance(value, int) and not -(2**31) <= value < 2**31:
-        raise RefusedError("HUGE_NUMBER", f"an integer of {value.bit_length()} bits", "a small number")
+    check_values(value, 2**31)
 
 
 META = "submission.json"

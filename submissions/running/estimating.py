@@ -48,6 +48,8 @@ TRIAL = 10.0
 """Processor seconds in which a GGUF file is tried, beside a prompt and eight tokens."""
 START, EACH, LOG = 8.0, 0.04, 0.08e9
 """Processor seconds of a run's start, and of a request around the model; bytes that a log takes beside the model."""
+STORIES = 3
+"""Stories for which the usual length counts beside those tried: they are drawn, some of 3 tokens and some of 2,048."""
 DENOISERS = ("transformer", "unet", "prior", "decoder")
 _HERE = ("local/", "vllm/", "sglang/", "hf/", "diffusers:", "transformers:")
 _OWN = ("python/", "python:", "torchumm/", "torchumm:")
@@ -163,7 +165,8 @@ def tried(name: str, lines: Sequence[PlanLine], threads: int, size: Size) -> str
             cut = cut or (answered.reason == "max_tokens" and room < most)
             written.append(answered.tokens)
         usual = line.output / max(1, line.requests)
-        length = max([usual, *written]) if cut or not written else sum(written) / len(written)
+        lasting = [usual] * (STORIES if line.task in JUDGED else 0) + written
+        length = max([usual, *written]) if cut or not written else sum(lasting) / len(lasting)
         (guessed if cut or not written else lengths).append(f"{line.task} {length:.0f}")
         total += line.requests * (EACH + line.different * (read * prompt + length * answer))
     taken = process.memory_info().rss
@@ -194,8 +197,10 @@ def local(line: PlanLine, size: Size, machine: Machine, named: str = "") -> floa
 
 
 def _time(seconds: float) -> str:
-    if seconds < 90:
-        return "a minute"
+    if seconds < 99.5:
+        return f"{max(1, round(seconds))} seconds"
+    if seconds < 600:
+        return f"{seconds / 60:.1f} minutes"
     if seconds < 5400:
         return f"{round(seconds / 60)} minutes"
     return f"{seconds / 3600:.2g} hours" if seconds < 360_000 else f"{seconds / 86_400:.2g} days"

@@ -3,13 +3,15 @@
     python -m tests.benchmarks.bench_gguf [NAME ...]      models of `make models`; those that are not there are left out
 
 The same 20 questions of FACT-OR-FAIR's core, one slot and one thread, greedy, in a process each, in turn. Time is
-processor time of the whole process per token of prompts and answers, without the start; memory is what is not shared
-with other processes (PSS) after the last answer, of which Python and Inspect before the file is opened stand apart.
+processor time of the whole process per token of prompts and answers, without the start and a first question; memory is
+what is not shared with other processes (PSS) after the last answer, of which Python and Inspect before the file is
+opened stand apart; the peak is the most that was resident, the start and what is shared included.
 """
 
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -19,6 +21,8 @@ from typing import Any
 from tests.benchmarks.record import keep
 
 QUESTIONS, TOKENS, CONTEXT = 20, 48, 1024
+FIRST = "Who is it?"
+"""Question before the measured ones: pages of the file, and what Inspect imports for its first answer."""
 LEAST, MOST = 0.95, 1.2
 """Promised speed and memory in those of llama.cpp's own server."""
 
@@ -26,6 +30,13 @@ LEAST, MOST = 0.95, 1.2
 def megabytes() -> float:
     lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
     return int(next(line for line in lines if line.startswith("Pss:")).split()[1]) / 1024
+
+
+def state(began: float, tokens: int, before: float) -> dict[str, Any]:
+    """Seconds and tokens since the file was opened, and megabytes before, now and at most."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    seconds = time.process_time() - began
+    return {"seconds": seconds, "tokens": tokens, "before": before, "memory": megabytes(), "peak": peak}
 
 
 def questions() -> list[str]:
@@ -47,13 +58,14 @@ def ours(file: str, asked: list[str]) -> dict[str, Any]:
     model = open_model(ModelSettings(f"local/{file}", arguments={"threads": 1}))
     config = GenerateConfig(max_tokens=TOKENS, temperature=0)
 
-    async def answers() -> list[Any]:
-        return [await model.generate(question, config=config) for question in asked]
+    async def answers(questions: list[str]) -> list[Any]:
+        return [await model.generate(question, config=config) for question in questions]
 
+    asyncio.run(answers([FIRST]))
     began = time.process_time()
-    said = asyncio.run(answers())
+    said = asyncio.run(answers(asked))
     tokens = sum(answer.usage.total_tokens for answer in said if answer.usage)
-    return {"seconds": time.process_time() - began, "tokens": tokens, "before": before, "memory": megabytes()}
+    return state(began, tokens, before)
 
 
 def alone(file: str, asked: list[str]) -> dict[str, Any]:
@@ -71,15 +83,18 @@ def alone(file: str, asked: list[str]) -> dict[str, Any]:
     about.cpuparams.n_threads = about.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(about)
     client = httpx.Client(base_url=server.listening_address, timeout=3600, trust_env=False)
-    began, tokens = time.process_time(), 0
-    for question in asked:
+    began, tokens = 0.0, 0
+    for question in [FIRST, *asked]:
         turns = [{"role": "user", "content": question}]
         prompt = {"messages": turns} if chats else {"prompt": completion(turns), "stop": STOPS}
         settings = {"max_tokens": TOKENS, "temperature": 0, "cache_prompt": False}
         path = "/v1/chat/completions" if chats else "/v1/completions"
         answer = client.post(path, json=prompt | settings).raise_for_status().json()
-        tokens += answer["usage"]["total_tokens"]
-    return {"seconds": time.process_time() - began, "tokens": tokens, "before": before, "memory": megabytes()}
+        if question == FIRST:
+            began = time.process_time()
+        else:
+            tokens += answer["usage"]["total_tokens"]
+    return state(began, tokens, before)
 
 
 def measured(way: str, file: Path, asked: list[str]) -> dict[str, Any]:
@@ -92,7 +107,8 @@ def main(names: list[str]) -> None:
     from fairspace.submissions.running.local.packaged import FOLDER, WEIGHTS
 
     asked, short = questions(), []
-    print("| model | seconds a question, alone | ours | speed | MB, alone | ours | of it Python | memory |")
+    memory = "MB, alone | ours | of it Python | memory | peak MB, alone | ours"
+    print(f"| model | seconds a question, alone | ours | speed | {memory} |", flush=True)
     for name in names or WEIGHTS:
         file = (FOLDER / WEIGHTS[name].file).absolute()
         if not file.is_file():
@@ -104,7 +120,8 @@ def main(names: list[str]) -> None:
         each = [f"{way['seconds'] / len(asked):.2f}" for way in (bare, run)]
         whole = f"{run['memory'] / bare['memory']:.2f} (engine alone {engines[1] / engines[0]:.2f})"
         memory = f"{bare['memory']:.0f} | {run['memory']:.0f} | {run['before']:.0f}"
-        print(f"| {name} | {each[0]} | {each[1]} | {speed:.2f} | {memory} | {whole} |", flush=True)
+        peaks = " | ".join(f"{way['peak']:.0f}" for way in (bare, run))
+        print(f"| {name} | {each[0]} | {each[1]} | {speed:.2f} | {memory} | {whole} | {peaks} |", flush=True)
         promised = f"(promised: {LEAST}, {MOST})"
         keep(f"{name}, beside llama.cpp's own server", f"{speed:.2f} of its speed, {whole} of its memory {promised}")
         if speed < LEAST or engines[1] / engines[0] > MOST:

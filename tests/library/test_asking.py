@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import fairspace as fs
+from fairspace.builders.errors import BuildError
 
 BENCHMARK, CORE = "fact_or_fair", "v2-core"
 FEW: dict[str, Any] = {"dataset_revision": CORE, "limit": 2, "tasks": ["llm_subjective"]}
@@ -121,3 +122,28 @@ def test_another_function_does_not_go_on_in_a_folder(tmp_path: Path) -> None:
     fs.run(first, BENCHMARK, folder=tmp_path / "mine", **FEW)
     with pytest.raises(fs.RunError, match="RUN_OTHER"):
         fs.run(second, BENCHMARK, folder=tmp_path / "mine", **FEW)
+
+
+def test_parts_are_joined_to_one_run(tmp_path: Path) -> None:
+    asked: Counter[str] = Counter()
+
+    def answer(prompt: str) -> str:
+        asked[prompt] += 1
+        return f"A {len(prompt)}"
+
+    whole = fs.run(answer, BENCHMARK, folder=tmp_path / "whole", **FEW)
+    parts = [fs.run(answer, BENCHMARK, folder=tmp_path / "mine", part=f"{number}/9", **FEW) for number in range(9)]
+    assert asked.total() == 2 * len(whole.to_frame())
+    folders = sorted(tmp_path.glob("mine.part-*-of-00009"))
+    joined = fs.join([*folders[3:], *map(str, folders[:3])], tmp_path / "mine")
+    assert joined.submission.digest == whole.submission.digest
+    assert [part.submission.meta.generation["part"] for part in parts] == [f"{number}/9" for number in range(9)]
+    rows = [len(part.to_frame()) for part in parts]
+    assert sum(rows) == len(whole.to_frame())
+    assert 0 in rows
+    assert list(parts[rows.index(0)].to_frame()) == ["task", "id", "sample", "response"]
+    with pytest.raises(fs.UsageError, match="something at"):
+        fs.join(folders, tmp_path / "mine")
+    for wrong in ("9/9", "third"):
+        with pytest.raises(BuildError, match="PART_INVALID"):
+            fs.run(answer, BENCHMARK, part=wrong, **FEW)

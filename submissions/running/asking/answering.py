@@ -18,7 +18,7 @@ import pyarrow as pa
 from fairspace.submissions.benchmarks.benchmark import SCHEMA
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import RunError
-from fairspace.submissions.format.manifest import Scalar, Stage, git, hardware, now, software, version
+from fairspace.submissions.format.manifest import Scalar, Stage, circumstances, now, version
 from fairspace.submissions.running.asking.asking import SCHEMAS, THINKS, RunAsking, of_disk, prompt_hash, unwritten
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, OpenedBenchmark, build_task
 from fairspace.submissions.running.asking.journal import JOURNAL, TOO_LONG, Journal, JournalEntry, Key, table_of
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from inspect_ai.model import Model
 
 LOGS = "logs"
+_PACKAGES = ("inspect_ai", "openai", "transformers", "torch", "gguf", "xllamacpp")
 _SECONDS, _ENDED = "seconds", "ended"
 """Note of a journal: seconds of asking in all starts."""
 THINKING_TOKENS = 8192
@@ -177,11 +178,7 @@ def answer(
         course=went,
         limit=opened.chosen.limit,
         stratified=opened.chosen.stratified,
-        hardware={**hardware(), "connections": connections},
-        software=software("inspect_ai", "openai", "transformers", "torch", "gguf", "xllamacpp"),
-        git=git(),
-        started=started,
-        ended=ended,
+        **circumstances(started, *_PACKAGES, ended=ended, connections=connections),
     )
     return AnsweredRun(table_of(answers, opened.table, opened.names), stage, log, answers)
 

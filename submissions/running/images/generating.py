@@ -28,7 +28,7 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import Ask, prompts_hash
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError, did_you_mean
-from fairspace.submissions.format.manifest import PART_MARK, Stage, git, hardware, now, software, version
+from fairspace.submissions.format.manifest import PART_MARK, Stage, circumstances, now, version
 from fairspace.submissions.format.schema import ANNOTATIONS, LabelError, Submission, Tool
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.images.making import ImageReport, made_of, make_images, plan_hash
@@ -260,11 +260,7 @@ def _rate(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> Non
             tasks=[STEER],
             requests=measured.counts["images"],
             fates={fate: measured.counts[fate] for fate in _RATED},
-            hardware=hardware(),
-            software=software("transformers", "torch"),
-            git=git(),
-            started=started,
-            ended=now(),
+            **circumstances(started, "transformers", "torch"),
         )
     )
 
@@ -296,11 +292,7 @@ def _image_stage(chosen: ChosenPart, model: ImageModel, task: str, plan: Sequenc
         fates=dict(report.fates),
         limit=chosen.limit,
         stratified=chosen.stratified,
-        hardware=hardware(),
-        software=software("diffusers", "transformers", "torch", "openai", "pillow"),
-        git=git(),
-        started=report.started,
-        ended=report.ended,
+        **circumstances(report.started, "diffusers", "transformers", "torch", "openai", "pillow", ended=report.ended),
     )
 
 
@@ -319,9 +311,5 @@ def _annotation_stage(chosen: ChosenPart, task: str, report: AnnotationReport, l
         fates=counts["status"],
         limit=chosen.limit,
         stratified=chosen.stratified,
-        hardware=hardware(),
-        software=software("transformers", "torch", "xgboost-cpu", "xgboost"),
-        git=git(),
-        started=started,
-        ended=now(),
+        **circumstances(started, "transformers", "torch", "xgboost-cpu", "xgboost"),
     )

@@ -1,18 +1,18 @@
-"""Kill runs of a function at random moments: `python -m tests.submissions.running.killing WAY KILLS FOLDER`.
+"""Kill runs at random moments: `python -m tests.submissions.running.killing WAY KILLS FOLDER [--model FILE.gguf]`.
 
 WAY is `journal` (`fairspace run`) or `inspect` (`eval` and `eval_retry` of the registered task, without a journal). The
-process has imported all that a run needs, forks a child for each start, and prints what it counted as JSON.
+model is a function, which with `--pictures` reads pictures, or a GGUF file. The process has imported all that a run
+needs, forks a child for each start, and prints what it counted as JSON.
 """
 
 from __future__ import annotations
 
+import argparse
 import gc
-import hashlib
 import json
 import os
 import random
 import signal
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -24,30 +24,45 @@ from typing import Any
 import inspect_ai
 import inspect_ai._eval.task.run
 
+from fairspace.submissions import tasks
 from fairspace.submissions.benchmarks.task import ask_seed
 from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
 from fairspace.submissions.running.asking.journal import Key
 from fairspace.submissions.running.asking.models import ModelSettings
+from fairspace.submissions.running.local.llama_cpp import LlamaCpp
 from fairspace.submissions.running.logs.importing import import_inspect
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings
-from fairspace.submissions.tasks import fact_or_fair
-from tests.submissions.running.run_factory import assert_same, journaled
+from tests.submissions.running.run_factory import assert_same, journaled, small_builds
 
-SEED, STIMULI, CONNECTIONS = 5, 20, 4
-TASK = "llm_objective"
-CHOSEN = ChosenPart("fact_or_fair", tasks=(TASK,), limit=STIMULI, seed=SEED)
+SEED, CONNECTIONS = 5, 4
+STIMULI = {"function": 20, "pictures": 8, "gguf": 3}
 FUNCTION = """
 import hashlib, time
 
-def answer(prompt, seed=None):
-    key = hashlib.sha256(f"{seed} {prompt}".encode()).hexdigest()
+def answer(prompt, images=(), seed=None):
+    pixels = b"".join(image.tobytes() for image in images)
+    key = hashlib.sha256(f"{seed} {prompt}".encode() + pixels).hexdigest()
     with open(__file__[:-3] + ".txt", "a") as notes:
-        print("asked", key, file=notes, flush=True)
+        print("asked", seed, file=notes, flush=True)
         time.sleep(0.01)
-        print("answered", key, file=notes, flush=True)
+        print("answered", seed, file=notes, flush=True)
     return '{"answer": "%s"}' % "AB"[int(key[0], 16) % 2]
 """
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is run: a part of a benchmark by a GGUF file, or for '' by the function."""
+
+    way: str
+    chosen: ChosenPart
+    model: str = ""
+
+    def options(self) -> dict[str, Any]:
+        """The registered task's parameters, in which '' stands for all tasks."""
+        data = {"data": self.chosen.data} if self.chosen.data else {}
+        return {**data, "tasks": ",".join(self.chosen.tasks), "limit": self.chosen.limit, "stratified": False}
 
 
 @dataclass
@@ -55,7 +70,7 @@ class Started:
     """One run or evaluation with a folder of its own, started again and again."""
 
     folder: Path
-    way: str
+    work: Work
     kept: set[str] = field(default_factory=set)
     """Requests, as the function notes them, that the journal held at the last kill."""
 
@@ -63,7 +78,8 @@ class Started:
         self.folder.mkdir()
         (self.folder / "mine.py").write_text(FUNCTION)
         self.out, self.logs = self.folder / "out", self.folder / "logs"
-        self.model = f"python/{self.folder}/mine.py:answer"
+        self.model = f"local/{self.work.model}" if self.work.model else f"python/{self.folder}/mine.py:answer"
+        self.arguments = {"threads": 1} if self.work.model else {}
 
     def noted(self, word: str) -> Counter[str]:
         """The calls of the function, which a kill does not undo."""
@@ -73,19 +89,36 @@ class Started:
 
     def start(self) -> None:
         """Begin, or go on."""
-        if self.way == "journal":
-            run(RunSettings(CHOSEN, self.out, ModelSettings(self.model, connections=CONNECTIONS)))
+        if self.work.model:
+            self._note_answers()
+        if self.work.way == "journal":
+            model = ModelSettings(self.model, connections=CONNECTIONS, arguments=self.arguments)
+            run(RunSettings(self.work.chosen, self.out, model))
         elif logs := [file for file in sorted(self.logs.glob("*.eval")) if "recovered" not in file.name]:
             inspect_ai.eval_retry(str(logs[-1]), log_dir=str(self.logs), display="none")
         else:
-            task = fact_or_fair(tasks=TASK, limit=STIMULI, stratified=False, seed=SEED)
+            task = getattr(tasks, self.work.chosen.benchmark)(**self.work.options(), seed=SEED)
             options: dict[str, Any] = {"display": "none", "max_connections": CONNECTIONS, "max_samples": CONNECTIONS}
-            inspect_ai.eval(task, model=self.model, log_dir=str(self.logs), score=False, **options)
+            options |= {"model_args": self.arguments, "log_dir": str(self.logs), "score": False}
+            inspect_ai.eval(task, model=self.model, **options)
+
+    def _note_answers(self) -> None:
+        """Note the file's answers as the function does its own."""
+        whole = LlamaCpp.answer
+
+        def answer(model: LlamaCpp, prompts: Any, seeds: Any, choice: Any) -> Any:
+            with (self.folder / "mine.txt").open("a") as notes:
+                print("asked", *seeds, file=notes, flush=True)
+                said = whole(model, prompts, seeds, choice)
+                print("answered", *seeds, file=notes, flush=True)
+            return said
+
+        LlamaCpp.answer = answer  # type: ignore[method-assign, assignment]
 
     def end(self) -> None:
         """Go on to the end; the submission stands in `out`."""
         assert os.waitstatus_to_exitcode(os.waitpid(forked(self.start), 0)[1]) == 0
-        if self.way == "inspect":
+        if self.work.way == "inspect":
             import_inspect([max(file for file in self.logs.glob("*.eval"))], self.out)
 
 
@@ -117,28 +150,30 @@ def killed(pid: int, started: Started, answers: int, after: float) -> bool:
     return False
 
 
-def keys() -> dict[Key, str]:
-    """Key of a request -> what the function notes of it."""
-    opened = open_benchmark(CHOSEN)
-    asks = [ask for place in opened.positions[TASK] for ask in opened.parts[TASK].read(place).asks]
-    return {ask.key: hashlib.sha256(f"{ask_seed(SEED, *ask.key)} {ask.prompt}".encode()).hexdigest() for ask in asks}
+def keys(chosen: ChosenPart) -> dict[Key, str]:
+    """Key of a request -> its seed, as the model notes it."""
+    opened = open_benchmark(chosen)
+    places = [(opened.parts[task], place) for task, positions in opened.positions.items() for place in positions]
+    asks = [ask for part, place in places for ask in part.read(place).asks]
+    return {ask.key: str(ask_seed(SEED, *ask.key)) for ask in asks}
 
 
-def killings(way: str, kills: int, folder: Path) -> dict[str, Any]:
-    """Kills by moment, and the calls of the function that were made twice."""
-    chance, moments, names = random.Random(kills), Counter[str](), keys()
-    unbroken = Started(folder / "unbroken", way)
+def killings(work: Work, kills: int, folder: Path) -> dict[str, Any]:
+    """Kills by moment, and the model's calls that were made twice."""
+    chance, moments, names = random.Random(kills), Counter[str](), keys(work.chosen)
+    unbroken = Started(folder / "unbroken", work)
     began = time.monotonic()
     unbroken.end()
     seconds, again, of_kept, runs = time.monotonic() - began, 0, 0, 0
+    calls = len(unbroken.noted("answered"))  # a file's answers to equal prompts are one
     while moments.total() < kills:
         runs += 1
-        started = Started(folder / f"run{runs}", way)
+        started = Started(folder / f"run{runs}", work)
         for _ in range(chance.randint(1, 8)):
             before = started.noted("asked")
             pid = forked(started.start)
             at_the_end = chance.random() < 0.3  # all is answered; the log and the submission are written
-            wanted, after = len(names) if at_the_end else 0, chance.random() * seconds / (4 if at_the_end else 1)
+            wanted, after = calls if at_the_end else 0, chance.random() * seconds / (4 if at_the_end else 1)
             gone = killed(pid, started, wanted, after)
             asked = started.noted("asked") - before
             of_kept += sum(asked[key] for key in started.kept)
@@ -147,12 +182,12 @@ def killings(way: str, kills: int, folder: Path) -> dict[str, Any]:
             journal = started.out.with_name("out.run") / "journal.sqlite"
             started.kept = {names[entry.key] for entry in journaled(journal)} if journal.is_file() else set()
             done = len(started.noted("answered"))
-            moments["at the end" if done == len(names) else "asking" if asked else "at the start"] += 1
+            moments["at the end" if done == calls else "asking" if asked else "at the start"] += 1
         before = started.noted("asked")
         if not started.out.exists():
             started.end()
         of_kept += sum((started.noted("asked") - before)[key] for key in started.kept)
-        if way == "journal":
+        if work.way == "journal":
             assert_same(started.out, unbroken.out)
         else:
             first, second = ((each.out / "responses.parquet").read_bytes() for each in (started, unbroken))
@@ -161,12 +196,25 @@ def killings(way: str, kills: int, folder: Path) -> dict[str, Any]:
     return {"kills": moments.total(), "runs": runs, "moments": dict(moments), "again": again, "of_journal": of_kept}
 
 
-def main(way: str, kills: str, folder: str) -> None:
+def main() -> None:
     """Count kills."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("way", choices=("journal", "inspect"))
+    parser.add_argument("kills", type=int)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--model", default="")
+    parser.add_argument("--pictures", action="store_true")
+    given = parser.parse_args()
+    if given.pictures:
+        data = str(small_builds(given.folder / "built"))
+        chosen = ChosenPart("stereotypical_bias", data, ("vision_gender",), STIMULI["pictures"], seed=SEED)
+    else:
+        limit = STIMULI["gguf" if given.model else "function"]
+        chosen = ChosenPart("fact_or_fair", tasks=("llm_objective",), limit=limit, seed=SEED)
     gc.collect()
     gc.freeze()  # or each child copies the pages of what was imported
-    print(json.dumps(killings(way, int(kills), Path(folder))))
+    print(json.dumps(killings(Work(given.way, chosen, given.model), given.kills, given.folder)))
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -66,10 +66,10 @@ def test_times_by_hand() -> None:
 @pytest.mark.parametrize(
     ("named", "size", "line", "said"),
     [
-        ("openai/x", None, ANSWERS, "openai/x: about a minute, by requests at the same time; no memory here."),
+        ("openai/x", None, ANSWERS, "openai/x: about 72 seconds, by requests at the same time; no memory here."),
         ("python/x:f", None, ANSWERS, "time and memory are your own code's"),
         ("local/x/y", None, ANSWERS, "not known before its files are here"),
-        ("local/x/y", SEVEN, ANSWERS, "17 GB of memory; about a minute on an 80 GB GPU or 75 minutes on 8 cores"),
+        ("local/x/y", SEVEN, ANSWERS, "17 GB of memory; about 42 seconds on an 80 GB GPU or 75 minutes on 8 cores"),
     ],
 )  # fmt: skip
 def test_an_estimate_in_words(
@@ -110,8 +110,14 @@ def test_a_gguf_file_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = 8 + 1_000 * (0.04 + 0.5 * (60 * 0.01 + 6 * 0.1))
     text = estimate("local//home/me/x.gguf", [line])
     assert text.startswith("local/x.gguf: 1 billion parameters, ")
+    assert f"about {seconds / 2 / 60:.1f} minutes on 2 threads; tokens of an answer by a few tried here: t 6." in text
+    seconds = 8 + 1_000 * (
+        0.04 + 0.5 * (60 * 0.01 + 7.2 * 0.1)
+    )  # two stories of 2 and 10 tokens, and thrice the usual 8
+    drawn = estimate("local/x.gguf", [replace(line, task="narrative")])
     assert (
-        f"about {round(seconds / 2 / 60)} minutes on 2 threads; tokens of an answer by a few tried here: t 6." in text
+        f"about {seconds / 2 / 60:.1f} minutes on 2 threads; tokens of an answer by a few tried here: narrative 7."
+        in drawn
     )
     monkeypatch.setattr(estimating, "TRIAL", 1.2)  # room for an answer of two tokens, of ten
     cut = estimate("local/x.gguf", [replace(line, questions=("100",)), ANSWERS], threads=1)
@@ -133,11 +139,11 @@ def test_a_plan_of_smollm2_holds(tmp_path: Path) -> None:
     begun = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, capture_output=True, check=True)
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    minutes = re.search(r"about (\d+) minutes|about a (minute)", " ".join(planned.split()))
+    time = re.search(r"about ([\d.]+) (minutes|seconds)", " ".join(planned.split()))
     memory = re.search(r"([\d.]+) GB of memory", " ".join(planned.split()))
-    assert minutes
+    assert time
     assert memory
     seconds = spent.ru_utime + spent.ru_stime - begun.ru_utime - begun.ru_stime
-    least, most = (0, 90) if minutes[2] else (60 * int(minutes[1]),) * 2  # a minute is anything below 90 seconds
-    assert least / 1.5 < seconds < most * 1.5
+    expected = float(time[1]) * (60 if time[2] == "minutes" else 1)
+    assert 1 / 1.5 < seconds / expected < 1.5
     assert 1 / 1.5 < float(memory[1]) * 1e6 / spent.ru_maxrss < 1.5

