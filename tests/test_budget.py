@@ -38,11 +38,11 @@ LONGEST_FILE = 600
 # Labels in parts, on Ray Data, and training by several processes (+360: ares; +50: submissions).
 # Inspect's own commands: registered tasks, answers of killed evaluations, logs scored as they are, kills by the hundred
 # (+77: submissions; fairspace; tests).
-# Examples of the API, llms.txt, arguments of metrics in the docs (+80: leaderboard_space, cards); each line of the pages'
-# code with its test or reason, the picture (tests).
+# Examples of the API, llms.txt, start pages (+70: leaderboard_space, cards); each line of the pages' code with its test
+# or reason, the picture (tests).
 # Tasks of lm-eval, three harnesses' logs, parts of rows (+380: submissions, fairspace).
 # Each command once: words of options in docstrings (-164: submissions; tests: that none lacks its words).
-# Parts in Python (+28: fairspace), cores by Inspect and memory of closed servers (+15: submissions); Inspect's commands.
+# Parts in Python (+28: fairspace), cores by Inspect and memory of closed servers (+15: submissions).
 BUDGET = {
     "builders": (11_936, 69, 880),
     "metrics": (6_818, 59, 509),
