@@ -45,7 +45,7 @@ BUDGET = {
     "builders": (11_936, 69, 880),
     "metrics": (6_818, 59, 509),
     "ares": (8_062, 42, 564),
-    "submissions": (46_861, 224, 3_851),
+    "submissions": (46_859, 224, 3_851),
     "leaderboard_space": (11_543, 65, 1_036),
     "cards": (673, 7, 52),
     "fairspace": (1_330, 7, 148),
