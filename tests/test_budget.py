@@ -47,7 +47,7 @@ BUDGET = {
     "builders": (11_936, 69, 880),
     "metrics": (6_818, 59, 509),
     "ares": (8_062, 42, 564),
-    "submissions": (46_861, 224, 3_851),
+    "submissions": (46_859, 224, 3_851),
     "leaderboard_space": (11_560, 65, 1_038),
     "cards": (725, 7, 54),
     "fairspace": (1_330, 7, 148),
