@@ -34,7 +34,7 @@ define install
 endef
 
 .PHONY: help base setup smollm2 models rows site check lint copies test test-fast test-library test-lines e2e coverage bench bench-gpu mutants \
-  leaderboard docs release format clean
+  leaderboard docs picture release format clean
 
 help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -106,8 +106,12 @@ bench: setup  ## Measure speed and memory beside peers.
 bench-gpu: setup  ## Measure how fast ARES answers and a unified model paints on a GPU; exit code 3 where there is none.
 	$(BIN)/python -m tests.benchmarks.gpu
 
-docs: setup  ## Build the documentation as a site, into build/site.
-	$(BIN)/mkdocs build -f cards/site/mkdocs.yml
+docs: setup  ## Build the documentation as a site, into build/site, and llms.txt.
+	$(BIN)/python -m fairspace.cards.site.hook > llms.txt
+	$(BIN)/mkdocs build --strict -f cards/site/mkdocs.yml
+
+picture: setup  ## Draw README's picture: the first page of a board, light and dark, in Chromium.
+	$(BIN)/python -m tests.picture
 
 release: setup  ## Build the wheel of version TAG into OUT (dist), with the notes of that version from CHANGELOG.md.
 	$(BIN)/python -c 'import sys, tomllib; version = tomllib.load(open("pyproject.toml", "rb"))["project"]["version"]; \

@@ -43,9 +43,14 @@ def metric_card(folder: Path) -> str:
     about |= {"datasets": [f"fairspace/{name}" for name in cited]} if cited else {}
     card = card.replace("---\n", f"---\n{_SPACE}{yaml.safe_dump(about, allow_unicode=True, width=1000)}", 1)
     card = _CITED.sub(lambda cited: entries[cited[1]], card)
-    card = _USED.sub(lambda used: f"\n\n```text\n{_inputs(folder / used[1])}\n```", card)
+    card = with_arguments(card, folder)
     shared_text = shared[shared.index("## In every card") : shared.index("## Papers")].rstrip()
     return f"{card.replace('../CARDS.md', '')}\n{shared_text}\n"
+
+
+def with_arguments(card: str, folder: Path) -> str:
+    """A card with the arguments, result and examples of its metric in place of the link to them."""
+    return _USED.sub(lambda used: f"\n\n```text\n{_inputs(folder / used[1])}\n```", card)
 
 
 def _inputs(module: Path) -> str:

@@ -30,6 +30,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fairspace.leaderboard_space.api.data import add_examples
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft, clock
 from fairspace.leaderboard_space.gradio_pages.gate import GradioGate
@@ -371,6 +372,7 @@ def create_app(space: Space, maker: BuilderProcess | None = None) -> FastAPI:
     app.get("/site/{version}/{name}", include_in_schema=False)(_asset)
     refuse_the_rest(app)
     app.mount("/", app.state.gate)
+    add_examples(app.openapi())  # which is made anew after each further route
     return app
 
 

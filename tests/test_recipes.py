@@ -1,4 +1,4 @@
-"""Recipes for CI of LIBRARY.md, run as they stand: from what pip builds of this repository, and without a network."""
+"""Recipes for CI, and lines of the pages, as they stand: from what pip builds of this repository, without a network."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import yaml
 
 import fairspace as fs
 from tests.built_wheel import ROOT, build_wheel
+from tests.test_page_commands import PAGES, run_here
 
 BLOCKS = re.findall(r"^```(yaml|python)\n(.*?)^```$", (ROOT / "LIBRARY.md").read_text(encoding="utf-8"), re.M | re.S)
 WORKFLOW, PIPELINE = (yaml.safe_load(text) for kind, text in BLOCKS if kind == "yaml")
@@ -33,10 +34,12 @@ def answer(prompt):
     return man[1] if man else "A"
 """
 ALONE = """
+import os
 import socket
 import sys
 
-sys.modules |= dict.fromkeys(("torch", "transformers", "openai", "aiohttp", "xllamacpp", "gguf"))
+if "WITH_MODELS" not in os.environ:
+    sys.modules |= dict.fromkeys(("torch", "transformers", "openai", "aiohttp", "xllamacpp", "gguf"))
 connect = socket.socket.connect
 
 def here(self, address):
@@ -46,6 +49,25 @@ def here(self, address):
 socket.socket.connect = here
 """
 """Without a network, and without the packages that asking a function does not need."""
+COMMANDS = """
+import contextlib, io, json, shlex, shutil, sys
+import fairspace
+from fairspace.submissions.commands.main import main
+
+ended = {"": fairspace.__file__}
+for line in json.load(open("lines.json")):
+    sys.argv, shown = shlex.split(line), io.StringIO()
+    if sys.argv[1] == "run" and "--dry-run" not in sys.argv:
+        shutil.rmtree(sys.argv[-1], ignore_errors=True)  # another model's, of the lines before
+    with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(shown):
+        try:
+            code = main()
+        except SystemExit as stopped:
+            code = stopped.code
+    ended[line] = (code or 0, shown.getvalue())
+json.dump(ended, open("ended.json", "w"))
+"""
+"""Each command in one process, as the script `fairspace` runs it."""
 SHELL = ("bash", "--noprofile", "--norc", "-eo", "pipefail")
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
@@ -184,3 +206,30 @@ def test_the_fixture_fails_a_test_with_the_table_and_keeps_the_figures(evaluated
     assert "entropy_llm_subjective_gender" in {each.attrib["name"] for each in properties}
     (evaluated.folder / "test_fair.py").write_text(TEST.replace("base.json", "new.json"))
     assert evaluated.run(tests).returncode == 0
+
+
+def test_lines_of_the_pages_run_from_the_wheel(job: Job) -> None:
+    pages = sorted(PAGES, key=lambda page: not page.startswith("cards/start"))
+    lines = list(dict.fromkeys(line for page in pages for line in run_here(page)))
+    commands = [line for line in lines if line.startswith("fairspace ")]
+    reader = Job(job.folder.parent / "reader", job.variables | {"WITH_MODELS": "1"}, job.source)
+    reader.folder.mkdir()
+    prices = re.findall(r"```json\n(.*?)```", (ROOT / "submissions" / "RUNNING.md").read_text(encoding="utf-8"), re.S)
+    files = {"captions.jsonl": '{"caption": "A nurse, a woman."}\n', "prices.json": prices[0]}
+    for name, text in (files | {"lines.json": json.dumps(commands)}).items():
+        (reader.folder / name).write_text(text)
+    prepared = (
+        *(line.replace("<address of this repository>", job.variables["FAIRSPACE"]) for line in {*lines} - {*commands}),
+        "fairspace baseline balanced --benchmark fact_or_fair --core --out mine",
+        "fairspace score mine --out base.json && cp base.json new.json",
+    )
+    for line in prepared:
+        ended = reader.run(line)
+        assert ended.returncode == 0, f"{line}: {ended.stderr}"
+    (reader.folder.parent / "commands.py").write_text(COMMANDS)
+    ended = reader.run("python ../commands.py")
+    assert ended.returncode == 0, ended.stderr
+    codes = json.loads((reader.folder / "ended.json").read_text())
+    assert Path(codes.pop("")).is_relative_to(reader.folder.parent / "env")
+    assert [*codes] == commands
+    assert {line: end for line, end in codes.items() if end[0]} == {}

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import yaml
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -18,6 +19,7 @@ from mkdocs.structure.pages import Page
 import fairspace
 from fairspace.builders.publishing.artifacts import metric_names
 from fairspace.builders.registry import paper
+from fairspace.cards.metric_card import with_arguments
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
@@ -108,7 +110,7 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 SOURCE = "https://huggingface.co/spaces/fairspace/leaderboard/tree/main/fairspace"
 """Published source of the package, from which the board runs."""
 FOLDERS = ("ares", "builders", "cards", "leaderboard_space", "metrics", "submissions")
@@ -118,15 +120,27 @@ PARTS = (
     "fairspace.submissions.results.result",
     "fairspace.submissions.benchmarks.benchmark",
     "fairspace.builders.engine.dataset",
-    "fairspace.ares.deciding_ares",
+    "fairspace.harness",
+    "fairspace.testing",
     "fairspace.ares.modeling_ares",
+    "fairspace.ares.deciding_ares",
+    "fairspace.ares.configuration_ares",
+    "fairspace.ares.image_processing_ares",
+    "fairspace.ares.pipeline_ares",
 )
 """Modules described on the page about parts of the library."""
+_NOTES = (
+    "Every value is a number, *undefined* or *not run*, with a reason; missing is never 0. Labels are perceived, not",
+    "true. Commands: `fairspace --help`; errors: `submissions/errors.py`. A board's API describes itself, with real",
+    "answers, at `/api/v1/openapi.json`.",
+)
+PICTURES = "cards/site/pages"
+"""Folder of README's picture, which the site has at its root."""
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)#\s]*)(#[^)\s]*)?(?=\))")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the repository's Markdown and the generated pages."""
+    """Add the repository's Markdown, the generated pages and `llms.txt`."""
     for path in markdown():
         files.append(File.generated(config, path, abs_src_path=str(ROOT / path)))
     pages = {
@@ -137,6 +151,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     }
     for path, text in pages.items():
         files.append(File.generated(config, path, content=text))
+    text = llms(lambda path: f"{config.site_url}{files.src_uris[path].url.removeprefix('./')}")
+    files.append(File.generated(config, "llms.txt", content=text))
     return files
 
 
@@ -149,8 +165,9 @@ def markdown() -> list[str]:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Point links without a page to the published source, and links to the board's errata to the errata page."""
+    """Point links without a page to the source, README's picture to its copy; show the arguments of a metric."""
     here = posixpath.dirname(page.file.src_uri)
+    markdown = with_arguments(markdown, ROOT / here).replace(f'"{PICTURES}/', '"')
 
     def target(match: re.Match[str]) -> str:
         path, anchor = match[1], match[2] or ""
@@ -177,8 +194,38 @@ def _metrics() -> str:
 
 
 def _face() -> list[str]:
-    return [f"fairspace.{name}" for name in fairspace.__all__ if not name.isupper() and not name.startswith("_")]
+    return [f"fairspace.{name}" for name in fairspace.__all__ if not name.startswith("_")]
 
 
 def _described(title: str, introduction: str, names: Sequence[str]) -> str:
     return "\n".join([f"# {title}", "", introduction, "", *(f"::: {name}\n" for name in names)])
+
+
+def llms(address: Callable[[str], str]) -> str:
+    """`llms.txt` (llmstxt.org): the site's pages in its sections, each with its first sentence.
+
+    Args:
+        address: Path of a page -> its link; '' leaves the page out.
+    """
+    nav = yaml.safe_load((Path(__file__).parent / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    lines = ["# fairspace", "", f"> {_sentence('README.md')}", "", *_NOTES]
+    for section in nav:
+        [(title, pages)] = section.items()
+        lines += ["", f"## {title}", ""]
+        for page in pages:
+            [(name, path)] = page.items()
+            about = _sentence(path)
+            if link := address(path):
+                lines += [f"- [{name}]({link})" + (f": {about}" if about else "")]
+    return "\n".join([*lines, ""])
+
+
+def _sentence(path: str) -> str:
+    file = ROOT / path
+    blocks = file.read_text(encoding="utf-8").split("\n\n") if file.is_file() else []
+    first = next((" ".join(block.split()) for block in blocks if re.match(r"[A-Z]|`\w|fairspace ", block)), "")
+    return re.split(r"(?<=[.:])\s", re.sub(r"\[([^]]+)\]\([^)]*\)", r"\1", first))[0].rstrip(":")
+
+
+if __name__ == "__main__":  # `make docs` writes the repository's own
+    print(llms(lambda path: path if (ROOT / path).is_file() else ""), end="")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -26,6 +27,20 @@ from fairspace.submissions.standards import document
 
 Data = dict[str, Any]
 MOST_WAITING = 200
+EXAMPLES = Path(__file__).with_name("examples.json")
+"""Call -> an answer of a Space with the shipped results; `python -m tests.leaderboard_space.api.examples` writes it."""
+
+
+def add_examples(document: Data) -> None:
+    """Give each call of the OpenAPI document a real answer, with the first entries of its long lists and maps."""
+    examples = orjson.loads(EXAMPLES.read_bytes())
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            responses = operation["responses"]
+            content = {"application/json": {"example": examples[f"{method.upper()} {path}"]}}
+            responses["202" if "202" in responses else "200"]["content"] = content
+
+
 _PUBLIC: Mapping[str, tuple[str, ...]] = {
     **{"result": ("entry",), "scored": ("entry",), "wanted": ("model",), "struck": ("model", "reason")},
     **dict.fromkeys(OF_ROWS, ("entry", "reason")),

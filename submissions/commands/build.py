@@ -249,7 +249,6 @@ def _list_sources(source: Path | None) -> None:
 
 STORE_TOKEN = "FAIRSPACE_STORE_TOKEN"  # noqa: S105 the name of a variable
 _SECRET = re.compile(r".*(TOKEN|SECRET|KEY|PASSWORD).*")
-OF_SPACE = "With space"
 
 
 @command(MAKE, "fairspace publish all --built built --tag inaugural --dry-run")

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from fairspace.submissions.running.rerunning.agreement import PartAgreement
     from fairspace.submissions.running.rerunning.rerun import Verification
 
-SIGN = "Sign"
 _VERDICTS = {
     "agrees": "The answers agree with the model's.",
     "differs": "The answers are not this model's.",

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import typer.main
 
+import fairspace
 import fairspace.submissions.commands.main
 from fairspace.builders.publishing.artifacts import choose, metric_names
 from fairspace.cards.site import hook
@@ -72,6 +73,35 @@ def test_every_metric_value_function_and_document_has_its_place(site: Mapping[st
     for path in markdown():
         shown = path.removesuffix("README.md") if path.endswith("README.md") else f"{path.removesuffix('.md')}/"
         assert f"{shown}index.html" in site or path == "README.md", path
+
+
+@pytest.mark.slow
+def test_every_public_name_module_and_start_page_is_there(site: Mapping[str, Path | bytes]) -> None:
+    places = Outside(page(site, "reference/python/index.html")).places
+    assert {f"fairspace.{name}" for name in fairspace.__all__ if not name.startswith("_")} <= places
+    parts = Outside(page(site, "reference/parts/index.html")).places
+    assert {*hook.PARTS, "fairspace.ares.modeling_ares.AresModel", "fairspace.testing.fairspace_gate"} <= parts
+    assert all("Args:" in page(site, f"metrics/{name}/index.html") for name in metric_names())
+    for name in re.findall(r"cards/start/(\w+)\.md", (ROOT / "README.md").read_text(encoding="utf-8")):
+        assert f"cards/start/{name}/index.html" in site
+    for picture in re.findall(rf'"{hook.PICTURES}/([^"]+)"', (ROOT / "README.md").read_text(encoding="utf-8")):
+        assert f'"{picture}"' in page(site, "index.html")
+        assert picture in site
+    links = re.findall(r"\]\((\S+)\)", page(site, "llms.txt"))
+    assert len(links) > 20
+    address = "https://fairspace-docs.static.hf.space/"
+    assert all(f"{link.removeprefix(address)}index.html" in site for link in links)
+
+
+def test_the_repositorys_llms_txt_is_made_of_the_site_and_leads_to_files() -> None:
+    text = (ROOT / "llms.txt").read_text(encoding="utf-8")
+    assert text == hook.llms(lambda path: path if (ROOT / path).is_file() else ""), "make docs"
+    assert re.match(r"# fairspace\n\n> fairspace measures [^\n]+\n\n", text)
+    assert [*re.findall(r"^## (.+)$", text, re.MULTILINE)] == ["Start", "How to", "Reference", "Background"]
+    links = re.findall(r"^- \[[^]]+\]\(([^)]+)\)(?:: .+)?$", text, re.MULTILINE)
+    assert len(links) == len(re.findall(r"^- ", text, re.MULTILINE)) > 15
+    assert all((ROOT / link).is_file() for link in links)
+    assert {path for path in markdown() if path.startswith(("cards/start/", "README"))} <= {*links}
 
 
 @pytest.mark.slow

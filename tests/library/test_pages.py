@@ -8,9 +8,13 @@ from typing import Any
 import nbformat
 import pandas as pd
 import pytest
+from PIL import Image, ImageChops, ImageStat
 
 import fairspace as fs
 from fairspace.answers import submission_of
+from fairspace.submissions.results import shipped
+from fairspace.submissions.show.result import result_text
+from tests import picture as picturing
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "notebooks"
@@ -73,19 +77,43 @@ def test_the_first_example_scores_plots_and_exports_within_fifteen_lines(where: 
 
 
 @pytest.mark.usefixtures("asked_at_once")
-def test_the_two_minute_example_prints_what_the_page_shows() -> None:
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(page.splitlines()) <= 220
-    assert "`make leaderboard`" in page
-    assert "`make test`" in page
-    (code,) = (block for block in blocks("README.md") if "def answer" in block)
+def test_the_example_of_a_function_prints_what_the_page_shows() -> None:
+    page = (ROOT / "cards" / "start" / "model.md").read_text(encoding="utf-8")
+    (code,) = (block for block in blocks("cards/start/model.md") if "def answer" in block)
     names: dict[str, Any] = {}
-    exec(compile(code, "README.md", "exec"), names)
+    exec(compile(code, "model.md", "exec"), names)
     run: Any = fs.run
     said = str(fs.score(run(names["answer"], "fact_or_fair", dataset_revision="v2-core")))
     shown = " ".join(page.partition("$ fairspace eval")[2].partition("…")[0].split()[7:])
     without = [re.sub(r"95 %: [\d.]+ to [\d.]+", "", text) for text in (shown, " ".join(said.split()))]
     assert without[0] in without[1]
+
+
+def test_the_first_page_begins_with_a_picture_a_sentence_and_what_a_real_model_got() -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(page.splitlines()) <= 180
+    assert "`make leaderboard`" in page
+    assert "`make test`" in page
+    assert not re.search(r"pip install (?:-U )?[\"']?fairspace(?:\[[^]]*\])?[\"']?$", page, re.MULTILINE)
+    picture, sentence, output = page.split("\n\n")[1:4]
+    for file in re.findall(r'(?:srcset|src)="([^"]+)"', picture):
+        with Image.open(ROOT / file) as shown:
+            assert shown.size == (picturing.WIDTH, picturing.HEIGHT)
+        assert (ROOT / file).stat().st_size < 200_000
+    assert len(re.findall(r"[.!?](?:\s|$)", sentence)) == 1
+    result = fs.load_result(Path(shipped.__file__).with_name("stereotypical_bias_core_qwen25_coder_05b.json"))
+    lines = output.splitlines()
+    assert lines[1].startswith("$ fairspace eval --model local/" + result.meta["model"].lower())
+    assert "\n".join(page.partition(lines[1])[2].partition("…")[0].strip().splitlines()) in result_text(result)
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_picture_is_what_a_board_shows_now(tmp_path: Path) -> None:
+    for file in picturing.draw(tmp_path):
+        with Image.open(file) as now, Image.open(picturing.FOLDER / file.name) as kept:
+            apart = ImageStat.Stat(ImageChops.difference(now.convert("RGB"), kept.convert("RGB"))).mean
+        assert max(apart) < 4, f"{file.name} differs by {apart} of 255: make picture"
 
 
 def test_every_function_is_on_the_page_and_says_what_it_takes() -> None:
