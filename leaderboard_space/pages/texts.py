@@ -134,6 +134,12 @@ Disallow: /figures/
 Disallow: /gradio_api/
 Disallow: /api/v1/submissions
 """
+_ASSISTANTS = """# fairspace
+
+> Boards of four published benchmarks of the fairness of generative models. Every value is a number with an interval,
+> *undefined* or *not run*, with a reason; what is missing counts as the worst that it could have been. Labels are
+> perceived presentation, with error. A score is of these prompts, and never says that a use of a model is fair.
+"""
 _READ = ("/about", "/standards", "/how-to-submit", "/api", *DOCUMENTS)
 """Pages of text."""
 
@@ -166,6 +172,19 @@ def robots(request: Request) -> Response:
     """Addresses that crawlers should not read, and where those that they should are listed."""
     text = f"{ROBOTS}Sitemap: {site_of(request)}/sitemap.xml\n"
     return Response(text, media_type="text/plain")
+
+
+@router.get("/llms.txt")
+def assistants(request: Request) -> Response:
+    """Where a program that reads for somebody finds boards, what their numbers mean, and the API; see llmstxt.org."""
+    site = site_of(request)
+    lines = [_ASSISTANTS, "## Boards"]
+    for name, view in VIEWS.items():
+        json = f"{site}/api/v1/boards/{name}"
+        lines.append(f"- [{view.words.title}]({site}/board/{name}): {view.words.question} As JSON: {json}")
+    lines += ["\n## What numbers mean, and how to hand in", *(f"- [{path[1:]}]({site}{path})" for path in _READ)]
+    lines += ["\n## API", f"- [OpenAPI]({site}/api/v1/openapi.json): its calls, with real answers\n"]
+    return Response("\n".join(lines), media_type="text/plain")
 
 
 @router.get("/sitemap.xml")

@@ -18,7 +18,7 @@ TEXTS = ("/about", "/api", "/how-to-submit", "/standards", "/api/v1/standards", 
 OVER_ALL = ("/", "/sitemap.xml", "/api/v1/boards", "/about", "/api")
 """Pages that show something of every board."""
 _PUBLIC = re.compile(
-    r"/|/robots\.txt|/sitemap\.xml|/api/v1/boards|" + "|".join(map(re.escape, TEXTS)) + "|"
+    r"/|/robots\.txt|/llms\.txt|/sitemap\.xml|/api/v1/boards|" + "|".join(map(re.escape, TEXTS)) + "|"
     r"/(board|compare|download|figures|model|models|standard|api/v1/boards)/.+"
 )
 _SEGMENT = re.compile(r"[A-Za-z0-9_,:~+-][A-Za-z0-9_.,:~+-]{0,120}")

@@ -29,7 +29,8 @@ async def export(space: Space, folder: Path, site: str) -> int:
     """Write all public pages that a visitor can reach into an empty folder, and return their number. OSError."""
     with TemporaryDirectory(dir=space.settings.work) as work:
         builder = Builder(space, Path(work), site)
-        seen = dict.fromkeys([*FIRST, *TEXTS, "/robots.txt", "/sitemap.xml", *(f"/compare/{name}" for name in VIEWS)])
+        listed = ("/robots.txt", "/llms.txt", "/sitemap.xml")
+        seen = dict.fromkeys([*FIRST, *TEXTS, *listed, *(f"/compare/{name}" for name in VIEWS)])
         queue = deque(seen)
         while queue:
             path = queue.popleft()

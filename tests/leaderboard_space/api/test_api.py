@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from fairspace.leaderboard_space.api import data
+from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.errors import CODES
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import User
@@ -219,6 +220,15 @@ def test_programs_that_read_everything_are_kept_from_what_costs(space: Opened) -
     assert len(places) >= 11
     for place in places:
         assert space.client.get(html.unescape(place)).status_code == 200, place
+
+
+def test_programs_that_read_for_somebody_are_told_where(space: Opened) -> None:
+    text = space.client.get("/llms.txt").text
+    assert text.startswith("# fairspace\n\n> ")
+    places = re.findall(r"\]\((http.*?)\)|JSON: (http\S+)", text)
+    assert len(places) >= 2 * len(VIEWS) + 5
+    for place in ("".join(either) for either in places):
+        assert space.client.get(place).status_code == 200, place
 
 
 def test_the_examples_of_the_documentation_work(space: Opened) -> None:
