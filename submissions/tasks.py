@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from inspect_ai import Task
 
 
-def _task(chosen: ChosenPart) -> Task:
-    opened = open_benchmark(chosen)
+def _task(part: ChosenPart) -> Task:
+    opened = open_benchmark(part)
     meta = meta_of(opened.chosen, opened.marks, ModelFacts())
-    return build_task(opened, RunAsking(opened.parts, seed=chosen.seed), meta=meta)
+    return build_task(opened, RunAsking(opened.parts, seed=part.seed), meta=meta)
 
 
 def _named(tasks: str | list[str]) -> tuple[str, ...]:
@@ -42,8 +42,7 @@ def genres(
 ) -> Task:
     """GENRES: narratives of two persons, from a picture of them and a plot."""
     opened = "" if text_only else data
-    how = "plain", text_only, dataset_revision
-    return _task(ChosenPart("genres", opened, (), limit, stratified, seed, *how))
+    return _task(ChosenPart("genres", opened, (), limit, stratified, seed, "plain", text_only, dataset_revision))
 
 
 @task
@@ -55,8 +54,8 @@ def fact_or_fair(
     dataset_revision: str = "",
 ) -> Task:
     """FACT-OR-FAIR for language models: who is highest in a statistic, and who of four persons it is."""
-    chosen = ChosenPart("fact_or_fair", "", _named(tasks), limit, stratified, seed, dataset_revision=dataset_revision)
-    return _task(chosen)
+    part = ChosenPart("fact_or_fair", "", _named(tasks), limit, stratified, seed, dataset_revision=dataset_revision)
+    return _task(part)
 
 
 @task
@@ -72,8 +71,8 @@ def stereotypical_bias(
 ) -> Task:
     """Stereotypical bias of multimodal models: whom a model points at, and whom it thinks of."""
     opened = "" if text_only else data
-    how = prefix, text_only, dataset_revision
-    return _task(ChosenPart("stereotypical_bias", opened, _named(tasks), limit, stratified, seed, *how))
+    part = "stereotypical_bias", opened, _named(tasks), limit, stratified, seed, prefix, text_only, dataset_revision
+    return _task(ChosenPart(*part))
 
 
 @task
@@ -86,5 +85,5 @@ def iris(
     dataset_revision: str = "",
 ) -> Task:
     """IRIS, understanding: a person's occupation, a tournament of occupations, and pairs of counterfactual pictures."""
-    chosen = ChosenPart("iris", data, _named(tasks), limit, stratified, seed, dataset_revision=dataset_revision)
-    return _task(chosen)
+    part = ChosenPart("iris", data, _named(tasks), limit, stratified, seed, dataset_revision=dataset_revision)
+    return _task(part)

@@ -38,8 +38,8 @@ LONGEST_FILE = 600
 # Labels in parts, on Ray Data, and training by several processes (+360: ares; +50: submissions).
 # Inspect's own commands: registered tasks, answers of killed evaluations, logs scored as they are, kills by the hundred
 # (+77: submissions; fairspace; tests).
-# Examples of the API, llms.txt of site and board, start pages (+90: leaderboard_space, cards); each line of the pages' code with its test
-# or reason, the picture (tests).
+# Examples of the API, llms.txt of site and board, start pages (+90: leaderboard_space, cards); each line of the pages'
+# code with its test or reason, the picture (tests).
 # Tasks of lm-eval, three harnesses' logs, parts of rows (+380: submissions, fairspace).
 # Each command once: words of options in docstrings (-164: submissions; tests: that none lacks its words).
 # uniface as FairFace writes, modalities on evidence pages, limits by errors (+50: submissions; fairspace).

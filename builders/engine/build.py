@@ -72,6 +72,7 @@ def build(
 
     Errors: BuildError OUT_IN_USE if `out` holds something else, and those of the builder.
     """
+    choices.setdefault("source", None)
     job = BuildJob(work=out / WORK, **choices)
     request = _request(dataset, job)
     if (out / MANIFEST).is_file():
@@ -108,6 +109,7 @@ def build_part(dataset: Dataset, out: Path, part: str, **choices: Unpack[BuildCh
 
     Arguments and errors are those of `build`, which ends the work once the parts are joined.
     """
+    choices.setdefault("source", None)
     job = BuildJob(work=out / WORK, **choices)
     splits, _ = _planned(dataset, job, out, _request(dataset, job))
     shards = [(split, place) for split in splits for place in range(_files(split))]

@@ -89,16 +89,17 @@ class BuildJob:
 
     Args:
         source: folder of sources (one subfolder each, named as in `fairspace.builders.sources`), or None.
+        work: folder inside the output for stages and unfinished shards; it lasts until the build is done.
         seed: seed of every draw.
         sample: whether the dataset is a small but complete one.
-        work: folder inside the output for stages and unfinished shards; it lasts until the build is done.
+        tools: tools of the build, by their roles.
         options: name -> other choices of the user that change the content.
         progress: called with the name of a step, units done, and units in all.
         files: name -> source file that decides the content; the manifest prints its hash.
     """
 
-    source: Path | None = None
-    work: Path = Path(".build")
+    source: Path | None
+    work: Path
     seed: int = 0
     sample: bool = False
     tools: Tools = field(default_factory=Tools)

@@ -32,13 +32,14 @@ EXAMPLES = Path(__file__).with_name("examples.json")
 
 
 def add_examples(document: Data) -> None:
-    """Give each call of the OpenAPI document a real answer, with the first entries of its long lists and maps."""
+    """Give calls of the OpenAPI document their real answers, with the first entries of long lists and maps."""
     examples = orjson.loads(EXAMPLES.read_bytes())
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
-            responses = operation["responses"]
-            content = {"application/json": {"example": examples[f"{method.upper()} {path}"]}}
-            responses["202" if "202" in responses else "200"]["content"] = content
+            if (example := examples.get(f"{method.upper()} {path}")) is not None:
+                responses = operation["responses"]
+                content = responses["202" if "202" in responses else "200"].setdefault("content", {})
+                content.setdefault("application/json", {})["example"] = example
 
 
 _PUBLIC: Mapping[str, tuple[str, ...]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,8 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.format.schema import SubmissionMeta, Tool
 from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.names import BASELINES as NAMES
+from fairspace.submissions.names import Baseline
 from fairspace.submissions.reading.tables import Progress
 from fairspace.submissions.version import VERSION
 
@@ -71,8 +73,6 @@ def write_baseline(
     return path
 
 
-Baseline = Literal["random", "constant", "stereotyped", "balanced", "refusing"]
-NAMES: tuple[Baseline, ...] = ("random", "constant", "stereotyped", "balanced", "refusing")
 Codes = npt.NDArray[np.integer[Any]]
 REFUSAL = "Sorry, but no."
 """Text without an option, letter, number, occupation or group of any benchmark."""

@@ -6,7 +6,7 @@ A submission is data: nothing in it is executed, unpickled, followed or used as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -88,14 +88,19 @@ def _read_meta(member: Member | None, any_member: bool, limits: Limits, faults: 
             what = "no submission.json" if any_member else "nothing at all"
             faults.add("MISSING_FILE", META, what, expected="submission.json beside the tables")
         return None
-    data, meta = _read_record(SubmissionMeta, member, limits, faults)
+    data, meta = _read_record(SubmissionMeta, member, limits, faults, _of_meta, "UNKNOWN_FORMAT")
     return meta or _salvaged(data)
 
 
 def _read_record(
-    kind: type[Record], member: Member, limits: Limits, faults: Collector
+    kind: type[Record],
+    member: Member,
+    limits: Limits,
+    faults: Collector,
+    described: Callable[[ErrorDetails], tuple[str, str, str, str]],
+    format_code: str,
 ) -> tuple[dict[str, Any], Record | None]:
-    """The JSON data of a file and the record in it; None with a fault for each problem."""
+    """The JSON data of a file and the record in it; None with a fault for each problem, as `described`."""
     name, data = member.name, dict[str, Any]()
     try:
         data = read_object(member, limits.meta_bytes, limits.depth)
@@ -105,15 +110,14 @@ def _read_record(
     except ValidationError as error:
         noted: set[tuple[str, str]] = set()
         for detail in error.errors(include_url=False)[:SHOWN]:
-            code, where, what, expected = (_of_meta if name == META else _of_manifest)(detail)
+            code, where, what, expected = described(detail)
             if (code, where) not in noted:
                 noted.add((code, where))
                 faults.add(code, name, what, expected=expected, kind=where[:64])
     else:
         if type(data.get("format", 1)) is int:
             return data, record
-        code, field = ("UNKNOWN_FORMAT", "format") if name == META else ("MANIFEST_INVALID", "'format' is")
-        faults.add(code, name, f"{field} {show(data['format'])}", expected="the integer 1", kind="format")
+        faults.add(format_code, name, f"'format' is {show(data['format'])}", expected="the integer 1", kind="format")
         data = {}
     return data, None
 
@@ -176,7 +180,7 @@ def _of_meta(detail: ErrorDetails) -> tuple[str, str, str, str]:
 
 
 def _of_manifest(detail: ErrorDetails) -> tuple[str, str, str, str]:
-    """The same of `manifest.json`."""
+    """Code, place, finding and requirement of a wrong field of `manifest.json`."""
     loc, kind = detail["loc"], detail["type"]
     where = ".".join(map(str, loc[:4]))
     expected = _IN_MANIFEST.get(kind, detail["msg"].removeprefix("Input should be "))
@@ -326,7 +330,9 @@ def check_submission(
     with open_container(Path(path), limits, faults) as members:
         files = sort_files(members, faults)
         meta = _read_meta(files.meta, bool(members), limits, faults)
-        manifest = _read_record(Manifest, files.manifest, limits, faults)[1] if files.manifest else None
+        manifest = None
+        if files.manifest:
+            _, manifest = _read_record(Manifest, files.manifest, limits, faults, _of_manifest, "MANIFEST_INVALID")
         budget = Budget(limits, sum(m.size for table in files.tables.values() for m in table), progress)
         images = files.tables.pop("images", [])
         bench = _benchmark(meta, files, allow_baseline, faults)

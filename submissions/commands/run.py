@@ -497,7 +497,7 @@ def baseline(name: str, benchmark: str, out: Path, dataset_revision: str = "", c
     """Write a full-size submission of a trivial model: a chance line of the board.
 
     Options:
-        name (NAME): One of random, constant, stereotyped, balanced, refusing.
+        name (NAME): One of {BASELINES}.
         out: Folder to write; it must not exist.
     """
     from fairspace.submissions.benchmarks.baselines import write_baseline

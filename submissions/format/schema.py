@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from pydantic import Field, model_validator
 
 from fairspace.submissions.format.manifest import Architecture, Line, Strict
-from fairspace.submissions.names import NAMES
+from fairspace.submissions.names import NAMES, Baseline
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.manifest import Manifest
@@ -105,7 +105,7 @@ class SubmissionMeta(Strict):
     )
     open_weights: bool | None = Field(default=None, description="whether anybody can download the weights")
     architecture: Architecture | None = Field(default=None, description="how the model generates")
-    baseline: Literal["random", "constant", "stereotyped", "balanced", "refusing"] | None = Field(
+    baseline: Baseline | None = Field(
         default=None, description="set by `fairspace baseline` alone: a trivial model, marked so on the board"
     )
 

@@ -311,8 +311,7 @@ def names_fit(
             hint = "; write it with index=False" if name.startswith("__index") else did_you_mean(name[:64], known)
             return f"{word} {show(name)}{hint}"
 
-        kind = name if len(name) < 64 else ""
-        faults.add("UNKNOWN_FIELD", file, what, expected=", ".join(known), place=place, kind=kind)
+        faults.add("UNKNOWN_FIELD", file, what, expected=", ".join(known), place=place, kind=name[:64])
     for name in missing:
         faults.add("MISSING_FIELD", file, f"no {name!r}", expected=f"every required {word}", place=place, kind=name)
     return not unknown and not missing

@@ -108,7 +108,10 @@ def _parse_padded(text: str, limit: int, decoder: json.JSONDecoder, error: json.
 
 
 def check_values(value: Any, limit: int = 2**63) -> None:
-    """Refuse texts with NUL or half surrogates, infinite numbers and integers beyond `limit`, at any depth."""
+    """Refuse texts with NUL or half surrogates and infinite numbers at any depth, and integers beyond 64 bits.
+
+    `limit` is that of a value which is an integer itself.
+    """
     if isinstance(value, dict):
         check_values([*value, *value.values()])
     elif isinstance(value, list):

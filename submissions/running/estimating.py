@@ -49,7 +49,7 @@ TRIAL = 10.0
 START, EACH, LOG = 8.0, 0.04, 0.08e9
 """Processor seconds of a run's start, and of a request around the model; bytes that a log takes beside the model."""
 STORIES = 3
-"""Stories for which the usual length counts beside those tried: they are drawn, some of 3 tokens and some of 2,048."""
+"""Weight of the usual length, in stories, beside those that were tried."""
 DENOISERS = ("transformer", "unet", "prior", "decoder")
 _HERE = ("local/", "vllm/", "sglang/", "hf/", "diffusers:", "transformers:")
 _OWN = ("python/", "python:", "torchumm/", "torchumm:")
@@ -143,7 +143,8 @@ def tried(name: str, lines: Sequence[PlanLine], threads: int, size: Size) -> str
     before = process.memory_info().rss
     model = LlamaCpp(find(name), name, threads=1)
     prompt, answer = model.rates()
-    total, lengths, guessed = START, list[str](), list[str]()
+    total, seen, guessed = START, "tokens of an answer by a few tried here", "not known, and taken as"
+    ways: dict[str, list[str]] = {seen: [], f"{seen} and the usual length": [], guessed: []}
     stop = () if model.template else STOPS
     for line in lines:
         most, read = round(line.output_most / max(1, line.requests)), line.input / max(1, line.requests)
@@ -154,7 +155,7 @@ def tried(name: str, lines: Sequence[PlanLine], threads: int, size: Size) -> str
         ]
         if asked:
             read = sum(each.tokens for each in asked) / len(asked)
-            model.reserve(max(each.tokens for each in asked) + most)
+            model.reserve(max(each.tokens for each in asked), Choice(most, **drawn))
         cut = False
         for seed, each in enumerate(asked):
             left = TRIAL / len(lines) - (time.process_time() - began) - each.tokens * prompt
@@ -165,17 +166,20 @@ def tried(name: str, lines: Sequence[PlanLine], threads: int, size: Size) -> str
             cut = cut or (answered.reason == "max_tokens" and room < most)
             written.append(answered.tokens)
         usual = line.output / max(1, line.requests)
-        lasting = [usual] * (STORIES if line.task in JUDGED else 0) + written
-        length = max([usual, *written]) if cut or not written else sum(lasting) / len(lasting)
-        (guessed if cut or not written else lengths).append(f"{line.task} {length:.0f}")
+        if cut or not written:
+            way, length = guessed, max([usual, *written])
+        elif line.task in JUDGED:
+            way, length = f"{seen} and the usual length", (STORIES * usual + sum(written)) / (STORIES + len(written))
+        else:
+            way, length = seen, sum(written) / len(written)
+        ways[way].append(f"{line.task} {length:.0f}")
         total += line.requests * (EACH + line.different * (read * prompt + length * answer))
     taken = process.memory_info().rss
     private = max(0.0, taken - before - size.bytes)
     use = taken + LOG + (threads - 1) * private
     here = f"about {_time(total / threads)} on {threads} thread{'s' * (threads > 1)}"
     what = f"{size.parameters / 1e9:.2g} billion parameters, {use / 1e9:.2g} GB of memory; {here}"
-    seen = f"; tokens of an answer by a few tried here: {', '.join(lengths)}" if lengths else ""
-    return what + seen + (f"; not known, and taken as: {', '.join(guessed)}" if guessed else "") + "."
+    return what + "".join(f"; {way}: {', '.join(lengths)}" for way, lengths in ways.items() if lengths) + "."
 
 
 def hosted(line: PlanLine, connections: int | None = None) -> float:

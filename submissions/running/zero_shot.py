@@ -150,44 +150,60 @@ def _fairface(file: Path, groups: Mapping[str, str]) -> Rows:
         yield _image(face, where), PurePosixPath(face.replace("\\", "/")).stem, SeenFace((0, 0, 0, 0), labels)
 
 
-def _by_file(path: Path) -> dict[str, Any]:
-    """An object of JSON: file -> what was seen in it. BuildError SOURCE_LAYOUT."""
+def _by_image(path: Path, seen: Callable[[Any, str], Iterator[Any]]) -> Iterator[tuple[str, str, list[Any]]]:
+    """sha256, place and what was `seen` in each entry of an object of JSON.
+
+    BuildError SOURCE_LAYOUT; SOURCE_VALUE for an image that is analysed again and has other faces then.
+    """
     try:
         images = parse(path.read_text(encoding="utf-8-sig"), _DEPTH)
     except RefusedError as error:
         raise BuildError("SOURCE_LAYOUT", path.name, f"no JSON: {error.what}", error.expected, AGAIN) from error
     if not isinstance(images, dict) or any(map(_INSTANCE.fullmatch, images)):
         raise BuildError("SOURCE_LAYOUT", path.name, f"{type(images).__name__} without names of files", _OBJECT, AGAIN)
-    return images
+    analysed: dict[str, list[Any]] = {}
+    for file, entry in images.items():
+        where = f"{path.name}, {file[:80]}"
+        sha256, faces = _image(file, where), list(seen(entry, where))
+        if MISSING not in faces and analysed.setdefault(sha256, faces) != faces:
+            raise _value(where, "an image again, with other faces", "every image once")
+        yield sha256, where, faces
 
 
 def _uniface(path: Path, groups: Mapping[str, str]) -> Rows:
-    for file, faces in _by_file(path).items():
-        where = f"{path.name}, {file[:80]}"
-        sha256 = _image(file, where)
-        if not faces:
-            yield sha256, NO_FACE if faces == [] else MISSING, None
-        for face in faces or ():
-            if not isinstance(face, dict) or None in (face.get("gender"), face.get("race")):
-                expected = "faces as json.loads(face.to_json()) gives them after FairFace().predict, in a list"
-                raise BuildError("SOURCE_LAYOUT", where, "a face without gender or race", expected, AGAIN)
+    for sha256, where, faces in _by_image(path, _uniface_faces):
+        for face in faces:
+            if isinstance(face, str):
+                yield sha256, face, None
+                continue
             labels = {
                 "gender": _label({"0": "female", "1": "male"}, str(face["gender"]), where),
                 "age": _label(_AGES, face.get("age_group"), where),
                 "race": _race(_label(_SPELT, face["race"], where), face.get("race_scores"), groups, where),
             }
-            left, top, right, bottom = (int(_number(side, where) or 0) for side in (face.get("bbox") or [0] * 4)[:4])
+            left, top, right, bottom = (int(_number(side, where) or 0) for side in face.get("bbox") or [0] * 4)
             yield sha256, json.dumps(face, sort_keys=True), SeenFace((left, top, right, bottom), labels)
 
 
+def _uniface_faces(entry: Any, where: str) -> Iterator[Mapping[str, Any] | str]:
+    """The faces in an entry; `NO_FACE` or `MISSING` in place of one."""
+    if entry is None or entry == []:
+        yield MISSING if entry is None else NO_FACE
+        return
+    for face in entry if isinstance(entry, list) else [None]:
+        what = "a face without gender or race"
+        if isinstance(face, dict) and None not in (face.get("gender"), face.get("race")):
+            box = face.get("bbox")
+            if box is None or (isinstance(box, list) and [type(side) in (int, float) for side in box] == [True] * 4):
+                yield face
+                continue
+            what = f"the bbox {str(box)[:80]}"
+        expected = "faces as json.loads(face.to_json()) gives them after FairFace().predict, in a list"
+        raise BuildError("SOURCE_LAYOUT", where, what, expected, AGAIN)
+
+
 def _deepface(path: Path, groups: Mapping[str, str]) -> Rows:
-    name, images = path.name, _by_file(path)
-    known: dict[str, list[Any]] = {}
-    for file, given in images.items():
-        where = f"{name}, {file[:80]}"
-        sha256, analyses = _image(file, where), list(_analyses(given, where))
-        if MISSING not in analyses and known.setdefault(sha256, analyses) != analyses:
-            raise _value(where, "an image again, with other faces", "every image once")
+    for sha256, where, analyses in _by_image(path, _analyses):
         for place, each in enumerate(analyses):
             if isinstance(each, str):
                 yield sha256, each, None
@@ -239,13 +255,13 @@ def _race(word: str, given: Any, groups: Mapping[str, str], where: str) -> str:
         return groups.get(word, "")
     if isinstance(given, str) and given:  # as numpy prints it
         given = given.strip("[] \n").replace(",", " ").split()
-    if isinstance(given, list):
-        given = dict(zip(_SCORES, given, strict=False))
     named = given.items() if isinstance(given, dict) else ()
+    if isinstance(given, list) and len(given) == len(_SCORES):
+        named = zip(_SCORES, given, strict=True)
     scores: dict[str, float] = {str(_WORDS.get(name, name)): _number(score, where) or 0 for name, score in named}
     scores = {name: score for name, score in scores.items() if name in groups}
     if {groups[name] for name in scores} != set(RACES) or not max(scores.values()) > 0:
-        expected = f"probabilities of {', '.join(RACES)} (race_scores_fair, race_scores, of DeepFace race)"
+        expected = f"probabilities of {', '.join(RACES)} (race_scores_fair, race_scores: all 7; of DeepFace race)"
         mend = "keep them in the output, or name the variant ?race=omb, where Indian is Asian, Middle Eastern White"
         raise BuildError("SOURCE_VALUE", where, f"the race {word!r}, with {str(given)[:80]!r}", expected, mend)
     return groups[max(scores, key=scores.__getitem__)]

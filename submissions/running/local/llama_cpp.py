@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import struct
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -47,8 +48,7 @@ _SAMPLERS = {"top_k": ("top_k", 40), "top_p": ("top_p", 0.95), "temperature": ("
 _PATIENCE = 3600.0
 """Seconds for a block, and for the prompt before it."""
 _BLOCK, _GREEDY_BLOCK = 16, 64
-"""Tokens requested at a time, where they are drawn (by a seed for each block) and by greedy decoding; between two
-blocks, of which each takes a step more, an answer can be ended and its progress be told."""
+"""Tokens in one request: 16 for drawn answers (each block has a seed of its own), 64 for greedy ones."""
 
 
 @dataclass(frozen=True)
@@ -154,14 +154,17 @@ class LlamaCpp:
             spent.append(time.process_time() - began)
         return spent[0] / 100, max(spent[1] - spent[0], 0.001) / 8
 
-    def reserve(self, tokens: int) -> None:
-        """Take the memory that prompts and answers of so many tokens together need."""
+    def reserve(self, tokens: int, choice: Choice) -> None:
+        """Take the memory that prompts of so many tokens and their answers need."""
         for server in self._servers:
-            server.grow(tokens + _GREEDY_BLOCK)
+            server.grow(tokens + choice.max_tokens + self._block_of(choice))
 
     def is_greedy(self, choice: Choice) -> bool:
         """Whether the likeliest token is always chosen."""
         return not choice.temperature
+
+    def _block_of(self, choice: Choice) -> int:
+        return _GREEDY_BLOCK if self.is_greedy(choice) else _BLOCK
 
     def alike(self, prepared: PromptTokens) -> tuple[Any, ...]:
         """A key that prompts of one batch share; always ()."""
@@ -179,7 +182,7 @@ class LlamaCpp:
             self._free.put(server)
 
     def _answer(self, server: _Server, prompt: PromptTokens, seed: int, choice: Choice) -> Said:
-        server.grow(prompt.tokens + choice.max_tokens + _GREEDY_BLOCK)
+        server.grow(prompt.tokens + choice.max_tokens + self._block_of(choice))
         begun = begins_thinking(prompt.ids, self._marks)
         ending = Ending(choice, self._marks, server.decode, self.context - prompt.tokens, begun)
         while ending.reason is None:
@@ -190,9 +193,8 @@ class LlamaCpp:
         self, server: _Server, prompt: PromptTokens, said: Sequence[int], seed: int, choice: Choice
     ) -> list[int]:
         """The next tokens of an answer, a block at most; a stream would omit tokens within a character."""
-        most, greedy = choice.max_tokens - len(said), self.is_greedy(choice)
-        if not choice.schema:  # each block begins the grammar anew
-            most = min(_GREEDY_BLOCK if greedy else _BLOCK, most)
+        most = choice.max_tokens - len(said)
+        most = most if choice.schema else min(self._block_of(choice), most)  # each block begins the grammar anew
         asked = {
             "prompt": [*prompt.ids, *said],
             "n_predict": min(most, self.context - prompt.tokens - len(said)),
@@ -201,7 +203,7 @@ class LlamaCpp:
             "samplers": [*_SAMPLERS],
             "temperature": choice.temperature or 0.0,
             "top_p": 1.0 if choice.top_p is None else choice.top_p,
-            "top_k": 1 if greedy else choice.top_k or 0,  # or greedy decoding weighs the whole vocabulary
+            "top_k": 1 if self.is_greedy(choice) else choice.top_k or 0,  # 1 weighs no whole vocabulary
             "seed": (seed + len(said)) % 2**32,
         }
         if choice.stop:  # seen by the server within a block, so that nothing is drawn after it
@@ -334,8 +336,9 @@ class _Server:
 
 def _trim() -> None:
     """Give free memory back: glibc keeps a closed server's vocabulary, 60 MB of Gemma's, in the arena of its thread."""
-    with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
+    if sys.platform == "linux":
+        with suppress(AttributeError):  # musl has none
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def _start(path: Path, context: int) -> Any:

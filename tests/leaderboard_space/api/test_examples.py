@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fastapi.openapi.models import OpenAPI
 
-from fairspace.leaderboard_space.api.data import EXAMPLES
+from fairspace.leaderboard_space.api.data import EXAMPLES, add_examples
 from tests.leaderboard_space.api.examples import examples
 from tests.leaderboard_space.api.spaces import opened
 
@@ -22,7 +22,17 @@ def test_every_call_has_its_own_example_in_a_valid_document(tmp_path: Path) -> N
     assert {*calls} == {*kept}
     for name, call in calls.items():
         status = "202" if name == "POST /api/v1/submissions" else "200"
-        assert call["responses"][status]["content"]["application/json"]["example"] == kept[name]
+        content = call["responses"][status]["content"]["application/json"]
+        assert content["example"] == kept[name]
+        assert "schema" in content
+
+
+def test_a_call_without_an_example_is_left_as_it_is() -> None:
+    """A further call must not keep the board from starting."""
+    document = {"paths": {"/api/v1/further": {"get": {"responses": {"204": {"description": "Done"}}}}}}
+    before = json.dumps(document)
+    add_examples(document)
+    assert json.dumps(document) == before
 
 
 @pytest.mark.slow

@@ -125,6 +125,11 @@ def test_columns_that_do_not_fit_are_faults(columns: dict[str, Any], codes: list
     assert rows.num_rows == (0 if codes else 1)
 
 
+def test_each_unknown_column_is_named_however_long() -> None:
+    columns = {"task": ["t"], "id": ["a"], "sample": [0], "response": ["x"], "y" * 64: [1], "z" * 100: [1]}
+    assert [code for code, _ in read(columns)[2]] == ["UNKNOWN_FIELD"] * 2
+
+
 def test_a_column_that_stands_there_twice_is_a_fault() -> None:
     twice = pa.Table.from_arrays(
         [pa.array(["t"]), pa.array(["a"]), pa.array([0]), pa.array(["x"]), pa.array(["y"])],

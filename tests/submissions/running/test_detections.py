@@ -45,6 +45,7 @@ DEEPFACE = {
     for version in ("0.0.75", "0.0.103")
 }
 UNIFACE = json.loads((FOREIGN / "uniface" / "uniface-4.2.1.json").read_text(encoding="utf-8"))
+UNIFACE_FACE = next(face for faces in UNIFACE.values() for face in faces)
 COFFEE, ASTRONAUT, TWICE = (Path(file).stem for file in DEEPFACE["0.0.75"]["default"])
 ANALYSIS = DEEPFACE["0.0.103"]["default"][f"to-label/{ASTRONAUT}.png"][0]
 
@@ -190,6 +191,8 @@ def test_a_face_that_stands_there_twice_is_one(tmp_path: Path) -> None:
     assert len(found) == 2
     again = {f"in/{A}.png": [ANALYSIS], f"out/{A}.png": [ANALYSIS], f"{B}.png": [ANALYSIS]}
     assert [len(each) for each in labels("deepface", again, tmp_path)] == [1, 1]
+    again = {f"in/{A}.png": [UNIFACE_FACE], f"out/{A}.png": [UNIFACE_FACE], f"later/{A}.png": None}
+    assert [faces and len(faces) for faces in labels("uniface", again, tmp_path)] == [1, None]
 
 
 @pytest.mark.parametrize(
@@ -218,6 +221,38 @@ def test_a_face_that_stands_there_twice_is_one(tmp_path: Path) -> None:
         ("uniface", json.dumps({f"{A}.png": [{"gender": 1, "race": None}]}), "a face without gender or race"),
         ("uniface", json.dumps({f"{A}.png": [{"gender": 2, "race": "White"}]}), "'2'. Expected: one of 0, 1"),
         ("uniface", json.dumps({f"{A}.png": []}), "no face: 1 without a face"),
+        *(
+            (
+                "uniface",
+                json.dumps({f"{A}.png": entry}),
+                f"SOURCE_LAYOUT at file, {A}.png: a face without gender or race",
+            )
+            for entry in (3, "x", {}, [3], [None], UNIFACE_FACE)
+        ),
+        *(
+            (
+                "uniface",
+                json.dumps({f"{A}.png": [UNIFACE_FACE | {"bbox": box}]}),
+                "SOURCE_LAYOUT at file, a.*: the bbox",
+            )
+            for box in ([], [1.5], [1, 2, 3], [1, 2, 3, 4, 5], [1, 2, 3, "4"], {"x": 1}, 7)
+        ),
+        *(
+            ("uniface", json.dumps({f"a/{A}.png": [UNIFACE_FACE], f"b/{A}.png": faces}), "again, with other faces")
+            for faces in ([UNIFACE_FACE] * 2, [UNIFACE_FACE | {"gender": 0}], [])
+        ),
+        *(
+            ("uniface", json.dumps({f"{A}.png": [UNIFACE_FACE | {"race_scores": [0.1] * count}]}), "'Indian', .*all 7")
+            for count in (4, 5, 6, 8)
+        ),
+        *(
+            (
+                "fairface",
+                fairface(FACE.replace("Southeast Asian", "Indian"), scores="0.1 " * count),
+                "'Indian', .*all 7",
+            )
+            for count in (4, 5, 6, 8)
+        ),
         ("deepface", json.dumps({f"{A}.png": [{"age": 3}]}), "an analysis without labels"),
         ("deepface", json.dumps({f"{A}.png": [ANALYSIS | {"dominant_race": 3}]}), "3. Expected: one of asian"),
     ],
@@ -257,7 +292,7 @@ def test_race_is_scored_from_a_detectors_output(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "to-label").mkdir()
     real = ANALYSIS | {name: {k: np.float32(v) for k, v in ANALYSIS[name].items()} for name in ("race", "gender")}
     monkeypatch.setitem(sys.modules, "deepface", SimpleNamespace(DeepFace=SimpleNamespace(analyze=lambda *_: [real])))
-    recipes = stand_in_for_uniface(next(face for faces in UNIFACE.values() for face in faces))
+    recipes = stand_in_for_uniface(UNIFACE_FACE)
     for name, module in recipes.items():
         monkeypatch.setitem(sys.modules, name, module)
     for text in re.findall(r"```python\n(.*?)```", PAGE, re.S):

@@ -90,8 +90,8 @@ class Tried:
     def rates(self) -> tuple[float, float]:
         return 0.01, 0.1
 
-    def reserve(self, tokens: int) -> None:
-        assert tokens == 100 + 64
+    def reserve(self, tokens: int, choice: Choice) -> None:
+        assert (tokens, choice.max_tokens) == (100, 64)
 
     def prepare(self, turns: list[dict[str, list[dict[str, str]]]]) -> PromptTokens:
         return PromptTokens((0,) * int(turns[0]["content"][0]["text"]))
@@ -115,10 +115,8 @@ def test_a_gguf_file_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
         0.04 + 0.5 * (60 * 0.01 + 7.2 * 0.1)
     )  # two stories of 2 and 10 tokens, and thrice the usual 8
     drawn = estimate("local/x.gguf", [replace(line, task="narrative")])
-    assert (
-        f"about {seconds / 2 / 60:.1f} minutes on 2 threads; tokens of an answer by a few tried here: narrative 7."
-        in drawn
-    )
+    means = "tokens of an answer by a few tried here and the usual length: narrative 7."
+    assert f"about {seconds / 2 / 60:.1f} minutes on 2 threads; {means}" in drawn
     monkeypatch.setattr(estimating, "TRIAL", 1.2)  # room for an answer of two tokens, of ten
     cut = estimate("local/x.gguf", [replace(line, questions=("100",)), ANSWERS], threads=1)
     seconds = 8 + 1_000 * (0.04 + 0.5 * (100 * 0.01 + 8 * 0.1)) + 1_000 * (0.04 + 100 * 0.01 + 8 * 0.1)
