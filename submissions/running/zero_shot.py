@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from fairspace.builders.errors import BuildError
@@ -255,7 +255,7 @@ def _race(word: str, given: Any, groups: Mapping[str, str], where: str) -> str:
         return groups.get(word, "")
     if isinstance(given, str) and given:  # as numpy prints it
         given = given.strip("[] \n").replace(",", " ").split()
-    named = given.items() if isinstance(given, dict) else ()
+    named: Iterable[tuple[Any, Any]] = given.items() if isinstance(given, dict) else ()
     if isinstance(given, list) and len(given) == len(_SCORES):
         named = zip(_SCORES, given, strict=True)
     scores: dict[str, float] = {str(_WORDS.get(name, name)): _number(score, where) or 0 for name, score in named}
