@@ -88,7 +88,7 @@ def _read_meta(member: Member | None, any_member: bool, limits: Limits, faults: 
             what = "no submission.json" if any_member else "nothing at all"
             faults.add("MISSING_FILE", META, what, expected="submission.json beside the tables")
         return None
-    data, meta = _read_record(SubmissionMeta, member, limits, faults, _of_meta, "UNKNOWN_FORMAT")
+    data, meta = _read_record(SubmissionMeta, member, limits, faults, _of_meta, ("UNKNOWN_FORMAT", "format"))
     return meta or _salvaged(data)
 
 
@@ -98,7 +98,7 @@ def _read_record(
     limits: Limits,
     faults: Collector,
     described: Callable[[ErrorDetails], tuple[str, str, str, str]],
-    format_code: str,
+    no_format: tuple[str, str],
 ) -> tuple[dict[str, Any], Record | None]:
     """The JSON data of a file and the record in it; None with a fault for each problem, as `described`."""
     name, data = member.name, dict[str, Any]()
@@ -117,7 +117,8 @@ def _read_record(
     else:
         if type(data.get("format", 1)) is int:
             return data, record
-        faults.add(format_code, name, f"'format' is {show(data['format'])}", expected="the integer 1", kind="format")
+        code, what = no_format[0], f"{no_format[1]} {show(data['format'])}"
+        faults.add(code, name, what, expected="the integer 1", kind="format")
         data = {}
     return data, None
 
@@ -332,7 +333,8 @@ def check_submission(
         meta = _read_meta(files.meta, bool(members), limits, faults)
         manifest = None
         if files.manifest:
-            _, manifest = _read_record(Manifest, files.manifest, limits, faults, _of_manifest, "MANIFEST_INVALID")
+            no_format = "MANIFEST_INVALID", "'format' is"
+            _, manifest = _read_record(Manifest, files.manifest, limits, faults, _of_manifest, no_format)
         budget = Budget(limits, sum(m.size for table in files.tables.values() for m in table), progress)
         images = files.tables.pop("images", [])
         bench = _benchmark(meta, files, allow_baseline, faults)
