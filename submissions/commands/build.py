@@ -296,7 +296,7 @@ def _publish_artifacts(
         raise UsageError(str(error.args[0])) from error
     if dry_run:  # what is known here, before the Hub is asked
         for artifact in artifacts:
-            typer.echo(f"From here: {artifact.repo.name}")
+            typer.echo(f"Would publish {artifact.repo.name}")
             if artifact.sample and not allow_sample:
                 typer.echo("  a sample build: publishing it takes --allow-sample")
     failed = False
