@@ -28,7 +28,7 @@ def read_part(named: str = "", variables: Mapping[str, str] = os.environ) -> str
     part = named or next(iter(ranks), "0/1")
     if not re.fullmatch(r"\d{1,6}/\d{1,6}", part) or not int(part.partition("/")[0]) < int(part.partition("/")[2]):
         where = "--part" if named else "the launcher's rank"
-        mend = "name it so, or --part 0/1 for the whole"
+        mend = "name it so, or 0/1 for the whole"
         raise BuildError("PART_INVALID", where, part, "I/N with I from 0 to N - 1, such as 0/8", mend)
     return "" if part.partition("/")[2] == "1" else part
 

@@ -73,7 +73,7 @@ _HOMES = {
 """Module -> its names that stand here, too."""
 _RENAMED = {"BENCHMARKS": ("submissions.names", "NAMES"), "__version__": ("submissions.version", "VERSION")}
 
-warnings.filterwarnings("ignore", "IProgress not found")  # tqdm's, in a notebook without ipywidgets: it draws text
+warnings.filterwarnings("ignore", "IProgress not found", module=r"tqdm\.")  # without ipywidgets it draws text
 
 if Path(__file__).with_name("metrics").is_file():
     __path__.append(str(Path(__file__).parents[1]))

@@ -7,9 +7,9 @@ import inspect
 import re
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import fields
 from pathlib import Path
@@ -107,13 +107,13 @@ def run(
         raise UsageError("limit and workers are at least 1, batch at least 0.")
     if on_error not in ("raise", "keep"):
         raise UsageError(f"on_error is {on_error!r}. Expected: 'raise' or 'keep'.")
-    chosen = ChosenPart(
-        *(benchmark, data, tuple(tasks), limit, stratified, seed, prefix, text_only, dataset_revision, form),
-        as_authors=as_authors,
-        part=read_part(part, {}),
-    )
-    answering = _model(model, name, workers, batch, on_error, settings)
-    try:
+    with _in_arguments(run):
+        chosen = ChosenPart(
+            *(benchmark, data, tuple(tasks), limit, stratified, seed, prefix, text_only, dataset_revision, form),
+            as_authors=as_authors,
+            part=read_part(part, {}),
+        )
+        answering = _model(model, name, workers, batch, on_error, settings)
         with tempfile.TemporaryDirectory(prefix="fairspace-") as scratch, watched() as tell:
             out = Path(scratch) / "answers" if folder is None else Path(folder).expanduser().absolute()
             asked = RunSettings(chosen, part_folder(out, chosen.part), answering, about=ModelFacts(name))
@@ -123,12 +123,6 @@ def run(
             else:  # a part of fewer stimuli than parts
                 answers = Submission(submission_meta(asked, RunSteps()))
             return Answers(answers, tuple(note for note in outcome.notes if scratch not in note))
-    except (CodedError, UsageError) as error:  # it names options of the command, outside of whole command lines
-        known = {argument: f"{argument}=" for argument in inspect.signature(run).parameters} | _ARGUMENTS
-        error.args = (re.sub(r"`[^`]*`|--([a-z-]+)", lambda found: known.get(found[1], found[0]), str(error)),)
-        raise
-    except OSError as error:
-        raise UsageError(of_system(error)) from error
 
 
 def join(parts: Sequence[str | Path], folder: str | Path) -> Answers:
@@ -140,8 +134,26 @@ def join(parts: Sequence[str | Path], folder: str | Path) -> Answers:
 
     Errors: BuildError PARTS_UNJOINABLE (names the folder that overlaps, differs or lacks); SubmissionError; UsageError.
     """
-    join_parts([Path(part).expanduser() for part in parts], Path(folder).expanduser())
-    return Answers(read_submission(Path(folder).expanduser()))
+    whole = Path(folder).expanduser()
+    with _in_arguments(run):  # whose argument `part` made the parts
+        join_parts([Path(part).expanduser() for part in parts], whole)
+        return Answers(read_submission(whole))
+
+
+@contextmanager
+def _in_arguments(function: Callable[..., Any]) -> Iterator[None]:
+    """Errors that name options of the command, outside of whole command lines, name the function's arguments instead.
+
+    UsageError for an OSError.
+    """
+    try:
+        yield
+    except (CodedError, UsageError) as error:
+        arguments = {name: f"{name}=" for name in inspect.signature(function).parameters} | _ARGUMENTS
+        error.args = (re.sub(r"`[^`]*`|--([a-z-]+)", lambda match: arguments.get(match[1], match[0]), str(error)),)
+        raise
+    except OSError as error:
+        raise UsageError(of_system(error)) from error
 
 
 async def run_async(model: Function | str, benchmark: str, **options: Any) -> Answers:

@@ -186,7 +186,8 @@ def gate(
         base: result of the same benchmark and dataset revision; None tests against `most`.
         scores: names of values; those of `checked_values` if left out, and of a limit the first of these.
         margin: larger distance from the ideal, in the value's unit, that still passes; 0 or more, finite.
-        most: distance from the ideal; what is shown to be beyond it fails. None asks for a number alone.
+        most: distance from the ideal; what is shown to be beyond it fails. A raw value whose draws are not kept is held
+            against it by its standard error. None asks for a number alone.
 
     Errors: UsageError for results that answer different questions, an unknown value, one that no direction is fairer
         of, a margin or limit that is negative or not finite, or both `base` and `most`.

@@ -15,9 +15,10 @@ from fairspace.builders.drawn.swatches import SwatchPerson, measure
 
 
 class Thorough:
-    """Reads the strips of a swatch; where one of the task's is missing, all experts say which of what fits is likely.
+    """Reads the strips of a swatch; where one of the task's is missing, the experts' mean decides among what fits.
 
-    It stands where a vision-language model would, which sees what the experts do not, and always answers.
+    It stands where a vision-language model would, which sees more than the experts where all is shown, and always
+    answers. Abstaining is tested in `test_deciding`.
     """
 
     name = "thorough"
@@ -31,13 +32,16 @@ class Thorough:
         squares = np.stack([np.asarray(image.convert("RGB").resize(size)) for image in images])
         pixels = torch.from_numpy(squares).permute(0, 3, 1, 2).float() / 255
         likely = self.model.observe(pixels, everything=True)[task["name"]].probabilities.mean(axis=1)
-        people = [found[0] if len(found) == 1 else SwatchPerson() for found in map(measure, images)]
+        shown = [people[0] if len(people) == 1 else SwatchPerson() for people in map(measure, images)]
         return [
-            task["labels"][np.where(fits(who, task), row, -1).argmax()] for who, row in zip(people, likely, strict=True)
+            task["labels"][np.where(fits(person, task), row, -1).argmax()]
+            for person, row in zip(shown, likely, strict=True)
         ]
 
 
-def fits(who: SwatchPerson, task: Mapping[str, Any]) -> list[bool]:
+def fits(person: SwatchPerson, task: Mapping[str, Any]) -> list[bool]:
     """Whether a label of the task contradicts nothing that was read."""
-    read = [getattr(who, name) for name in task["attributes"]]
-    return [all(seen in ("", value) for seen, value in zip(read, values, strict=True)) for values in label_index(task)]
+    read = [getattr(person, name) for name in task["attributes"]]
+    return [
+        all(strip in ("", label) for strip, label in zip(read, labels, strict=True)) for labels in label_index(task)
+    ]

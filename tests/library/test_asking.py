@@ -145,5 +145,7 @@ def test_parts_are_joined_to_one_run(tmp_path: Path) -> None:
     with pytest.raises(fs.UsageError, match="something at"):
         fs.join(folders, tmp_path / "mine")
     for wrong in ("9/9", "third"):
-        with pytest.raises(BuildError, match="PART_INVALID"):
+        with pytest.raises(BuildError, match="PART_INVALID") as refused:
             fs.run(answer, BENCHMARK, part=wrong, **FEW)
+        assert "part=" in str(refused.value)
+        assert "--part" not in str(refused.value)
