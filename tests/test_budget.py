@@ -52,7 +52,7 @@ BUDGET = {
     "leaderboard_space": (11_580, 65, 1_038),
     "cards": (725, 7, 54),
     "fairspace": (1_345, 7, 149),
-    "tests": (72_575, 578, 7_373),
+    "tests": (72_632, 578, 7_377),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

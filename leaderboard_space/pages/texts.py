@@ -183,10 +183,7 @@ def llms(request: Request) -> Response:
         line = f"- [{view.words.title}]({site}/board/{name}): {view.words.question}"
         lines.append(f"{line} As JSON: {site}/api/v1/boards/{name}")
     lines += ["\n## What numbers mean, and how to hand in", *(f"- [{path[1:]}]({site}{path})" for path in _READ)]
-    lines += [
-        "\n## API",
-        f"- [OpenAPI]({site}/api/v1/openapi.json): its calls, with shortened answers of a real Space\n",
-    ]
+    lines += ["\n## API", f"- [OpenAPI]({site}/api/v1/openapi.json): calls, with shortened answers of a real Space\n"]
     return Response("\n".join(lines), media_type="text/plain")
 
 
