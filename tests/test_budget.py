@@ -48,11 +48,11 @@ BUDGET = {
     "builders": (11_936, 69, 880),
     "metrics": (6_818, 59, 509),
     "ares": (8_062, 42, 564),
-    "submissions": (46_907, 224, 3_851),
+    "submissions": (46_909, 224, 3_851),
     "leaderboard_space": (11_580, 65, 1_038),
     "cards": (725, 7, 54),
     "fairspace": (1_345, 7, 149),
-    "tests": (72_632, 578, 7_377),
+    "tests": (72_633, 578, 7_377),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

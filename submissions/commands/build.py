@@ -329,6 +329,8 @@ def _publish_space(namespace: str, store: str, stated: list[str], dry_run: bool)
     if store:
         variables[STORE] = f"{ON_HUB}{store}"
     [space] = choose(["space"], Path(), Path(), namespace, allow_sample=False)
+    if dry_run:
+        typer.echo(f"Would publish {space.repo.name}")
     for line in set_up_space(
         space.repo,
         variables,
