@@ -107,7 +107,9 @@ bench-gpu: setup  ## Measure how fast ARES answers and a unified model paints on
 	$(BIN)/python -m tests.benchmarks.gpu
 
 docs: setup  ## Build the documentation as a site, into build/site, and llms.txt.
-	$(BIN)/python -m fairspace.cards.site.hook > llms.txt
+	mkdir -p build
+	$(BIN)/python -m fairspace.cards.site.hook > build/llms.txt
+	mv build/llms.txt llms.txt
 	$(BIN)/mkdocs build --strict -f cards/site/mkdocs.yml
 
 picture: setup  ## Draw README's picture: the first page of a board, light and dark, in Chromium.

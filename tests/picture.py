@@ -6,6 +6,8 @@ python -m tests.picture [FOLDER]     as `make picture`, into cards/site/pages
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,15 +27,21 @@ SCHEMES = ("light", "dark")
 WIDTH, HEIGHT, COLOURS = 1200, 780, 96
 
 
+@contextmanager
+def board() -> Iterator[TestClient]:
+    """A client of the board."""
+    with TemporaryDirectory() as work:
+        space = Space.open(Settings(store=str(Path(work) / "store"), work=Path(work) / "work", board_seconds=0))
+        add_shipped(space.state)
+        space.state.refresh()
+        yield TestClient(create_app(space), base_url="http://127.0.0.1")
+        space.storage.close()
+
+
 def draw(folder: Path = FOLDER) -> list[Path]:
     """Open the page in Chromium in each colour scheme, and write what it shows."""
     files = []
-    with TemporaryDirectory() as work, chromium() as browser:
-        settings = Settings(store=str(Path(work) / "store"), work=Path(work) / "work", board_seconds=0)
-        space = Space.open(settings)
-        add_shipped(space.state)
-        space.state.refresh()
-        client = TestClient(create_app(space), base_url="http://127.0.0.1")
+    with board() as client, chromium() as browser:
 
         def answer(route: Route) -> None:
             page = client.get(route.request.url)
@@ -46,7 +54,6 @@ def draw(folder: Path = FOLDER) -> list[Path]:
             files.append(folder / f"board-{scheme}.png")
             shown = Image.open(BytesIO(page.screenshot())).convert("RGB")
             shown.quantize(COLOURS, dither=Image.Dither.NONE).save(files[-1], optimize=True)
-        space.storage.close()
     return files
 
 

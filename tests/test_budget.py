@@ -50,11 +50,11 @@ BUDGET = {
     "builders": (11_939, 69, 880),
     "metrics": (6_818, 59, 509),
     "ares": (8_062, 42, 564),
-    "submissions": (46_947, 224, 3_855),
+    "submissions": (46_951, 224, 3_855),
     "leaderboard_space": (11_581, 65, 1_038),
     "cards": (725, 7, 54),
     "fairspace": (1_345, 7, 149),
-    "tests": (72_631, 578, 7_373),
+    "tests": (72_689, 578, 7_377),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

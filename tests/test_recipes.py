@@ -58,7 +58,7 @@ ended = {"": fairspace.__file__}
 for line in json.load(open("lines.json")):
     sys.argv, shown = shlex.split(line), io.StringIO()
     if sys.argv[1] == "run" and "--dry-run" not in sys.argv:
-        shutil.rmtree(sys.argv[-1], ignore_errors=True)  # another model's, of the lines before
+        shutil.rmtree(sys.argv[sys.argv.index("--out") + 1], ignore_errors=True)  # another model's, of the lines before
     with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(shown):
         try:
             code = main()
@@ -219,7 +219,11 @@ def test_lines_of_the_pages_run_from_the_wheel(job: Job) -> None:
     for name, text in (files | {"lines.json": json.dumps(commands)}).items():
         (reader.folder / name).write_text(text)
     prepared = (
-        *(line.replace("<address of this repository>", job.variables["FAIRSPACE"]) for line in {*lines} - {*commands}),
+        *(
+            line.replace("<address of this repository>", job.variables["FAIRSPACE"])
+            for line in lines
+            if line not in commands
+        ),
         "fairspace baseline balanced --benchmark fact_or_fair --core --out mine",
         "fairspace score mine --out base.json && cp base.json new.json",
     )

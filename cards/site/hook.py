@@ -131,8 +131,8 @@ PARTS = (
 """Modules described on the page about parts of the library."""
 _NOTES = (
     "Every value is a number, *undefined* or *not run*, with a reason; missing is never 0. Labels are perceived, not",
-    "true. Commands: `fairspace --help`; errors: `submissions/errors.py`. A board's API describes itself, with real",
-    "answers, at `/api/v1/openapi.json`.",
+    "true. Commands: `fairspace --help`; errors: `submissions/errors.py`. A board's API describes itself, with",
+    "shortened answers of a real Space, at `/api/v1/openapi.json`.",
 )
 PICTURES = "cards/site/pages"
 """Folder of README's picture, which the site has at its root."""

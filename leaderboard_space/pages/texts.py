@@ -134,7 +134,7 @@ Disallow: /figures/
 Disallow: /gradio_api/
 Disallow: /api/v1/submissions
 """
-_ASSISTANTS = """# fairspace
+_FOR_LANGUAGE_MODELS = """# fairspace
 
 > Boards of four published benchmarks of the fairness of generative models. Every value is a number with an interval,
 > *undefined* or *not run*, with a reason; what is missing counts as the worst that it could have been. Labels are
@@ -175,15 +175,15 @@ def robots(request: Request) -> Response:
 
 
 @router.get("/llms.txt")
-def assistants(request: Request) -> Response:
-    """Where a program that reads for somebody finds boards, what their numbers mean, and the API; see llmstxt.org."""
+def llms(request: Request) -> Response:
+    """Where a language model finds boards, what their numbers mean, and the API; see llmstxt.org."""
     site = site_of(request)
-    lines = [_ASSISTANTS, "## Boards"]
+    lines = [_FOR_LANGUAGE_MODELS, "## Boards"]
     for name, view in VIEWS.items():
-        json = f"{site}/api/v1/boards/{name}"
-        lines.append(f"- [{view.words.title}]({site}/board/{name}): {view.words.question} As JSON: {json}")
+        line = f"- [{view.words.title}]({site}/board/{name}): {view.words.question}"
+        lines.append(f"{line} As JSON: {site}/api/v1/boards/{name}")
     lines += ["\n## What numbers mean, and how to hand in", *(f"- [{path[1:]}]({site}{path})" for path in _READ)]
-    lines += ["\n## API", f"- [OpenAPI]({site}/api/v1/openapi.json): its calls, with real answers\n"]
+    lines += ["\n## API", f"- [OpenAPI]({site}/api/v1/openapi.json): calls, with shortened answers of a real Space\n"]
     return Response("\n".join(lines), media_type="text/plain")
 
 

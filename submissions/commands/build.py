@@ -296,7 +296,7 @@ def _publish_artifacts(
         raise UsageError(str(error.args[0])) from error
     if dry_run:  # what is known here, before the Hub is asked
         for artifact in artifacts:
-            typer.echo(f"From here: {artifact.repo.name}")
+            typer.echo(f"Would publish {artifact.repo.name}")
             if artifact.sample and not allow_sample:
                 typer.echo("  a sample build: publishing it takes --allow-sample")
     failed = False
@@ -329,6 +329,8 @@ def _publish_space(namespace: str, store: str, stated: list[str], dry_run: bool)
     if store:
         variables[STORE] = f"{ON_HUB}{store}"
     [space] = choose(["space"], Path(), Path(), namespace, allow_sample=False)
+    if dry_run:
+        typer.echo(f"Would publish {space.repo.name}")
     for line in set_up_space(
         space.repo,
         variables,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,16 @@ def test_the_first_page_begins_with_a_picture_a_sentence_and_what_a_real_model_g
     assert "\n".join(page.partition(lines[1])[2].partition("…")[0].strip().splitlines()) in result_text(result)
 
 
+def test_the_figures_of_the_pictures_sentence_stand_on_the_boards_first_page() -> None:
+    (sentence,) = re.findall(r"such as '([^']+)'", (ROOT / "README.md").read_text(encoding="utf-8"))
+    with picturing.board() as client:
+        shown = " ".join(re.sub(r"<[^>]+>", " ", client.get("/").text).split())
+    figures = re.findall(r"\d+\.\d+|Qwen-3B", sentence)
+    assert len(figures) == 3
+    assert all(figure in shown for figure in figures), figures
+    assert sentence in shown
+
+
 @pytest.mark.slow
 @pytest.mark.browser
 def test_the_picture_is_what_a_board_shows_now(tmp_path: Path) -> None:
@@ -130,7 +141,6 @@ def test_every_benchmark_has_a_notebook() -> None:
 @pytest.mark.process
 @pytest.mark.slow
 @pytest.mark.usefixtures("asked_at_once")
-@pytest.mark.filterwarnings("ignore")  # of Jupyter's own
 @pytest.mark.parametrize("name", fs.BENCHMARKS)
 def test_a_notebook_goes_from_items_to_a_figure(name: str) -> None:
     """In a fresh kernel; FACT-OR-FAIR's, which asks 4,956 questions, is there in part (`test_event_loops.py`)."""
@@ -146,7 +156,9 @@ def test_a_notebook_goes_from_items_to_a_figure(name: str) -> None:
             exec(compile(cell.source, f"{name}.ipynb, cell {number}", "exec"), names)
         figure = names["figure"].document()
     else:
-        NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Jupyter's own
+            NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
         figure = cells[-1].outputs[-1]["data"]["image/svg+xml"]
         streams = [output for cell in cells for output in cell.outputs if output.get("name") == "stderr"]
         assert not streams, "no warning stands in a user's notebook"

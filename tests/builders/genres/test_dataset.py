@@ -70,7 +70,7 @@ class Writer:
 
 
 def make(out: Path, tools: Tools | None = None, **arguments: Any) -> BuildManifest:
-    return build(plan_dataset.DATASET, out, tools=tools, describe=no_card, **arguments)
+    return build(plan_dataset.DATASET, out, tools=tools or Tools(), describe=no_card, **arguments)
 
 
 def tools(**changed: Any) -> Tools:

@@ -40,10 +40,10 @@ def fixed(text: str) -> str:
     """An answer whose times and ids, which are new in every Space, are those of an example."""
     ids: dict[str, str] = {}
 
-    def one(match: re.Match[str]) -> str:
+    def replaced(match: re.Match[str]) -> str:
         return "2026-11-30T12:00:00.000Z" if "T" in match[0] else ids.setdefault(match[0], f"{len(ids) + 1:020x}")
 
-    return _CHANGING.sub(one, text)
+    return _CHANGING.sub(replaced, text)
 
 
 def answers(space: Opened) -> dict[str, Any]:
@@ -53,20 +53,20 @@ def answers(space: Opened) -> dict[str, Any]:
     model = json.loads((Path(shipped.__file__).parent / f"{ROW}.json").read_text(encoding="utf-8"))["meta"]["model"]
     board = "stereotypical_bias"
     entry = next(row.entry for row in space.space.state.board(board) if row.model == model)
-    row, found = f"boards/{board}/rows/{entry}", {}
+    row, calls = f"boards/{board}/rows/{entry}", {}
     get = {name: name for name in ("/events", "/wanted", "/boards", "/standards")}
     get |= {"/boards/{benchmark}": f"/boards/{board}"}
     get |= {"/boards/{benchmark}/rows/{entry}": f"/{row}", "/boards/{benchmark}/rows/{entry}/result": f"/{row}/result"}
     user = {"X-Fairspace-Token": space.space.tokens.make(User("ada"))}
     zipped = (Path(shipped.__file__).parent / f"{ROW}.zip").read_bytes()
     sent = space.client.post(f"{API}/submissions", content=zipped, headers=user).raise_for_status()
-    found[f"POST {API}/submissions"] = sent.json()
+    calls[f"POST {API}/submissions"] = sent.json()
     get |= {"/submissions/{name}": sent.headers["Location"].removeprefix(API), "/queue": "/queue"}
     for name, address in get.items():
-        found[f"GET {API}{name}"] = space.client.get(f"{API}{address}", headers=user).raise_for_status().json()
+        calls[f"GET {API}{name}"] = space.client.get(f"{API}{address}", headers=user).raise_for_status().json()
     about = {"reason": "its licence forbids it"}
-    done = space.client.post(f"{API}/rows/{entry}/withdraw", json=about, headers=user).raise_for_status()
-    return found | {f"POST {API}/rows/{{entry}}/{{action}}": done.json()}
+    withdrawn = space.client.post(f"{API}/rows/{entry}/withdraw", json=about, headers=user).raise_for_status()
+    return calls | {f"POST {API}/rows/{{entry}}/{{action}}": withdrawn.json()}
 
 
 def examples() -> dict[str, Any]:

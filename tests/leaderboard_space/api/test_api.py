@@ -222,7 +222,7 @@ def test_programs_that_read_everything_are_kept_from_what_costs(space: Opened) -
         assert space.client.get(html.unescape(place)).status_code == 200, place
 
 
-def test_programs_that_read_for_somebody_are_told_where(space: Opened) -> None:
+def test_language_models_that_read_the_documentation_find_boards_and_api(space: Opened) -> None:
     text = space.client.get("/llms.txt").text
     assert text.startswith("# fairspace\n\n> ")
     places = re.findall(r"\]\((http.*?)\)|JSON: (http\S+)", text)

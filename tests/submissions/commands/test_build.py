@@ -173,7 +173,7 @@ def test_publish_names_what_it_knows_and_refuses_a_sample(
     monkeypatch.setattr("fairspace.submissions.commands.build._publish", unreachable)
     code, out, error = run("publish", "fact_or_fair", "--built", tmp_path, "--dry-run")
     assert (code, "HUB_UNAVAILABLE" in error) == (1, True)
-    assert out.startswith("From here: datasets/fairspace/fact_or_fair\n  a sample build: publishing it takes --allow")
+    assert out.startswith("Would publish datasets/fairspace/fact_or_fair\n  a sample build: publishing it takes")
 
 
 def test_a_plan_of_a_cohort_needs_its_dataset(run: Run, tmp_path: Path) -> None:

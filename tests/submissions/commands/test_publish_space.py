@@ -34,6 +34,7 @@ def test_a_space_is_published_with_all_that_it_needs_and_keeps_what_it_has(
     api = HfApi(endpoint=hub.address, token=OWNER)
     code, out, _ = run("publish", "space", "--variable", "FAIRSPACE_ADMINS=ann", "--dry-run")
     assert (code, "Would create the private dataset" in out) == (0, True)
+    assert out.startswith(f"Would publish spaces/{SPACE}\n")
     assert not [*api.list_datasets(author="fairspace"), *api.list_spaces(author="fairspace")]
 
     code, out, _ = run("publish", "space", "--variable", "FAIRSPACE_ADMINS=ann")

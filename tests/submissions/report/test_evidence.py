@@ -79,6 +79,15 @@ def test_a_model_below_a_floor_is_not_shown_to_be_within() -> None:
     ]
 
 
+def test_the_pages_thresholds_are_read(tmp_path: Path) -> None:
+    page = Path(__file__).parents[3] / "submissions" / "RUNNING.md"
+    (example,) = re.findall(r"^```toml\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
+    file = tmp_path / "mine.toml"
+    file.write_text(example, encoding="utf-8")
+    statement = read_statement(file)
+    assert {*statement.thresholds["fact_or_fair"]} == {"llm_fairness", "share_llm_subjective_male"}
+
+
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) for name in NAMES])
 def test_each_benchmark_has_every_part_and_the_template_s_examples_hold(name: str, tmp_path: Path) -> None:
     file = tmp_path / "filled.toml"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import hashlib
 import json
 import os
 import random
@@ -42,18 +43,19 @@ import hashlib, time
 
 def answer(prompt, images=(), seed=None):
     pixels = b"".join(image.tobytes() for image in images)
-    key = hashlib.sha256(f"{seed} {prompt}".encode() + pixels).hexdigest()
+    key = hashlib.sha256(f"{seed} {prompt}".encode()).hexdigest()
+    choice = hashlib.sha256(key.encode() + pixels).digest()[0] % 2
     with open(__file__[:-3] + ".txt", "a") as notes:
-        print("asked", seed, file=notes, flush=True)
+        print("asked", key, file=notes, flush=True)
         time.sleep(0.01)
-        print("answered", seed, file=notes, flush=True)
-    return '{"answer": "%s"}' % "AB"[int(key[0], 16) % 2]
+        print("answered", key, file=notes, flush=True)
+    return '{"answer": "%s"}' % "AB"[choice]
 """
 
 
 @dataclass(frozen=True)
 class Work:
-    """What is run: a part of a benchmark by a GGUF file, or for '' by the function."""
+    """A benchmark's part, the way of starting it, and the GGUF file that answers ('' for the function)."""
 
     way: str
     chosen: ChosenPart
@@ -108,9 +110,9 @@ class Started:
 
         def answer(model: LlamaCpp, prompts: Any, seeds: Any, choice: Any) -> Any:
             with (self.folder / "mine.txt").open("a") as notes:
-                print("asked", *seeds, file=notes, flush=True)
+                print(*(f"asked {seed}" for seed in seeds), sep="\n", file=notes, flush=True)
                 said = whole(model, prompts, seeds, choice)
-                print("answered", *seeds, file=notes, flush=True)
+                print(*(f"answered {seed}" for seed in seeds), sep="\n", file=notes, flush=True)
             return said
 
         LlamaCpp.answer = answer  # type: ignore[method-assign, assignment]
@@ -150,21 +152,25 @@ def killed(pid: int, started: Started, answers: int, after: float) -> bool:
     return False
 
 
-def keys(chosen: ChosenPart) -> dict[Key, str]:
-    """Key of a request -> its seed, as the model notes it."""
-    opened = open_benchmark(chosen)
+def keys(work: Work) -> dict[Key, str]:
+    """Key of a request -> what is noted of it: a file's seed, the hash of seed and prompt of a function."""
+    opened = open_benchmark(work.chosen)
     places = [(opened.parts[task], place) for task, positions in opened.positions.items() for place in positions]
     asks = [ask for part, place in places for ask in part.read(place).asks]
-    return {ask.key: str(ask_seed(SEED, *ask.key)) for ask in asks}
+    seeds = {ask.key: str(ask_seed(SEED, *ask.key)) for ask in asks}
+    if work.model:
+        return seeds
+    return {ask.key: hashlib.sha256(f"{seeds[ask.key]} {ask.prompt}".encode()).hexdigest() for ask in asks}
 
 
 def killings(work: Work, kills: int, folder: Path) -> dict[str, Any]:
     """Kills by moment, and the model's calls that were made twice."""
-    chance, moments, names = random.Random(kills), Counter[str](), keys(work.chosen)
+    chance, moments, names = random.Random(kills), Counter[str](), keys(work)
     unbroken = Started(folder / "unbroken", work)
     began = time.monotonic()
     unbroken.end()
     seconds, again, of_kept, runs = time.monotonic() - began, 0, 0, 0
+    assert {*unbroken.noted("answered")} <= {*names.values()}
     calls = len(unbroken.noted("answered"))  # a file's answers to equal prompts are one
     while moments.total() < kills:
         runs += 1
@@ -204,16 +210,16 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--model", default="")
     parser.add_argument("--pictures", action="store_true")
-    given = parser.parse_args()
-    if given.pictures:
-        data = str(small_builds(given.folder / "built"))
+    arguments = parser.parse_args()
+    if arguments.pictures:
+        data = str(small_builds(arguments.folder / "built"))
         chosen = ChosenPart("stereotypical_bias", data, ("vision_gender",), STIMULI["pictures"], seed=SEED)
     else:
-        limit = STIMULI["gguf" if given.model else "function"]
+        limit = STIMULI["gguf" if arguments.model else "function"]
         chosen = ChosenPart("fact_or_fair", tasks=("llm_objective",), limit=limit, seed=SEED)
     gc.collect()
     gc.freeze()  # or each child copies the pages of what was imported
-    print(json.dumps(killings(Work(given.way, chosen, given.model), given.kills, given.folder)))
+    print(json.dumps(killings(Work(arguments.way, chosen, arguments.model), arguments.kills, arguments.folder)))
 
 
 if __name__ == "__main__":

@@ -246,9 +246,10 @@ def test_the_commands_write_tasks_and_import_logs(run: Callable[..., tuple[int, 
     assert code == 0
     assert f"lm_eval --include_path {tmp_path / 'tasks'} --tasks fairspace_fact_or_fair_core" in out
     assert run("items", "fact_or_fair")[0] == run("items", "genres", "--lm-eval", "x", "--out", "y")[0] == 2
-    folder, mine = log("lmms-eval", tmp_path / "log"), str(tmp_path / "mine")
     of_task = ("--benchmark", "fact_or_fair", "--dataset-revision", "v2-core")
-    code, out, _ = run("import", "lmms-eval", str(folder), *of_task, "--out", mine)
-    assert code == 0
-    assert "responses by hash: 12 answered; limited to 12 stimuli a task" in out
-    assert run("import", "genres", str(folder), "--benchmark", "genres", "--out", mine)[0] == 2
+    for layout, limited in (("lmms-eval", "; limited to 12 stimuli a task"), ("lighteval", "")):
+        folder, mine = str(log(layout, tmp_path / f"log of {layout}")), str(tmp_path / layout)
+        code, out, _ = run("import", layout, folder, *of_task, "--out", mine)
+        assert code == 0
+        assert f"responses by hash: 12 answered{limited}" in out
+    assert run("import", "genres", folder, "--benchmark", "genres", "--out", mine)[0] == 2
