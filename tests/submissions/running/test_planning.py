@@ -28,11 +28,11 @@ def test_genres_by_hand() -> None:
     chosen = [pairs[opened.parts["narrative"].stimuli[place].id] for place in opened.positions["narrative"]]
     text = sum(len(genres.text_prompt(pair)) for pair in chosen) / 4 + 10 * FRAME
     assert (answers.stimuli, answers.requests, answers.of_requests) == (10, 10, 1440)
-    assert (answers.input, answers.output, answers.output_most) == (text, 6_000, 20_480)
-    assert answers.cost == pytest.approx((2 * text + 10 * 6_000) / 1e6)
+    assert (answers.input, answers.output, answers.output_most) == (text, 10_000, 20_480)
+    assert answers.cost == pytest.approx((2 * text + 10 * 10_000) / 1e6)
     assert answers.cost_most == pytest.approx((2 * text + 10 * 20_480) / 1e6)
     assert (judge.task, judge.cost, judge.requests, judge.of_requests) == ("judgements", None, 30, 4320)
-    assert judge.input == pytest.approx(10 * (3420 / 4 + 600) + 30 * FRAME)
+    assert judge.input == pytest.approx(10 * (3420 / 4 + 1000) + 30 * FRAME)
 
 
 def test_the_prompts_of_a_judge_have_the_stated_length() -> None:
