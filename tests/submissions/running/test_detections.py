@@ -46,6 +46,7 @@ DEEPFACE = {
 }
 UNIFACE = json.loads((FOREIGN / "uniface" / "uniface-4.2.1.json").read_text(encoding="utf-8"))
 UNIFACE_FACE = next(face for faces in UNIFACE.values() for face in faces)
+NO_LIST_OF_FACES: tuple[Any, ...] = (3, "x", {}, [3], [None])
 COFFEE, ASTRONAUT, TWICE = (Path(file).stem for file in DEEPFACE["0.0.75"]["default"])
 ANALYSIS = DEEPFACE["0.0.103"]["default"][f"to-label/{ASTRONAUT}.png"][0]
 
@@ -191,8 +192,8 @@ def test_a_face_that_stands_there_twice_is_one(tmp_path: Path) -> None:
     assert len(found) == 2
     again = {f"in/{A}.png": [ANALYSIS], f"out/{A}.png": [ANALYSIS], f"{B}.png": [ANALYSIS]}
     assert [len(each) for each in labels("deepface", again, tmp_path)] == [1, 1]
-    again = {f"in/{A}.png": [UNIFACE_FACE], f"out/{A}.png": [UNIFACE_FACE], f"later/{A}.png": None}
-    assert [faces and len(faces) for faces in labels("uniface", again, tmp_path)] == [1, None]
+    with_missing = {f"in/{A}.png": [UNIFACE_FACE], f"out/{A}.png": [UNIFACE_FACE], f"later/{A}.png": None}
+    assert [faces and len(faces) for faces in labels("uniface", with_missing, tmp_path)] == [1, None]
 
 
 @pytest.mark.parametrize(
@@ -227,7 +228,7 @@ def test_a_face_that_stands_there_twice_is_one(tmp_path: Path) -> None:
                 json.dumps({f"{A}.png": entry}),
                 f"SOURCE_LAYOUT at file, {A}.png: a face without gender or race",
             )
-            for entry in (3, "x", {}, [3], [None], UNIFACE_FACE)
+            for entry in (*NO_LIST_OF_FACES, UNIFACE_FACE)
         ),
         *(
             (
