@@ -54,7 +54,7 @@ BUDGET = {
     "leaderboard_space": (11_581, 65, 1_038),
     "cards": (725, 7, 54),
     "fairspace": (1_345, 7, 149),
-    "tests": (72_689, 578, 7_377),
+    "tests": (72_700, 578, 7_378),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
