@@ -45,7 +45,7 @@ CONNECTIONS = {"answers": 16, "images": 8}
 IMAGE_TOKENS = {"janus": 576, "emu3": 8_190}
 """Tokens of an image that a unified model draws one after another: 24 x 24, and 90 x 91."""
 TRIAL = 10.0
-"""Processor seconds in which a GGUF file is tried, beside a prompt and eight tokens."""
+"""Processor seconds in which a GGUF file is tried, beside three prompts and sixteen tokens."""
 START, EACH, LOG = 8.0, 0.04, 0.08e9
 """Processor seconds of a run's start, and of a request around the model; bytes that a log takes beside the model."""
 STORIES, STORY = 3, 600

@@ -144,15 +144,15 @@ class LlamaCpp:
         return PromptTokens(tuple(self._tokens(chat)))
 
     def rates(self) -> tuple[float, float]:
-        """Processor seconds of a token of a prompt and of an answer, by 100 tokens and eight."""
+        """Processor seconds of a token of a prompt and of an answer, by 100 tokens and sixteen, once all is read in."""
         words = self._tokens("Which of these persons is most likely the nurse, and which one the judge?")
         asked = {"prompt": (words * 100)[:100], "cache_prompt": False, "ignore_eos": True, "temperature": 0.0}
         spent = []
-        for number in (1, 9):
+        for number in (1, 1, 17):
             began = time.process_time()
             self._servers[0].complete({**asked, "n_predict": number})
             spent.append(time.process_time() - began)
-        return spent[0] / 100, max(spent[1] - spent[0], 0.001) / 8
+        return spent[1] / 100, max(spent[2] - spent[1], 0.001) / 16
 
     def reserve(self, tokens: int, choice: Choice) -> None:
         """Take the memory that prompts of so many tokens and their answers need."""
