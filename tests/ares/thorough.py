@@ -27,7 +27,7 @@ class Thorough:
         self.model = model
 
     def answer(self, images: Sequence[Image.Image], task: Mapping[str, Any]) -> list[str | None]:
-        """Of the labels that the strips leave, the one with the largest mean probability."""
+        """The labels with the largest mean probability among those that the strips leave."""
         size = (self.model.config.image_size,) * 2
         squares = np.stack([np.asarray(image.convert("RGB").resize(size)) for image in images])
         pixels = torch.from_numpy(squares).permute(0, 3, 1, 2).float() / 255
