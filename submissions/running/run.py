@@ -25,6 +25,7 @@ from fairspace.submissions.format.manifest import FILE, PART, Line, Manifest, St
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.tables import META
 from fairspace.submissions.running.asking import parts
+from fairspace.submissions.running.asking.asking import writing
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, ChosenPart, OpenedBenchmark
 from fairspace.submissions.running.asking.journal import JOURNAL
 from fairspace.submissions.running.asking.models import found_revision
@@ -53,7 +54,7 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> R
     work = work_folder(settings.out)
     state = RunSteps()
     try:
-        with held(work):
+        with writing(work), held(work):
             if settings.images:
                 from fairspace.submissions.running.images.generating import generate
 
@@ -65,12 +66,6 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> R
         from fairspace.submissions.running.asking.answering import stopped
 
         raise stopped(str(work), "what was made is kept") from error
-    except OSError as error:
-        from fairspace.submissions.running.asking.asking import of_disk, unwritten
-
-        if not of_disk(error):
-            raise
-        raise unwritten(work, error) from error
     return RunOutcome(settings.out, tuple(state.stages), tuple(state.notes))
 
 

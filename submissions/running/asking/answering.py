@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import logging
-import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from fairspace.submissions.benchmarks.benchmark import SCHEMA
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import Scalar, Stage, circumstances, now, version
-from fairspace.submissions.running.asking.asking import SCHEMAS, THINKS, RunAsking, of_disk, prompt_hash, unwritten
+from fairspace.submissions.running.asking.asking import SCHEMAS, THINKS, RunAsking, prompt_hash, writing
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, OpenedBenchmark, build_task
 from fairspace.submissions.running.asking.journal import JOURNAL, TOO_LONG, Journal, JournalEntry, Key, table_of
 from fairspace.submissions.running.asking.models import (
@@ -255,17 +254,6 @@ def stopped(where: str, what: str) -> RunError:
     """The error of a run stopped by Ctrl-C."""
     mend = "run the same command again: it goes on from here"
     return RunError("RUN_STOPPED", where, f"stopped; {what}", "a run to its end", mend)
-
-
-@contextmanager
-def writing(file: Path) -> Iterator[None]:
-    """RunError RUN_INCOMPLETE if the journal cannot be written."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if not of_disk(error):
-            raise
-        raise unwritten(file, error) from error
 
 
 _DRAWS = {True: "stratified", False: "not stratified"}

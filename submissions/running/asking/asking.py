@@ -12,8 +12,8 @@ import hashlib
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -85,8 +85,8 @@ def summary(answers: Sequence[JournalEntry]) -> str:
     return ", ".join(f"{number} {fate}" for fate, number in sorted(counts.items()))
 
 
-def answer_of(ask: Ask, output: ModelOutput, spent: Spent) -> JournalEntry:
-    """The fate of a request; refused if the provider or the model withheld the text."""
+def answer_of(ask: Ask, output: ModelOutput) -> JournalEntry:
+    """The fate of a request, before what it took; refused if the provider or the model withheld the text."""
     content = output.message.content
     withheld = isinstance(content, list) and any(getattr(piece, "refusal", None) for piece in content)
     refused = withheld or output.stop_reason == "content_filter"
@@ -96,9 +96,6 @@ def answer_of(ask: Ask, output: ModelOutput, spent: Spent) -> JournalEntry:
         response=None if refused else storable(output.completion),
         reason=(storable(output.completion)[:200] or "content filter") if refused else "",
         stop=str((output.metadata or {}).get(ENDED, output.stop_reason)),
-        attempts=spent.attempts,
-        input_tokens=spent.input,
-        output_tokens=spent.output,
     )
 
 
@@ -283,13 +280,12 @@ class RunAsking:
             self.stopped = self.stopped or _at_item(error, ask)
             raise self.stopped from error
         except FailedError as failed:
-            answer = JournalEntry(
-                *ask.key, "failed", None, failed.reason, "", spent.attempts, spent.input, spent.output
-            )
+            answer = JournalEntry(*ask.key, "failed", None, failed.reason)
         finally:
             self._open -= 1
+        took: dict[str, Any] = {"attempts": spent.attempts, "input_tokens": spent.input, "output_tokens": spent.output}
         seconds = round(time.monotonic() - started, 3)
-        answer = replace(answer, seconds=seconds, prompt_hash=prompt_hash(ask))
+        answer = replace(answer, **took, seconds=seconds, prompt_hash=prompt_hash(ask))
         if answer.fate == "answered":
             self._known = ask, images, part
         await self._keep(model, answer)
@@ -305,13 +301,12 @@ class RunAsking:
         """Put the failures since the last answer into the journal too: the model was not silent."""
         if self.stopped is None and self.journal is not None:
             try:
-                for answer in self._silent:
-                    self.journal.put(answer)
-            except sqlite3.OperationalError as error:
-                if not of_disk(error):
-                    raise
-                self.stopped = unwritten(self.journal.file, error)
-                raise self.stopped from error
+                with writing(self.journal.file):
+                    for answer in self._silent:
+                        self.journal.put(answer)
+            except RunError as error:
+                self.stopped = error
+                raise
         self._silent.clear()
 
     async def _keep(self, model: Model, answer: JournalEntry) -> None:
@@ -373,7 +368,7 @@ class RunAsking:
                 answer = await self._read(model, ask, images, part, spent, len(unread))
             except FailedError:
                 break
-        return replace(answer, attempts=spent.attempts, input_tokens=spent.input, output_tokens=spent.output)
+        return answer
 
     async def _read(
         self, model: Model, ask: Ask, images: Sequence[bytes], part: TaskStimuli, spent: Spent, anew: int = 0
@@ -384,7 +379,7 @@ class RunAsking:
         messages: list[ChatMessage] = [ChatMessageUser(content=content_of(ask, images))]
         for again in range(self.repairs + 1):
             output = await self._send(model, ask, messages, part, spent, anew)
-            answer = answer_of(ask, output, spent)
+            answer = answer_of(ask, output)
             if answer.stop in _NOTES and answer.stop not in self._told:
                 self._told.add(answer.stop)
                 note = _NOTES[answer.stop].format(answer.reason)
@@ -495,14 +490,14 @@ def prompt_hash(ask: Ask) -> str:
     return hashlib.sha256(ask.prompt.encode()).hexdigest()[:16]
 
 
-def of_disk(error: OSError | sqlite3.OperationalError) -> bool:
-    """Whether the disk is to blame: full, broken or read-only."""
-    if isinstance(error, OSError):
-        return error.errno in _DISK
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _JOURNAL
-
-
-def unwritten(file: Path, error: Exception) -> RunError:
-    """The error of a run whose workings cannot be written."""
-    mend = "make room there, then run the same command again; what was answered is kept"
-    return RunError("RUN_INCOMPLETE", str(file), f"{error}", "a disk that can be written to", mend)
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """RunError RUN_INCOMPLETE if workings cannot be written at `place`: a disk that is full, broken or read-only."""
+    try:
+        yield
+    except (OSError, sqlite3.OperationalError) as error:
+        is_full = getattr(error, "errno", None) in _DISK
+        if not is_full and getattr(error, "sqlite_errorcode", 0) & 0xFF not in _JOURNAL:
+            raise
+        mend = "make room there, then run the same command again; what was answered is kept"
+        raise RunError("RUN_INCOMPLETE", str(place), f"{error}", "a disk that can be written to", mend) from error

@@ -183,8 +183,8 @@ def test_a_reason_that_no_file_can_hold_is_kept_as_far_as_it_can_be(text: str, t
     output = ModelOutput.from_content("m", text, stop_reason="content_filter")
     output.usage = ModelUsage(input_tokens=3, output_tokens=2, input_tokens_cache_read=50, input_tokens_cache_write=7)
     spent.add(output)
-    refused = answer_of(ask, output, spent)
-    assert (refused.input_tokens, refused.output_tokens) == (60, 2)
+    refused = answer_of(ask, output)
+    assert (spent.input, spent.output) == (60, 2)
     with Journal(tmp_path / "journal.sqlite") as journal:
         journal.put(refused)
         assert journal.get(ask.key) == refused
