@@ -30,12 +30,12 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fairspace.leaderboard_space.api.data import add_examples
-from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.events import Draft, clock
+from fairspace.leaderboard_space.api.routes import add_examples
+from fairspace.leaderboard_space.errors import SpaceError, StorageError
+from fairspace.leaderboard_space.events import Draft, clock, submission_path
 from fairspace.leaderboard_space.gradio_pages.gate import GradioGate
 from fairspace.leaderboard_space.jobs.limits import children_leave_network
-from fairspace.leaderboard_space.log_state import LoggedSubmission
+from fairspace.leaderboard_space.logged import LoggedSubmission
 from fairspace.leaderboard_space.logs import REQUEST, configure
 from fairspace.leaderboard_space.pages.rendering import ASSETS
 from fairspace.leaderboard_space.settings import Settings
@@ -44,9 +44,8 @@ from fairspace.leaderboard_space.site.builder import END, Builder, unpacked
 from fairspace.leaderboard_space.site.process import BuilderProcess
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage import StorageError, submission_path
 from fairspace.leaderboard_space.web.guard import Forwarded, Guard, Heads, Proxies
-from fairspace.leaderboard_space.web.identity import Rate, check_local, signs_in, space_of
+from fairspace.leaderboard_space.web.identity import Rate, Tokens, signs_in, space_of
 from fairspace.leaderboard_space.web.refusals import QUIET, add_handlers, as_space_error, refuse, refuse_the_rest
 from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.version import VERSION
@@ -121,7 +120,7 @@ class PublicFiles:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        if scope["type"] != "http" or not is_public(scope["path"]):
+        if scope["type"] != "http" or scope["method"] != "GET" or not is_public(scope["path"]):  # HEAD comes as GET
             await self.app(scope, receive, send)
             return
         request = Request(scope, receive)
@@ -134,8 +133,6 @@ class PublicFiles:
 
     async def _answer(self, request: Request) -> Response:
         path = request.url.path
-        if request.method != "GET":  # HEAD comes as GET
-            raise SpaceError("WRONG_METHOD", path, request.method, "GET, HEAD", "see /api for the list of addresses")
         if address := moved(path, request.url.query):
             return RedirectResponse(address, 308, {"Content-Type": "text/plain"})
         if len(path) > 1:
@@ -350,15 +347,17 @@ def create_app(space: Space, maker: BuilderProcess | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.space = space
-    app.state.gate = GradioGate(space)
+    app.state.tokens = tokens = Tokens(space.settings.secret, space.state.is_revoked, lambda: space.state.number)
+    app.state.gate = GradioGate(space, tokens)
     app.state.told, app.state.maker = Rate(1, 60), pages
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(PublicFiles, space=space, maker=pages, follows=maker is None or not space.settings.board_seconds)
-    check_local(space.settings)
+    if space.settings.insecure_local and os.environ.get("SPACE_ID"):
+        raise UsageError("--insecure-local lets everybody submit: use it on your own machine only, not for a Space.")
     oauth = import_module("fairspace.leaderboard_space.web.oauth") if signs_in() else None
     if oauth is not None:
         app.add_middleware(oauth.SignIn)
-    app.add_middleware(Guard, space=space)
+    app.add_middleware(Guard, space=space, tokens=tokens)
     if oauth is not None:  # `Guard` looks into its sessions
         oauth.attach_routes(app)
     if space.settings.insecure_local:  # no other name leads here, whatever another site's DNS says

@@ -11,7 +11,6 @@ from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import Storage
 from fairspace.leaderboard_space.storage.local import open_storage
-from fairspace.leaderboard_space.web.tokens import Tokens
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,6 @@ class Space:
     state: State
     jobs: Jobs
     intake: Intake
-    tokens: Tokens
 
     @classmethod
     def open(cls, settings: Settings, *, rows: bool = True) -> Space:
@@ -34,6 +32,4 @@ class Space:
         storage = open_storage(settings.store, settings.work, settings.commits_an_hour)
         state = State(storage, signing_key(settings.secret), rows=rows)
         state.refresh()
-        jobs = Jobs(state, settings)
-        tokens = Tokens(settings.secret, state.is_revoked, lambda: state.number)
-        return cls(settings, storage, state, jobs, Intake(state, settings), tokens)
+        return cls(settings, storage, state, Jobs(state, settings), Intake(state, settings))

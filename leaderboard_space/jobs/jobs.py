@@ -17,7 +17,8 @@ from functools import partial
 from itertools import product
 from typing import Any, Literal, TypeVar
 
-from fairspace.leaderboard_space.events import Draft, clock
+from fairspace.leaderboard_space.errors import StorageError
+from fairspace.leaderboard_space.events import Draft, clock, submission_path
 from fairspace.leaderboard_space.intake import User, add_result, result_draft
 from fairspace.leaderboard_space.jobs.child import (
     ChildOutcome,
@@ -27,11 +28,10 @@ from fairspace.leaderboard_space.jobs.child import (
     scoring_settings,
     scratch,
 )
-from fairspace.leaderboard_space.log_state import LoggedSubmission
+from fairspace.leaderboard_space.logged import LoggedSubmission
 from fairspace.leaderboard_space.maintaining import verify
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage import StorageError, submission_path
 from fairspace.submissions.benchmarks.baselines import NAMES as BASELINE_NAMES
 from fairspace.submissions.benchmarks.registry import NAMES as BENCHMARKS
 from fairspace.submissions.checking.names import look_alikes, owner_of, taken_names

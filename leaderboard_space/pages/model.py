@@ -16,7 +16,7 @@ from fairspace.leaderboard_space.boards.view import Column, View, fair_of, part_
 from fairspace.leaderboard_space.boards.views import VIEWS, chosen_standard, named_standard
 from fairspace.leaderboard_space.boards.words import behind, provenance_of, row_address, shown
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.log_state import LoggedRow
+from fairspace.leaderboard_space.logged import LoggedRow
 from fairspace.leaderboard_space.pages.figures import place_figures
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.state import UNSHOWN, State

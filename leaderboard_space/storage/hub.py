@@ -32,8 +32,8 @@ from typing import TypeVar
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.repository import Content
 from fairspace.builders.publishing.requests import FAILURES, Requests, TroubleError
-from fairspace.leaderboard_space.events import Draft, Event
-from fairspace.leaderboard_space.storage import StorageError, vouched_by, write_error
+from fairspace.leaderboard_space.errors import StorageError, write_error
+from fairspace.leaderboard_space.events import Draft, Event, vouched_by
 from fairspace.leaderboard_space.storage.hub_files import CachedFiles, Mirror, Repository
 
 _CODES = {"HUB_REFUSED": "STORE_REFUSED", "HUB_CONFLICT": "STORE_UNAVAILABLE", "HUB_UNAVAILABLE": "STORE_UNAVAILABLE"}

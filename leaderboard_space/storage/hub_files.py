@@ -16,8 +16,8 @@ from tempfile import mkstemp
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from fairspace.leaderboard_space.events import Draft, Event
-from fairspace.leaderboard_space.storage import LogIndex, StorageError
+from fairspace.leaderboard_space.errors import StorageError
+from fairspace.leaderboard_space.events import Draft, Event, LogIndex
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoFile

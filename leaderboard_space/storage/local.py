@@ -20,8 +20,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from fairspace.leaderboard_space.events import Draft, Event
-from fairspace.leaderboard_space.storage import HUB, LogIndex, Storage, StorageError, vouched_by, write_error
+from fairspace.leaderboard_space.errors import StorageError, write_error
+from fairspace.leaderboard_space.events import Draft, Event, LogIndex, vouched_by
+from fairspace.leaderboard_space.storage import HUB, Storage
 
 LOG = "events.jsonl"
 COUNT = "events.count"

@@ -350,7 +350,7 @@ def _mend(folder: Path) -> None:
 
 def _revoke(state: State, token: str, user: str) -> None:
     """Revoke a token, all tokens of a user, or both."""
-    from fairspace.leaderboard_space.web.tokens import revoke_all, revoke_token
+    from fairspace.leaderboard_space.web.identity import revoke_all, revoke_token
 
     by = getpass.getuser()
     if token:

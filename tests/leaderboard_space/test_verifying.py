@@ -10,15 +10,14 @@ from typing import Any
 import pytest
 
 from fairspace.leaderboard_space import maintaining
-from fairspace.leaderboard_space.api.data import public_event
+from fairspace.leaderboard_space.api.routes import public_event
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import is_forged, signed, signing_key
 from fairspace.leaderboard_space.intake import User, add_result
-from fairspace.leaderboard_space.log_state import LogState
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.state import LogState, State
 from fairspace.leaderboard_space.storage.checking import check
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.commands import main as cli

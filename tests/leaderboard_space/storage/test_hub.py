@@ -16,12 +16,11 @@ from typing import Any
 
 import pytest
 
-from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.errors import SpaceError, StorageError
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import Intake, User, add_result, result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.hub import HubStorage, Pace, segment_path
 from fairspace.submissions.results.result import Result
 from tests.hub.faults import DROP, SLOW, Fault
