@@ -13,7 +13,7 @@ from fairspace.leaderboard_space.boards.views import VIEWS, chosen_standard, cho
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.maintaining import shown_evidence
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.web.identity import space_of, with_store
+from fairspace.leaderboard_space.web.identity import space_of
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results.board import row_json, values_json
@@ -114,18 +114,15 @@ def row(request: Request, benchmark: Name, entry: EntryName, standard: str = "")
 
 
 @router.get("/boards/{benchmark}/rows/{entry}/result")
-async def result(request: Request, benchmark: Name, entry: EntryName) -> Response:
+def result(request: Request, benchmark: Name, entry: EntryName) -> Response:
     """The result behind a row with all evidence, as `fairspace score --out` writes it."""
-    return _answer(await with_store(_result, space_of(request), chosen_view(benchmark).benchmark, entry))
-
-
-def _result(space: Space, name: str, entry: str) -> str:
-    row = space.state.find_row(name, find_benchmark(name).default, entry)
-    full = space.state.full(entry) if row.result is not None else None
+    name, state = chosen_view(benchmark).benchmark, space_of(request).state
+    row = state.find_row(name, find_benchmark(name).default, entry)
+    full = state.full(entry) if row.result is not None else None
     if full is None:
         what = "a published row, which has printed figures only"
         raise SpaceError("UNKNOWN_ENTRY", f"{name}/{entry}", what, "a row that was scored here", "see its source")
-    return full.dumps()
+    return _answer(full.dumps())
 
 
 @router.get("/standards")

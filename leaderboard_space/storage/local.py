@@ -12,10 +12,11 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -274,18 +275,17 @@ def put_aside(root: Path, torn: bytes) -> Path:
     return target
 
 
-def write_part(folder: Path, content: Path | bytes) -> Path:
-    """Write a new file completely and sync it to the disk."""
+def write_part(folder: Path, content: Path | bytes | Iterable[bytes]) -> Path:
+    """Write a new file completely, from a file, bytes or parts of them, and sync it to the disk."""
     make_folder(folder)
     handle, name = tempfile.mkstemp(dir=folder)
     try:
         with os.fdopen(handle, "wb") as file:
             if isinstance(content, Path):
                 with content.open("rb") as source:
-                    while chunk := source.read(1 << 20):
-                        file.write(chunk)
+                    shutil.copyfileobj(source, file, 1 << 20)
             else:
-                file.write(content)
+                file.writelines([content] if isinstance(content, bytes) else content)
             file.flush()
             os.fsync(file.fileno())
     except BaseException:

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from fairspace.leaderboard_space.app import create_app, due, prune
+from fairspace.leaderboard_space.app import create_app
 from fairspace.leaderboard_space.errors import StorageError
 from fairspace.leaderboard_space.events import Draft, submission_path
 from fairspace.leaderboard_space.intake import Intake, User
+from fairspace.leaderboard_space.jobs.jobs import due, prune
 from fairspace.leaderboard_space.logged import LoggedSubmission
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
