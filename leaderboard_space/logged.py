@@ -1,4 +1,4 @@
-"""What the log says of submissions, rows and wanted models; and the part of a `result` event that boards show.
+"""Records of the log: submissions, rows, wanted models; and the part of a `result` event that boards show.
 
 That part is packed when it is written and read when a row is shown.
 

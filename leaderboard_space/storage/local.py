@@ -23,7 +23,6 @@ from typing import IO
 
 from fairspace.leaderboard_space.errors import StorageError, write_error
 from fairspace.leaderboard_space.events import Draft, Event, LogIndex, vouched_by
-from fairspace.leaderboard_space.storage import HUB, Storage
 
 LOG = "events.jsonl"
 COUNT = "events.count"
@@ -317,12 +316,3 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def open_storage(store: str, work: Path, commits_an_hour: int = 100) -> Storage:
-    """The storage of a setting: a folder, or `hf://datasets/<owner>/<name>`; see `Settings`."""
-    if store.startswith(HUB):
-        from fairspace.leaderboard_space.storage.hub import HubStorage
-
-        return HubStorage(store.removeprefix(HUB), work, commits_an_hour)
-    return LocalStorage(store)

@@ -300,7 +300,7 @@ class Guard:
             raise invalid
 
     def _user(self, request: Request) -> User | None:
-        """Who asks: signed in at the Hub, a program with a token, or anybody with `--insecure-local`."""
+        """The asker: signed in at the Hub, a program with a token, or anybody with `--insecure-local`."""
         if token := identity.token_of(request):
             return self.tokens.user(token)
         session_user = request.scope.get("session", {}).get("user")

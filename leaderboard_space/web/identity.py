@@ -1,4 +1,4 @@
-"""Who asks: the user of a request, tokens with which programs act for a user, and their revocation; rates per client.
+"""Identity: the user of a request, tokens with which programs act for a user, their revocation; rates per client.
 
 The log keeps who revoked a token, and no token. `Guard` finds the user of each request once and keeps it in its scope.
 """

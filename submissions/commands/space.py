@@ -224,7 +224,7 @@ def show(benchmark: str | None = None, standard: str = "", store: str = DEFAULT_
 def open_store(store: str) -> Storage:
     """The store that an option names. StorageError if it cannot be opened."""
     from fairspace.leaderboard_space.settings import Settings
-    from fairspace.leaderboard_space.storage.local import open_storage
+    from fairspace.leaderboard_space.space import open_storage
 
     settings = Settings.from_environment()
     return open_storage(store, settings.work, settings.commits_an_hour)

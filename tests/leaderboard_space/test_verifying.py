@@ -70,7 +70,7 @@ def test_a_verified_row_has_its_evidence_signed_and_in_public(state: State) -> N
     assert mark is not None
     assert mark.is_signed
     assert mark.evidence["agreement"]["low"] == 0.98
-    space = Space(Settings(), state.storage, state, *[None] * 3)  # type: ignore[arg-type]
+    space = Space(Settings(), state.storage, state, *[None] * 2)  # type: ignore[arg-type]
     public = public_event(space, event)
     assert public["evidence"]["agreement"]["agreement"] == 0.99
     assert "consistency" not in public["evidence"]
