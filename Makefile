@@ -69,7 +69,7 @@ test-library:  ## Run the quick tests of the command, library and metrics with w
 	$(PYTHON) -m pip install --quiet uv
 	$(PYTHON) -m uv venv --quiet --allow-existing --python $(PYTHON) .venv
 	$(PYTHON) -m uv pip install --quiet --python .venv $(if $(RESOLUTION),--resolution $(RESOLUTION),-c constraints.txt) -e . \
-	  'hypothesis>=6' 'polars>=1.30' 'pytest>=9' 'pytest-xdist>=3.6'
+	  'hypothesis>=6.150' 'polars>=1.30' 'pytest>=9' 'pytest-xdist>=3.8'
 	$(PYTEST) -m "not slow and not process and not browser" $(LIBRARY)
 
 test-lines: setup  ## Run the quick tests and name the lines of the product that none of them runs.

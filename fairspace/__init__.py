@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fairspace.asking import join, run, run_async
     from fairspace.measuring import Measured, measure
     from fairspace.outcome import Result, load_result, paper, rescore
+    from fairspace.repeating import Stability, stability
     from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.checking.submission import check_submission
     from fairspace.submissions.comparing import Comparison, compare
@@ -41,6 +42,7 @@ __all__ = [
     "Measured",
     "Result",
     "RunError",
+    "Stability",
     "SubmissionError",
     "UsageError",
     "__version__",
@@ -57,12 +59,14 @@ __all__ = [
     "run",
     "run_async",
     "score",
+    "stability",
 ]
 _HOMES = {
     "answers": ("Answers", "items", "score"),
     "asking": ("join", "run", "run_async"),
     "measuring": ("Measured", "measure"),
     "outcome": ("Result", "load_result", "paper", "rescore"),
+    "repeating": ("Stability", "stability"),
     "submissions.benchmarks.registry": ("benchmark",),
     "submissions.checking.submission": ("check_submission",),
     "submissions.comparing": ("Comparison", "compare"),

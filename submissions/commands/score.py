@@ -236,6 +236,7 @@ def compare(
     margin: float = 0.0,
     junit: Path | None = None,
     summary: Path | None = None,
+    stability: bool = False,
     as_json: bool = False,
 ) -> None:
     """Compare results: the sure differences, biggest first, then every value, with corrected significance.
@@ -243,15 +244,18 @@ def compare(
     Of submissions to stereotypical_bias: ensemble, similarity, and the difference that a prompt prefix makes.
 
     Options:
-        compared (RESULT): Two or more results, or submissions to stereotypical_bias.
+        compared (RESULT|SUBMISSION): Two or more results, submissions to stereotypical_bias, or runs of one model.
         fail_if_worse: Exit code 3 if the second result is shown to be less fair, or unknown.
         score_name (--score): Value that --fail-if-worse tests; may be repeated. The ranked one if left out.
         margin: Larger distance from the ideal that --fail-if-worse lets pass.
+        stability: How alike the answers and values of runs of one model are, each a submission with its own --seed.
     """
     if len(compared) < 2:
         raise UsageError("Name two results or submissions, or more.")
     places = _gate_places(junit, summary)
     results = [is_result(path) for path in compared]
+    if fail_if_worse and stability:
+        raise UsageError("--stability and --fail-if-worse do not go together; leave one out.")
     if fail_if_worse:
         if len(compared) > 2 or not all(results):
             raise UsageError("--fail-if-worse tests one result against another: fairspace compare base.json new.json.")
@@ -263,6 +267,14 @@ def compare(
     if score_name or margin or places:
         what = "--score, --margin, --junit and --summary are for --fail-if-worse"
         raise UsageError(f"{what}; name it, or leave them out.")
+    if stability:
+        from fairspace.repeating import stability as stability_of
+
+        if any(results):
+            raise UsageError("--stability reads answers, which a result does not hold; name submissions.")
+        stable = stability_of(*compared)
+        print_json(stable.to_json()) if as_json else write(repr(stable))
+        return
     if all(results):
         _compare_results(compared, as_json)
         return

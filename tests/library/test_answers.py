@@ -72,7 +72,7 @@ def test_faults_are_told_by_row_all_at_once(frame: pd.DataFrame) -> None:
     wrong.iloc[3, 0] = str(wrong.iloc[3, 0]) + "x"
     wrong.iloc[7, 0] = wrong.iloc[8, 0]
     assert faults(wrong) == ["UNKNOWN_ID at answers row 3", "DUPLICATE_ID at answers row 8"]
-    wrong.iloc[5, 1] = ["a", "list"]
+    wrong.at[wrong.index[5], "response"] = ["a", "list"]
     assert faults(wrong) == ["WRONG_TYPE at answers row 5"]
     wrong.iloc[4, 0] = None
     assert faults(wrong) == ["NULL_VALUE at answers row 4", "WRONG_TYPE at answers row 5"]

@@ -38,12 +38,13 @@ def asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """`fs.run` calls the model in a plain loop; `test_asking.py` asks through Inspect."""
 
     def run(
-        model: Callable[[str], str], benchmark: str, *, dataset_revision: str = "", name: str = "", folder: str = ""
+        model: Callable[..., str], benchmark: str, *, dataset_revision: str = "", name: str = "", **more: Any
     ) -> fs.Answers:
         items: Any = fs.items(benchmark, dataset_revision=dataset_revision)
         tables = {task.name: task.table for task in fs.benchmark(benchmark).tasks}
         items = items[items["task"].map(tables) == "responses"][["task", "id", "sample", "prompt"]]
-        items["response"] = [model(prompt) for prompt in items.pop("prompt")]
+        of = {"seed": more["seed"]} if "seed" in more else {}
+        items["response"] = [model(prompt, **of) for prompt in items.pop("prompt")]
         name = name or model.__name__
         return fs.Answers(submission_of(items, benchmark, dataset_revision=dataset_revision, model=name))
 

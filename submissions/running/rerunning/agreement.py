@@ -9,22 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf, sqrt
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
-from fairspace.submissions.running.rerunning.draw import Key, TaskAnswers
+from fairspace.metrics.columns import Floats, Integers
+from fairspace.submissions.answers.likeness import Key, TaskAnswers, by_chance, error_of, share
 
 Verdict = Literal["agrees", "differs", "undecided"]
 MOST_FOREIGN = 0.2
 """Greatest share of another origin with which answers agree."""
 DRIFT = 0.05
 """Answers differ if the share certainly exceeds this; less may be other hardware or a provider's update."""
-_SHIFTS = 20
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class ComparedRequests:
         chance: mean likeness of answers to different items.
     """
 
-    stimulus: NDArray[np.int64]
+    stimulus: Integers
     handed_in: Floats
     repeated: Floats
     chance: float
@@ -117,10 +115,8 @@ def pairs(
         second = [again.text[key] for key in keys]
         repeated = np.array([like(*pair) for pair in zip(first, second, strict=True)])
         similar = (similar + [like(*pair) for pair in zip(ours, second, strict=True)]) / 2
-    shifts = range(1, min(_SHIFTS, len(keys) - 1) + 1)
-    chance = [like(one, first[(place + shift) % len(first)]) for shift in shifts for place, one in enumerate(ours)]
     code = np.unique([stimulus_of[key] for key in keys], return_inverse=True)[1]
-    return ComparedRequests(code.astype(np.int64), similar, repeated, float(np.mean(chance)) if chance else 1.0)
+    return ComparedRequests(code.astype(np.int64), similar, repeated, by_chance(like, ours, first))
 
 
 def compare(compared: Mapping[str, ComparedRequests]) -> PartAgreement:
@@ -136,38 +132,16 @@ def _agreement(parts: Sequence[ComparedRequests], z: float) -> Agreement:
     chance = np.concatenate([np.full(len(part.handed_in), part.chance) for part in parts])
     starts = np.cumsum([0, *(part.stimulus.max() + 1 for part in parts)])[:-1]
     stimulus = np.concatenate([part.stimulus + start for part, start in zip(parts, starts, strict=True)])
-    s, r, c = (float(np.mean(values)) for values in (similar, repeated, chance))
-    low, high = _wilson(s, _effective(similar, stimulus), 1.959964)
+    r, c = float(np.mean(repeated)), float(np.mean(chance))
+    s, low, high = share(similar, stimulus)
     telling = r - c
     if telling <= 0:
         return Agreement(len(similar), s, low, high, r, c, 0.0, 0.0, 1.0)
     foreign = (r - s) / telling
-    error = z * _error((repeated - similar) - foreign * (repeated - chance), stimulus) / telling
-    exact = (r - _wilson(s, _effective(similar, stimulus), z)[0]) / telling if s in (0.0, 1.0) else -inf
+    error = z * error_of((repeated - similar) - foreign * (repeated - chance), stimulus) / telling
+    exact = (r - share(similar, stimulus, z)[1]) / telling if s in (0.0, 1.0) else -inf
     ends = foreign - error, max(foreign + error, exact)
-    if _error(repeated - chance, stimulus) * z >= telling:  # its own repeatability is within chance
+    if error_of(repeated - chance, stimulus) * z >= telling:  # its own repeatability is within chance
         ends = (0.0, 1.0)
     clipped = [min(1.0, max(0.0, share)) for share in (foreign, *ends)]
     return Agreement(len(similar), s, low, high, r, c, *clipped)
-
-
-def _error(values: Floats, stimulus: NDArray[np.int64]) -> float:
-    """Standard error of a mean, clustered by stimulus."""
-    sums = np.bincount(stimulus, weights=values - values.mean())
-    count = len(sums)
-    return float(sqrt((sums**2).sum() * count / max(1, count - 1)) / len(values))
-
-
-def _effective(values: Floats, stimulus: NDArray[np.int64]) -> float:
-    """Effective sample size: number of independent values with the same error; of stimuli if nothing varies."""
-    variance = float(values.var())
-    error = _error(values, stimulus)
-    if variance == 0 or error == 0:
-        return float(stimulus.max() + 1)
-    return min(float(len(values)), variance / error**2)
-
-
-def _wilson(share: float, n: float, z: float) -> tuple[float, float]:
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return max(0.0, middle - half), min(1.0, middle + half)

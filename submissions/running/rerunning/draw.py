@@ -1,7 +1,4 @@
-"""The random part of a submission's items that is asked again, drawn by a seed that its submitter cannot know.
-
-Answers are compared by their reading if they are a closed choice, else by their words.
-"""
+"""The random part of a submission's items that is asked again, drawn by a seed that its submitter cannot know."""
 
 from __future__ import annotations
 
@@ -9,12 +6,12 @@ import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fairspace.submissions.answers.rows import read_rows
+from fairspace.submissions.answers.likeness import Key
 from fairspace.submissions.benchmarks import task as asks
 from fairspace.submissions.benchmarks.benchmark import AS_AUTHORS, FORM, PAPER
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import Stimulus
-from fairspace.submissions.format.schema import LABELS, Submission, SubmissionMeta
+from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
 from fairspace.submissions.running.planning import made_parts
 
@@ -22,7 +19,6 @@ ITEMS = 385
 """Requests of a part: a 95 % confidence interval of a share is then at most 5 points to either side."""
 _LEAST = 10
 """Least number of requests of a task, if it has them."""
-Key = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -133,54 +129,3 @@ def _take(
         taken |= dict.fromkeys(there[:each], stimuli[place].id)
         rest += [(key, stimuli[place].id) for key in there[each:]]
     return taken | dict(rest[: max(0, share - len(taken))])
-
-
-@dataclass(frozen=True)
-class TaskAnswers:
-    """The answers to one task by id and sample; likeness: share of common `words` (stories, labels), or equality."""
-
-    text: Mapping[Key, str]
-    words: bool
-
-    def likeness(self, first: str, second: str) -> float:
-        """The likeness of two answers, in [0, 1]."""
-        return shared_words(first, second) if self.words else float(first == second)
-
-
-def shared_words(first: str, second: str) -> float:
-    """Jaccard index of the words of two texts; 1 for two empty texts."""
-    these, those = set(first.casefold().split()), set(second.casefold().split())
-    return len(these & those) / len(these | those) if these | those else 1.0
-
-
-def answers_of(submission: Submission) -> dict[str, TaskAnswers]:
-    """The answers and annotated images of a submission, task by task."""
-    bench = benchmark(submission.meta.benchmark)
-    answers: dict[str, TaskAnswers] = {}
-    for rows in read_rows(submission, bench):
-        if "/" in rows.task or bench.task(rows.task).table != "responses":
-            continue
-        words = any(isinstance(reading.value, Mapping) for reading in rows.readings.distinct)
-        table = rows.table()
-        names = ("id", "sample", "answer", "outcome", "value")
-        answers[rows.task] = TaskAnswers(
-            {
-                (item, sample): (answer or "") if words else f"{outcome}: {value}"
-                for item, sample, answer, outcome, value in zip(*(table[n].to_pylist() for n in names), strict=True)
-            },
-            words,
-        )
-    for task in bench.tasks:
-        if task.table == "annotations" and (found := submission.rows("annotations", task.name)).num_rows:
-            answers[task.name] = TaskAnswers(_labels(found.to_pylist()), words=True)
-    return answers
-
-
-def _labels(rows: list[dict[str, object]]) -> dict[Key, str]:
-    """Image -> status and labels of its faces, as words."""
-    labels: dict[Key, str] = {}
-    for row in rows:
-        key = str(row["id"]), int(str(row["sample"]))
-        face = [f"{row['face']}:{name}:{row[name]}" for name in ("status", *LABELS)]
-        labels[key] = " ".join([labels.get(key, ""), *face]).strip()
-    return labels

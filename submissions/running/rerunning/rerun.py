@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from fairspace.builders.writing import write_text
+from fairspace.submissions.answers.likeness import Key, TaskAnswers, answers_of
 from fairspace.submissions.answers.rows import read_rows
 from fairspace.submissions.benchmarks.genres.parse.judge import NOTHING, read_narrative, read_profile
 from fairspace.submissions.benchmarks.genres.parse.persons import Names
@@ -34,7 +35,7 @@ from fairspace.submissions.running.asking.models import COMPLETION, DEFAULT, SEN
 from fairspace.submissions.running.folders import public_name
 from fairspace.submissions.running.judging.asks import ANALYSIS, ANALYSIS_SINGLE, PART, Judging, open_judging
 from fairspace.submissions.running.rerunning.agreement import PartAgreement, Verdict, compare, pairs
-from fairspace.submissions.running.rerunning.draw import ITEMS, Key, RerunPart, TaskAnswers, answers_of, draw_part, rank
+from fairspace.submissions.running.rerunning.draw import ITEMS, RerunPart, draw_part, rank
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings, Tell
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from fairspace.submissions.answers.likeness import TaskAnswers, shared_words
 from fairspace.submissions.running.rerunning.agreement import PartAgreement, compare, pairs
-from fairspace.submissions.running.rerunning.draw import TaskAnswers, shared_words
 from fairspace.submissions.running.rerunning.rerun import judged
 
 N = 400

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from fairspace.submissions.answers.likeness import answers_of
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.fact_or_fair.baselines import tables
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.format.schema import ANNOTATIONS, Submission
 from fairspace.submissions.running.asking.inspect_task import open_benchmark
 from fairspace.submissions.running.images.generating import image_asks
-from fairspace.submissions.running.rerunning.draw import answers_of, draw_part
+from fairspace.submissions.running.rerunning.draw import draw_part
 
 
 def answered() -> Submission:
