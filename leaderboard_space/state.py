@@ -14,16 +14,9 @@ from typing import Any, TypeVar
 
 import orjson
 
+from fairspace.leaderboard_space import reasons
 from fairspace.leaderboard_space.errors import UNREADABLE, SpaceError, StorageError
-from fairspace.leaderboard_space.events import (
-    OF_ROWS,
-    SIGNATURE,
-    Event,
-    Kind,
-    is_forged,
-    result_path,
-    submission_path,
-)
+from fairspace.leaderboard_space.events import OF_ROWS, SIGNATURE, Event, Kind, is_forged, result_path, submission_path
 from fairspace.leaderboard_space.logged import (
     LoggedRow,
     LoggedSubmission,
@@ -37,15 +30,6 @@ from fairspace.leaderboard_space.logged import (
     logged_values,
     scored_by_event,
     unpacked,
-)
-from fairspace.leaderboard_space.reasons import (
-    Attempts,
-    SameAnswers,
-    ShownRows,
-    imitations,
-    proved_owner,
-    who,
-    without_ranks,
 )
 from fairspace.leaderboard_space.storage import Storage
 from fairspace.submissions.benchmarks.registry import NAMES
@@ -79,8 +63,8 @@ class LogState:
     """User -> times of their revocations."""
     mendings: list[str] = field(default_factory=list)
     """Repairs of the log, in words."""
-    same: SameAnswers = field(default_factory=SameAnswers)
-    attempts: Attempts = field(default_factory=Attempts)
+    same: reasons.SameAnswers = field(default_factory=reasons.SameAnswers)
+    attempts: reasons.Attempts = field(default_factory=reasons.Attempts)
     withdrawn: dict[str, str] = field(default_factory=dict)
     """Withdrawn entry -> its benchmark, in the order of the withdrawals."""
     wanted: dict[str, Wish] = field(default_factory=dict)
@@ -259,7 +243,7 @@ class State:
         self._measured = lru_cache(_MEASURED)(self._read_measured)
         self._folded = LogState(key=key, keeps_rows=rows, read=lambda entry: self._measured(entry)[0])
         self._rows: dict[tuple[str, str], Row] = {}
-        self._shown: dict[str, tuple[int, ShownRows]] = {}
+        self._shown: dict[str, tuple[int, reasons.ShownRows]] = {}
         """Benchmark -> last event and its rows, shared by all standards."""
         self._versions: dict[str, int] = {}
         """Benchmark -> the last event that changed its boards."""
@@ -336,9 +320,9 @@ class State:
 
     def models_of_others(self, user: str) -> list[str]:
         """Models of standing rows that others handed in or we ran, without those that imitate a name themselves."""
-        marked = {entry for name in NAMES for entry in imitations(self._shown_now(name).entries)}
+        marked = {entry for name in NAMES for entry in reasons.imitations(self._shown_now(name).entries)}
         standing = (logged for logged in self.entries() if not logged.withdrawn and logged.entry not in marked)
-        return sorted({who(logged)[1] for logged in standing if logged.user != user})
+        return sorted({reasons.who(logged)[1] for logged in standing if logged.user != user})
 
     def is_revoked(self, token: str, user: str, made: str, after: int | None = None) -> bool:
         """Whether a token was revoked: by its id, or with all earlier tokens of its user.
@@ -425,20 +409,20 @@ class State:
         rows: list[Row] = list(published_rows(benchmark, standard))
         with _uncollected():
             rows += [self.row_of(logged, standard) for logged in shown.entries]
-            rows = without_ranks(rows, self._folded.attempts, shown)
+            rows = reasons.without_ranks(rows, self._folded.attempts, shown)
             return Board(tiered(ranked(rows, benchmark, standard), benchmark, standard))
 
     def unplaced(self, logged: LoggedRow, standard: str) -> Row:
         """The row of a log entry, with its reasons for no rank, and without one: no board is made for it."""
         shown = self._shown_now(logged.benchmark)
-        [row] = without_ranks([self.row_of(logged, standard)], self._folded.attempts, shown)
+        [row] = reasons.without_ranks([self.row_of(logged, standard)], self._folded.attempts, shown)
         return row
 
     def row_of(self, logged: LoggedRow, standard: str) -> Row:
         """The row of a log entry under a standard, without a rank; withdrawn rows, too."""
         row = self._rows.get((logged.entry, standard))
         if row is None:
-            owner = proved_owner(logged)
+            owner = reasons.proved_owner(logged)
             own = "" if not logged.own else PUBLISHED_ANSWERS if _is_published(logged.result) else OWN_RUN
             row, is_lasting = self._scored(logged, standard)
             row = row_with(row, submitter=logged.user, owner=owner, own=own)
@@ -501,12 +485,14 @@ class State:
         }
         return orjson.dumps(boards, option=orjson.OPT_SORT_KEYS)
 
-    def _shown_now(self, benchmark: str) -> ShownRows:
+    def _shown_now(self, benchmark: str) -> reasons.ShownRows:
         with self._lock:
             number, shown = self._shown.get(benchmark, (-1, None))
             folded = self._folded
             if shown is None or number != folded.number:
-                shown = ShownRows.of(list(self._on_board(benchmark)), folded.same, folded.attempts, folded.entries)
+                shown = reasons.ShownRows.of(
+                    list(self._on_board(benchmark)), folded.same, folded.attempts, folded.entries
+                )
                 self._shown[benchmark] = (self._folded.number, shown)
             return shown
 
