@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from starlette.types import Message, Receive
 
 from fairspace.leaderboard_space.api.routes import find_submission, stated
 from fairspace.leaderboard_space.errors import SpaceError, StorageError
+from fairspace.leaderboard_space.events import Event
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.logged import LoggedSubmission
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
@@ -175,14 +176,8 @@ def build_submit(blocks: gr.Blocks, space: Space, tokens: Tokens) -> None:
         links = {"login": LOGIN if signs_in() else "", "logout": LOGOUT if signs_in() else ""}
         shown = html("parts/who.html.jinja", user=user, usage=_usage(space, user), settings=space.settings, **links)
         if user is None:
-            return [
-                shown,
-                gr.Column(visible=False),
-                gr.Dropdown(),
-                "",
-                gr.Column(visible=False),
-                gr.Timer(active=False),
-            ]
+            hidden = gr.Column(visible=False)
+            return [shown, hidden, gr.Dropdown(), "", hidden, gr.Timer(active=False)]
         choices = [(f"{user.name} (yourself)", ""), *((name, name) for name in user.organisations)]
         listed, waits = _own(space, user)
         chooser = gr.Dropdown(choices, value="")
@@ -213,20 +208,17 @@ def build_submit(blocks: gr.Blocks, space: Space, tokens: Tokens) -> None:
         except SpaceError as error:
             return [gr.skip(), refused(request, error)]
 
-    def revoke(text: Any, request: gr.Request) -> str:
+    def revoked(request: gr.Request, end: Callable[[str], Event]) -> str:
         try:
-            event = revoke_token(space.state, str(text or ""), asker(request).name)
+            return html("parts/revoked.html.jinja", event=end(asker(request).name))
         except (SpaceError, StorageError) as error:
             return refused(request, error)
-        return html("parts/revoked.html.jinja", event=event)
+
+    def revoke(text: Any, request: gr.Request) -> str:
+        return revoked(request, lambda user: revoke_token(space.state, str(text or ""), user))
 
     def revoke_mine(request: gr.Request) -> str:
-        try:
-            user = asker(request).name
-            event = revoke_all(space.state, user, user)
-        except (SpaceError, StorageError) as error:
-            return refused(request, error)
-        return html("parts/revoked.html.jinja", event=event)
+        return revoked(request, lambda user: revoke_all(space.state, user, user))
 
     shared: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "preprocess": False}
     blocks.load(load, None, [who, form, organisation, submissions, token_part, timer], **shared)
