@@ -68,7 +68,7 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> R
     except OSError as error:
         from fairspace.submissions.running.asking.asking import of_disk, unwritten
 
-        if error.filename is not None or not of_disk(error):
+        if not of_disk(error):
             raise
         raise unwritten(work, error) from error
     return RunOutcome(settings.out, tuple(state.stages), tuple(state.notes))
