@@ -176,8 +176,8 @@ def build_submit(blocks: gr.Blocks, space: Space, tokens: Tokens) -> None:
         links = {"login": LOGIN if signs_in() else "", "logout": LOGOUT if signs_in() else ""}
         shown = html("parts/who.html.jinja", user=user, usage=_usage(space, user), settings=space.settings, **links)
         if user is None:
-            hidden = gr.Column(visible=False)
-            return [shown, hidden, gr.Dropdown(), "", hidden, gr.Timer(active=False)]
+            no_form, no_tokens = gr.Column(visible=False), gr.Column(visible=False)
+            return [shown, no_form, gr.Dropdown(), "", no_tokens, gr.Timer(active=False)]
         choices = [(f"{user.name} (yourself)", ""), *((name, name) for name in user.organisations)]
         listed, waits = _own(space, user)
         chooser = gr.Dropdown(choices, value="")
