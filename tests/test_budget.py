@@ -51,11 +51,11 @@ BUDGET = {
     "builders": (11_939, 69, 880),
     "metrics": (6_818, 59, 509),
     "ares": (8_062, 42, 564),
-    "submissions": (46_984, 225, 3_867),
+    "submissions": (47_039, 225, 3_869),
     "leaderboard_space": (11_581, 65, 1_038),
     "cards": (725, 7, 54),
     "fairspace": (1_503, 8, 168),
-    "tests": (72_770, 579, 7_388),
+    "tests": (72_792, 579, 7_388),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
