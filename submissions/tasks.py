@@ -8,7 +8,7 @@ submission. What must outlive more than a kill, such as three days or a full dis
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inspect_ai import task
 
@@ -20,15 +20,13 @@ if TYPE_CHECKING:
     from inspect_ai import Task
 
 
-def _task(part: ChosenPart) -> Task:
-    opened = open_benchmark(part)
+def _task(benchmark: str, tasks: str | list[str] = "", data: str = "", **options: Any) -> Task:
+    """The task of a benchmark; `options` are fields of `ChosenPart`."""
+    named = tuple(filter(None, map(str.strip, tasks.split(",") if isinstance(tasks, str) else tasks)))
+    chosen = ChosenPart(benchmark, "" if options.get("text_only") else data, named, **options)
+    opened = open_benchmark(chosen)
     meta = meta_of(opened.chosen, opened.marks, ModelFacts())
-    return build_task(opened, RunAsking(opened.parts, seed=part.seed), meta=meta)
-
-
-def _named(tasks: str | list[str]) -> tuple[str, ...]:
-    names = tasks.split(",") if isinstance(tasks, str) else tasks
-    return tuple(name for name in map(str.strip, names) if name)
+    return build_task(opened, RunAsking(opened.parts, seed=chosen.seed), meta=meta)
 
 
 @task
@@ -41,8 +39,7 @@ def genres(
     dataset_revision: str = "",
 ) -> Task:
     """GENRES: narratives of two persons, from a picture of them and a plot."""
-    opened = "" if text_only else data
-    return _task(ChosenPart("genres", opened, (), limit, stratified, seed, "plain", text_only, dataset_revision))
+    return _task("genres", **locals())
 
 
 @task
@@ -54,8 +51,7 @@ def fact_or_fair(
     dataset_revision: str = "",
 ) -> Task:
     """FACT-OR-FAIR for language models: who is highest in a statistic, and who of four persons it is."""
-    part = ChosenPart("fact_or_fair", "", _named(tasks), limit, stratified, seed, dataset_revision=dataset_revision)
-    return _task(part)
+    return _task("fact_or_fair", **locals())
 
 
 @task
@@ -70,9 +66,7 @@ def stereotypical_bias(
     dataset_revision: str = "",
 ) -> Task:
     """Stereotypical bias of multimodal models: whom a model points at, and whom it thinks of."""
-    opened = "" if text_only else data
-    part = "stereotypical_bias", opened, _named(tasks), limit, stratified, seed, prefix, text_only, dataset_revision
-    return _task(ChosenPart(*part))
+    return _task("stereotypical_bias", **locals())
 
 
 @task
@@ -85,5 +79,4 @@ def iris(
     dataset_revision: str = "",
 ) -> Task:
     """IRIS, understanding: a person's occupation, a tournament of occupations, and pairs of counterfactual pictures."""
-    part = ChosenPart("iris", data, _named(tasks), limit, stratified, seed, dataset_revision=dataset_revision)
-    return _task(part)
+    return _task("iris", **locals())

@@ -5,7 +5,8 @@ generation and filtering "until five qualified images are obtained" (appendix B.
 the tool's name, key, prompt, the attempt's seed and the edited image; neither a kill nor the batch size changes the
 images or the log.
 
-  .build/made/<name>.json, .png   verdict; image, only if it passed
+`MadeFiles` keeps what a process has made for the next one: a build's candidates, and the images of a run
+(`fairspace.submissions.running.images.making`).
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ from fairspace.builders.engine.dataset import BuildJob
 from fairspace.builders.engine.reviews import REASON, Reviews
 from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.builders.errors import BuildError
-from fairspace.builders.writing import beside
+from fairspace.builders.writing import write_text
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 AT_ONCE = 8
 """Images made and checked together; it changes none of them."""
+_MADE = "made"
+"""Folder of a build's `MadeFiles` among its workings."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ def make(
     reviews = Reviews(job.options)
     for start in range(0, len(wanted), batch):
         items = [_Item(each, job, attempts, reviews) for each in wanted[start : start + batch]]
-        while tried := [item for item in items if item.next_file() is not None]:
+        while tried := [item for item in items if item.is_open()]:
             images = _generate(job, tried)
             verdicts = accept(images, [item.wanted for item in tried])
             for item, image, verdict in zip(tried, images, verdicts, strict=True):
@@ -112,11 +115,50 @@ def make(
             yield item.wanted, item.close()
 
 
+class MadeFiles:
+    """Results by name in a folder: `<name>.json` with the image's hash, after `<name>.image`, if there is an image.
+
+    A killed process leaves a result whole or not at all, and so does a power cut: an image with another hash is none.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def get(self, name: str) -> dict[str, Any] | None:
+        """The result of that name; None without one whose image is there."""
+        try:
+            result: dict[str, Any] = json.loads((self._folder / f"{name}.json").read_bytes())
+        except (FileNotFoundError, ValueError):
+            return None
+        return result if hashlib.sha256(self.image(name)).hexdigest() == result["sha256"] else None
+
+    def image(self, name: str) -> bytes:
+        """The image of that name; no bytes if there is none."""
+        file = self._folder / f"{name}.image"
+        return file.read_bytes() if file.is_file() else b""
+
+    def put(self, name: str, result: Mapping[str, Any], image: bytes = b"") -> dict[str, Any]:
+        """Keep a result of JSON data, and return it with the hash of its image."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self.forget(name)
+        if image:
+            (self._folder / f"{name}.image").write_bytes(image)
+        kept = {**result, "sha256": hashlib.sha256(image).hexdigest()}
+        write_text(self._folder / f"{name}.json", json.dumps(kept, ensure_ascii=False))
+        return kept
+
+    def forget(self, name: str) -> None:
+        """Remove a result and its image."""
+        for suffix in (".json", ".image"):
+            (self._folder / f"{name}{suffix}").unlink(missing_ok=True)
+
+
 class _Item:
-    """A wanted image and its attempts, by a file each: `.build/made/<name>.json`, and `.png` of one that passed."""
+    """A wanted image and the verdicts on its attempts."""
 
     def __init__(self, wanted: Wanted, job: BuildJob, attempts: int, reviews: Reviews) -> None:
         self.wanted, self.job, self.attempts, self.reviews = wanted, job, attempts, reviews
+        self.files = MadeFiles(job.work / _MADE)
         self.rejected: list[dict[str, Any]] = []
         self.passed: dict[str, Any] | None = None
 
@@ -125,40 +167,34 @@ class _Item:
         return seed(self.job.seed, self.wanted.key, len(self.rejected))
 
     @property
-    def file(self) -> Path:
-        """The verdict's file of the present attempt, named by all that decides its image."""
+    def name(self) -> str:
+        """The name of the present attempt, by all that decides its image."""
         tool = self.job.tools.editor if self.wanted.base else self.job.tools.generator
         base = hashlib.sha256(self.wanted.base).hexdigest()
         decided_by = [tool.name if tool else "", self.wanted.key, self.wanted.prompt, self.seed, base]
-        name = hashlib.sha256(json.dumps(decided_by).encode()).hexdigest()
-        return self.job.work / "made" / f"{name}.json"
+        return hashlib.sha256(json.dumps(decided_by).encode()).hexdigest()
 
-    def next_file(self) -> Path | None:
-        """The file of the next attempt to make, past those refused or known from an earlier run; None when done."""
+    def is_open(self) -> bool:
+        """Whether an attempt is to be made, past those refused or known from an earlier run."""
         while self.passed is None and len(self.rejected) < self.attempts:
-            file = self.file
-            if self.reviews.refuses(self.wanted.key, self.seed):
-                verdict: dict[str, Any] = {"reason": REASON, "evidence": {}}
-            elif file.is_file():
-                verdict = json.loads(file.read_text(encoding="utf-8"))
-            else:
-                return file
+            refused = self.reviews.refuses(self.wanted.key, self.seed)
+            verdict = {"reason": REASON, "evidence": {}} if refused else self.files.get(self.name)
+            if verdict is None:
+                return True
             if verdict["reason"]:
                 self.rejected.append(verdict)
             else:
                 self.passed = verdict
-        return None
+        return False
 
     def keep(self, image: Image, verdict: Verdict) -> None:
-        """Write the image, if it passed, then its verdict."""
-        file = self.file
+        """Keep the verdict, and the image if it passed."""
+        stream = BytesIO()
         if not verdict.reason:
-            stream = BytesIO()
             image.convert("RGB").save(stream, "PNG", compress_level=1)
-            _write(file.with_suffix(".png"), stream.getvalue())
         evidence = {name: _plain(value) for name, value in verdict.evidence.items()}
         said = {"key": self.wanted.key, "attempt": len(self.rejected), "reason": verdict.reason, "evidence": evidence}
-        _write(file, json.dumps(said, ensure_ascii=False).encode())
+        self.files.put(self.name, said, stream.getvalue())
 
     def close(self) -> Image | None:
         """Log the rejected attempts; the image that passed, pixel for pixel, or None."""
@@ -169,8 +205,7 @@ class _Item:
         if self.passed is None:
             self.job.reject(self.wanted.key, "gave up", attempts=self.attempts)
             return None
-        with Images.open(self.file.with_suffix(".png")) as stored:
-            image = stored.convert("RGB")
+        image = Images.open(BytesIO(self.files.image(self.name))).convert("RGB")
         image.info.update(self.passed["evidence"] | {"seed": self.seed})
         return image
 
@@ -210,13 +245,7 @@ def _plain(value: str | int | float) -> str | int | float:
 
 def forget_made(work: Path) -> None:
     """Remove verdicts and images once they are in a shard, so that the disk holds one shard's at a time."""
-    shutil.rmtree(work / "made", ignore_errors=True)
-
-
-def _write(file: Path, data: bytes) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with beside(file) as place:
-        place.write_bytes(data)
+    shutil.rmtree(work / _MADE, ignore_errors=True)
 
 
 # Candidates of a cell are ordered by sha256(seed, key), so the choice does not depend on the calls that added them.

@@ -236,7 +236,7 @@ def run(
 
 def _check_idle(chosen: ChosenPart, model: str, images: str) -> None:
     """RunError TASK_UNKNOWN if a named model has nothing to do among the tasks that are asked for."""
-    from fairspace.submissions.running.images.generating import image_tasks
+    from fairspace.submissions.running.planning import image_tasks
     from fairspace.submissions.running.run import text_tasks
 
     for option, named, tasks in (("--model", model, text_tasks(chosen)), ("--images", images, image_tasks(chosen))):

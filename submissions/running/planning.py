@@ -79,13 +79,17 @@ def smallest_difference(items: int) -> float:
     return (1.959964 + 0.841621) * math.sqrt(0.5 / items) if items else math.inf
 
 
+def image_tasks(chosen: ChosenPart) -> list[str]:
+    """The requested image tasks in the benchmark's order: neutral images come before steered ones."""
+    tasks = [task for task in benchmark(chosen.benchmark).tasks if task.table == "annotations"]
+    asked = [task.name for task in tasks if len(task.ids(chosen.revision))]  # a revision may lack one
+    return [task for task in asked if task in chosen.tasks or not chosen.tasks]
+
+
 def made_parts(chosen: ChosenPart) -> list[MadePart]:
     """The requested image tasks; IRIS' steer prompts, which follow from images, have placeholder names."""
     parts = []
-    for task in benchmark(chosen.benchmark).tasks:
-        wanted = task.table == "annotations" and (not chosen.tasks or task.name in chosen.tasks)
-        if not wanted or not len(task.ids(chosen.revision)):
-            continue
+    for task in map(benchmark(chosen.benchmark).task, image_tasks(chosen)):
         items = unnamed_steer_items() if task.items is None else task.items(chosen.revision)["id"].to_pylist()
         stimuli = task.images(items, chosen.revision)
         parts.append(MadePart(task.name, stimuli, chosen.choose(task.name, stimuli)))

@@ -29,6 +29,7 @@ from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
 from fairspace.submissions.running.asking.journal import JOURNAL
 from fairspace.submissions.running.asking.models import ModelSettings, found_revision, sees
 from fairspace.submissions.running.folders import held, link, public_name, work_folder
+from fairspace.submissions.running.planning import image_tasks
 from fairspace.submissions.running.settings import RunSettings, RunSteps, Tell, submission_meta
 
 _NEW, _FORMER = "submission.new", "submission.former"
@@ -68,7 +69,7 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> R
     except OSError as error:
         from fairspace.submissions.running.asking.asking import of_disk, unwritten
 
-        if error.filename is not None or not of_disk(error):
+        if not of_disk(error):
             raise
         raise unwritten(work, error) from error
     return RunOutcome(settings.out, tuple(state.stages), tuple(state.notes))
@@ -93,11 +94,7 @@ def can_be_asked(chosen: ChosenPart, model: ModelSettings | None, images: str) -
     Errors: RunError TASK_UNKNOWN if nothing is left, MODEL_UNKNOWN.
     """
     bench, lines = benchmark(chosen.benchmark), []
-    made = [
-        task.name
-        for task in bench.tasks
-        if task.table == "annotations" and task.chosen(chosen.tasks) and len(task.ids(chosen.revision))
-    ]
+    made = image_tasks(chosen)
     if made and not images and not chosen.tasks:
         lines.append(f"Not asked, as no --images is named: {', '.join(made)}.")
     if model is None or chosen.text_only or chosen.as_authors or not (line := no_pictures(model)):

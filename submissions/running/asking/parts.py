@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from fairspace.submissions.benchmarks.benchmark import PAPER
 from fairspace.submissions.benchmarks.pictures import Data
@@ -42,10 +42,16 @@ def parts(
             raise RunError("TASK_UNKNOWN", f"{benchmark}, task {name}", what, "a task that is answered with text", mend)
     chosen = text_tasks(benchmark, tasks, form=form, text_only=bool(options.get("text_only")))
     shared = "; or leave out all pictures with --text-only" if "text_only" in bench.asking.options else ""
-    asked = []
+    asked: list[TaskStimuli] = []
     for task in chosen:
-        ways = shared + (f"; or leave out the task {task.name}" if len(chosen) > 1 else "")
-        asked.append(_part(task, data, revision or bench.revisions[0], options, ways))
+        assert task.ask is not None
+        try:
+            asked.append(task.ask(task, data, revision or bench.revisions[0], **options))
+        except RunError as error:
+            if error.code != "DATA_MISSING":
+                raise
+            ways = shared + (f"; or leave out the task {task.name}" if len(chosen) > 1 else "")
+            raise RunError(error.code, error.where, error.what, error.expected, error.mend + ways) from error
     return asked if form == PAPER else [in_form(part, bench.asking.forms[form]) for part in asked]
 
 
@@ -77,19 +83,6 @@ def text_tasks(benchmark: str, named: Sequence[str], *, form: str = PAPER, text_
             what, mend = "its question has no such form", f"choose from {', '.join(rewords)}, or leave out --form"
             raise RunError("TASK_UNKNOWN", f"{benchmark}, task {task.name}", what, "a task with a free question", mend)
     return [task for task in chosen if task.name in rewords]
-
-
-def _part(task: Task, data: Data | None, revision: str, options: Mapping[str, str | bool], ways: str) -> TaskStimuli:
-    """One task's part. RunError DATA_MISSING names the `ways` to do without pictures."""
-    if task.ask is None:
-        raise TypeError(f"{task.name} is not answered with text")
-    try:
-        part: TaskStimuli = task.ask(task, data, revision, **options)
-    except RunError as error:
-        if error.code != "DATA_MISSING":
-            raise
-        raise RunError(error.code, error.where, error.what, error.expected, error.mend + ways) from error
-    return part
 
 
 def asks_without_pictures(benchmark: str, task: str, revision: str) -> bool:

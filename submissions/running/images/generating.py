@@ -33,6 +33,7 @@ from fairspace.submissions.format.schema import ANNOTATIONS, LabelError, Submiss
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.images.making import ImageReport, made_of, make_images, plan_hash
 from fairspace.submissions.running.images.models import open_image_model
+from fairspace.submissions.running.planning import image_tasks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,13 +122,6 @@ def quality_roles(named: Mapping[str, str]) -> dict[str, str]:
         if role not in SCHEMES:
             raise UsageError(f"Nothing rates {role!r}{did_you_mean(role, SCHEMES)}. Known: {', '.join(SCHEMES)}.")
     return {role.replace("-", "_"): named.get(role, "") for role in SCHEMES} if named else {}
-
-
-def image_tasks(chosen: ChosenPart) -> list[str]:
-    """The requested image tasks in the benchmark's order: neutral images come before steered ones."""
-    tasks = [task for task in benchmark(chosen.benchmark).tasks if task.table == "annotations"]
-    asked = [task.name for task in tasks if len(task.ids(chosen.revision))]  # a revision may lack one
-    return [task for task in asked if task in chosen.tasks or not chosen.tasks]
 
 
 def image_asks(chosen: ChosenPart, task: str, items: pa.Table) -> list[Ask]:

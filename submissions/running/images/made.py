@@ -6,16 +6,16 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from fairspace.ares.fates_ares import ImageLimits
 from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.submissions.errors import plain
+from fairspace.submissions.running.asking.journal import Fate
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-Fate = Literal["answered", "refused", "failed"]
 Setting = str | int | float | bool | None
 KEPT = {"PNG": "png", "JPEG": "jpg", "WEBP": "webp"}
 """Formats handed in unchanged, with their extensions; others become PNG."""

@@ -1,6 +1,6 @@
 """Images by a model, from a plan of prompts to shards; a stopped run goes on where it was.
 
-    made.sqlite                            settings and plan of the run; the fate of each image, its bytes until packed
+    made/                                  settings and plan of the run; fates, and images until their slice is complete
     shards/images-00012-of-00224.parquet   a complete slice of the plan, in the layout of `submissions/FORMAT.md`
 
 An image's seed follows from the run's seed and the image's key; a call always has the same part of a slice. A refused
@@ -11,13 +11,12 @@ something later: after many in a row, and at the end, it is asked again for some
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import sqlite3
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -26,12 +25,15 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from fairspace.builders.engine.making import MadeFiles
 from fairspace.builders.engine.tools import ImagePrompt
+from fairspace.builders.writing import beside
 from fairspace.submissions.benchmarks.task import Ask, ask_seed
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import now
 from fairspace.submissions.format.schema import IMAGES
 from fairspace.submissions.reading.tables import Progress
+from fairspace.submissions.running.asking.journal import FATES
 from fairspace.submissions.running.folders import held
 from fairspace.submissions.running.images.made import GeneratedImage, ImageModel, extension, sha256
 
@@ -47,14 +49,10 @@ SILENT_AFTER = 20
 SLICE = 64
 """Images of a shard, unless there would be more than `SHARDS`."""
 SHARDS = 1_000
-STORE = "made.sqlite"
-_TABLES = """
-CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS image (place INTEGER PRIMARY KEY, fate TEXT NOT NULL, reason TEXT NOT NULL,
-  sha256 TEXT NOT NULL, bytes BLOB);
-CREATE INDEX IF NOT EXISTS alike ON image (sha256);
-CREATE TABLE IF NOT EXISTS shard (number INTEGER PRIMARY KEY, bytes INTEGER NOT NULL);
-"""
+MADE, _FORMER = "made", "made.sqlite"
+"""Name of the run's `MadeFiles`, and of what earlier versions kept."""
+_RUN = "run"
+"""Name of the run itself among them, beside places and shards."""
 _ROWS = 8
 """Images of a row group: the number that a writer or reader holds in memory."""
 _IMAGE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
@@ -111,8 +109,8 @@ def make_images(
     """
     if not (plan or may_be_empty) or len({ask.key for ask in plan}) != len(plan):
         raise ValueError("a plan has at least one image, and each once")
-    with held(folder), closing(_Store(folder, plan)) as store:
-        store.begin(_about(model, plan, seed))
+    with held(folder):
+        store = _Store(folder, plan, _about(model, plan, seed))
         if retry_failed:
             store.forget_failed()
         _Making(store, model, seed, progress, silent_after).run()
@@ -129,12 +127,7 @@ def plan_hash(plan: Sequence[Ask]) -> str:
 
 def made_of(folder: Path) -> str:
     """The `plan_hash` of the images in a folder; '' if none were begun there."""
-    file = folder / STORE
-    if not file.is_file():
-        return ""
-    with closing(sqlite3.connect(file)) as db:
-        row = db.execute("SELECT value FROM about WHERE name = 'plan'").fetchone()
-    return str(json.loads(row[0])) if row else ""
+    return str((MadeFiles(folder / MADE).get(_RUN) or {}).get("plan", ""))
 
 
 class _Call(NamedTuple):
@@ -181,14 +174,13 @@ class _Making:
 
     def _calls(self) -> list[_Call]:
         """Calls with images that have no fate; complete slices are packed on the way."""
-        calls, fates = [], self.store.fates()
+        calls, fates = [], self.store.fates
         self.before = len(fates)
-        there = next((place for place, fate in fates.items() if fate != "failed"), None)
+        there = next((place for place, each in fates.items() if each["fate"] != "failed"), None)
         self.answered = None if there is None else self._call_of(there)
         for number in range(self.store.count):
             places = self.store.places(number)
-            if all(place in fates for place in places):
-                self.store.pack(number)
+            self.store.pack(number)
             for start in range(places.start, places.stop, self.model.batch):
                 part = self._call_of(start)
                 if wanted := frozenset(part) - fates.keys():
@@ -228,8 +220,7 @@ class _Making:
             self.done += 1
             speed = self.done / max(time.monotonic() - self.began, 1e-9)
             self.progress(f"Making images, {speed:.2f} images/s", self.before + self.done, len(self.store.plan))
-            if self.store.complete(place // self.store.size):
-                self.store.pack(place // self.store.size)
+            self.store.pack(place // self.store.size)
 
     def _settle(self) -> None:
         """Record the failures in doubt if the model is there now; RunError MODEL_SILENT if it is not."""
@@ -276,130 +267,107 @@ def _in_turn(calls: Iterable[_Call], answer: Callable[[_Call], _Outcome], concur
 
 
 class _Store:
-    """The fates and images of one run in its folder; every change is a transaction."""
+    """The fates of one run's images in its folder: in files of their own, or beside their shard once that is whole."""
 
-    def __init__(self, folder: Path, plan: Sequence[Ask]) -> None:
-        self.folder, self.plan = folder, plan
+    def __init__(self, folder: Path, plan: Sequence[Ask], about: Mapping[str, Any]) -> None:
+        """Begin the run, or go on with it. RunError RUN_OTHER if the folder holds another."""
+        self.folder, self.plan, self.files = folder, plan, MadeFiles(folder / MADE)
         self.size = max(SLICE, -(-len(plan) // SHARDS))
         self.count = max(1, -(-len(plan) // self.size))
-        folder.mkdir(parents=True, exist_ok=True)
-        self._db = sqlite3.connect(folder / STORE, isolation_level=None)
-        self._db.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
-
-    def close(self) -> None:
-        self._db.close()
-
-    def begin(self, about: Mapping[str, Any]) -> None:
-        """Begin the run, or go on with it. RunError RUN_OTHER if the folder holds another."""
-        known = {name: json.loads(value) for name, value in self._db.execute("SELECT name, value FROM about")}
-        if not known:
-            self._say({"started": now(), **about})
-            return
+        known = {"images": "of an earlier version"} if (folder / _FORMER).exists() else self.files.get(_RUN)
+        self.run = known or self.files.put(_RUN, {"started": now(), **about})
         for name in about:
-            if known.get(name) != about[name]:
-                what = f"{name} {known.get(name)!r}, and now {about[name]!r}"
+            if self.run.get(name) != about[name]:
+                what = f"{name} {self.run.get(name)!r}, and now {about[name]!r}"
                 mend = "go on with the same model, settings and prompts, or name another folder"
-                raise RunError("RUN_OTHER", str(self.folder / STORE), what, "the workings of this very run", mend)
-        for number, size in self._db.execute("SELECT number, bytes FROM shard").fetchall():
-            if not (file := self.shard(number)).is_file() or file.stat().st_size != size:
-                places = self.places(number)
-                with self._whole():
-                    self._db.execute("DELETE FROM shard WHERE number = ?", (number,))
-                    self._db.execute("DELETE FROM image WHERE place >= ? AND place < ?", (places.start, places.stop))
+                raise RunError("RUN_OTHER", str(folder), what, "the workings of this very run", mend)
+        self.packed: set[int] = set()
+        self.fates: dict[int, dict[str, Any]] = {}
+        for number in range(self.count):
+            places, shard = self.places(number), self.shard(number)
+            if (whole := self.files.get(shard.stem)) and shard.is_file() and shard.stat().st_size == whole["bytes"]:
+                self.packed.add(number)
+                self.fates |= zip(places, whole["fates"], strict=True)
+            else:
+                self.fates |= {place: fate for place in places if (fate := self.files.get(str(place)))}
+        self._first = {self._content(place, fate["sha256"]): place for place, fate in self.fates.items()}
 
-    def _say(self, values: Mapping[str, Any]) -> None:
-        rows = [(name, json.dumps(value)) for name, value in values.items()]
-        with self._whole():
-            self._db.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", rows)
-
-    @contextmanager
-    def _whole(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
-        with self._db:
-            yield
-
-    def fates(self) -> dict[int, str]:
-        return dict(self._db.execute("SELECT place, fate FROM image ORDER BY place"))
+    def _content(self, place: int, sha256: str) -> tuple[str, str, str]:
+        ask = self.plan[place]
+        return ask.task, ask.id, sha256
 
     def places(self, number: int) -> range:
         return range(number * self.size, min((number + 1) * self.size, len(self.plan)))
 
     def keep(self, place: int, made: GeneratedImage) -> bool:
         """Keep an image's fate; whether it had none before."""
-        content = made.image or b""
-        row = (place, made.fate, made.reason, sha256(content), made.image)
-        return self._db.execute("INSERT OR IGNORE INTO image VALUES (?, ?, ?, ?, ?)", row).rowcount == 1
+        if is_new := place not in self.fates:
+            fate = {"fate": made.fate, "reason": made.reason}
+            self.fates[place] = self.files.put(str(place), fate, made.image or b"")
+        return is_new
 
     def twin(self, place: int, image: bytes) -> int | None:
         """Another sample of the same item with the same image, if there is one."""
-        alike = self._db.execute("SELECT place FROM image WHERE sha256 = ? AND place != ?", (sha256(image), place))
-        key = self.plan[place].key[:2]
-        return next((self.plan[other].sample for (other,) in alike if self.plan[other].key[:2] == key), None)
-
-    def complete(self, number: int) -> bool:
-        places = self.places(number)
-        query = "SELECT count(*) FROM image WHERE place >= ? AND place < ?"
-        return bool(self._db.execute(query, (places.start, places.stop)).fetchone() == (len(places),))
+        first = self._first.setdefault(self._content(place, sha256(image)), place)
+        return None if first == place else self.plan[first].sample
 
     def forget_failed(self) -> None:
         """Forget failures, so that they are asked again; the images of their slices leave their shards."""
-        failed = [place for place, fate in self.fates().items() if fate == "failed"]
-        for number in sorted({place // self.size for place in failed}):
-            with self._whole():
-                if self._db.execute("DELETE FROM shard WHERE number = ?", (number,)).rowcount:
-                    kept = [place for place in self.places(number) if place not in failed]
-                    rows = zip(_read_images(self.shard(number)), kept, strict=True)
-                    self._db.executemany("UPDATE image SET bytes = ? WHERE place = ?", rows)
-                self._db.executemany("DELETE FROM image WHERE place = ?", [(place,) for place in failed])
+        failed = [place for place, fate in self.fates.items() if fate["fate"] == "failed"]
+        for number in {place // self.size for place in failed} & self.packed:
+            kept = [place for place in self.places(number) if place not in failed]
+            for place, image in zip(kept, _read_images(self.shard(number)), strict=True):
+                self.files.put(str(place), self.fates[place], image or b"")
+            self.files.forget(self.shard(number).stem)
+            self.packed.remove(number)
+        for place in failed:
+            self.files.forget(str(place))
+            del self.fates[place]
         if failed:
-            self._db.execute("DELETE FROM about WHERE name = 'ended'")
+            self.run = self.files.put(_RUN, {name: value for name, value in self.run.items() if name != "ended"})
 
     def shard(self, number: int) -> Path:
         return self.folder / "shards" / f"images-{number:05}-of-{self.count:05}.parquet"
 
     def pack(self, number: int) -> None:
-        """Write the shard of a complete slice unless it is there, and drop the images' bytes from the store."""
-        if self._db.execute("SELECT 1 FROM shard WHERE number = ?", (number,)).fetchone():
-            return
+        """Write the shard of a slice if that is complete, and remove its files."""
         file, places = self.shard(number), self.places(number)
+        if number in self.packed or not all(place in self.fates for place in places):
+            return
         file.parent.mkdir(exist_ok=True)
-        part = file.with_name(f"{file.name}.part")
-        query = "SELECT place, sha256, bytes FROM image WHERE place >= ? AND place < ? AND fate != 'failed' ORDER BY 1"
-        rows = self._db.execute(query, (places.start, places.stop))
-        with pq.ParquetWriter(part, _SCHEMA, **_WRITING) as writer:
-            while group := rows.fetchmany(_ROWS):
-                writer.write_table(pa.Table.from_pylist([self._row(*row) for row in group], _SCHEMA))
-        with part.open("rb") as stream:
-            os.fsync(stream.fileno())
-        part.replace(file)
-        with self._whole():
-            self._db.execute("INSERT INTO shard VALUES (?, ?)", (number, file.stat().st_size))
-            query = "UPDATE image SET bytes = NULL WHERE place >= ? AND place < ?"
-            self._db.execute(query, (places.start, places.stop))
+        rows = [place for place in places if self.fates[place]["fate"] != "failed"]
+        with beside(file) as unfinished:
+            with pq.ParquetWriter(unfinished, _SCHEMA, **_WRITING) as writer:
+                for start in range(0, len(rows), _ROWS):
+                    group = [self._row(place) for place in rows[start : start + _ROWS]]
+                    writer.write_table(pa.Table.from_pylist(group, _SCHEMA))
+            with unfinished.open("rb") as stream:
+                os.fsync(stream.fileno())
+        self.files.put(file.stem, {"bytes": file.stat().st_size, "fates": [self.fates[place] for place in places]})
+        self.packed.add(number)
+        for place in places:
+            self.files.forget(str(place))
 
-    def _row(self, place: int, content: str, image: bytes | None) -> dict[str, Any]:
-        ask = self.plan[place]
+    def _row(self, place: int) -> dict[str, Any]:
+        ask, image = self.plan[place], self.files.image(str(place))
         path = f"{ask.task}/{ask.id}/{ask.sample}"
-        cell = None if image is None else {"bytes": image, "path": f"{path}.{extension(image)}"}
-        return {"task": ask.task, "id": ask.id, "sample": ask.sample, "sha256": content, "image": cell}
+        cell = {"bytes": image, "path": f"{path}.{extension(image)}"} if image else None
+        sha256 = self.fates[place]["sha256"]
+        return {"task": ask.task, "id": ask.id, "sample": ask.sample, "sha256": sha256, "image": cell}
 
     def report(self, refused: Sequence[str]) -> ImageReport:
-        known = dict(self._db.execute("SELECT name, value FROM about WHERE name IN ('started', 'ended', 'refused')"))
-        if "ended" not in known:
-            self._say({"ended": now(), "refused": refused})
-            return self.report(refused)
-        fates = dict(self._db.execute("SELECT fate, count(*) FROM image GROUP BY fate"))
-        reasons = self._db.execute(
-            "SELECT fate || ': ' || reason, count(*) FROM image WHERE fate != 'answered' GROUP BY 1 ORDER BY 2 DESC, 1"
-        )
+        if "ended" not in self.run:
+            self.run = self.files.put(_RUN, {**self.run, "ended": now(), "refused": [*refused]})
+        fates = Counter(each["fate"] for each in self.fates.values())
+        reasons = Counter(f"{each['fate']}: {each['reason']}" for each in self.fates.values() if each["reason"])
         return ImageReport(
-            {fate: fates.get(fate, 0) for fate in ("answered", "refused", "failed")},
-            dict(reasons),
+            {fate: fates[fate] for fate in FATES},
+            dict(sorted(reasons.items(), key=lambda each: (-each[1], each[0]))),
             tuple(self.shard(number) for number in range(self.count)),
-            json.loads(known["started"]),
-            json.loads(known["ended"]),
+            self.run["started"],
+            self.run["ended"],
             self._pixels(),
-            tuple(json.loads(known.get("refused", "[]"))),
+            tuple(self.run["refused"]),
         )
 
     def _pixels(self) -> str:

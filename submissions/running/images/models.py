@@ -14,8 +14,8 @@ A provider is one of Hugging Face's Inference Providers, asked through `Inferenc
 it is named, for another may serve the same model with other weights and settings. Fields that it does not know are its
 own to refuse or ignore; `submission.json` says what was asked.
 
-An endpoint is asked through OpenAI's client, which retries a 429, a 5xx and a lost connection. An answer without a
-usable image is asked again within the same number of attempts; an image withheld by the provider's filter is refused.
+An endpoint is asked through OpenAI's client. A 429, a 5xx, a lost connection and an answer without a usable image are
+asked again, by all in the same way; an image withheld by the server's filter is refused.
 """
 
 from __future__ import annotations
@@ -53,25 +53,120 @@ from fairspace.submissions.running.images.made import (
 from fairspace.submissions.running.local.found import find_function, unknown
 
 TOKEN = "HF_TOKEN"  # noqa: S105 - a variable's name
-FILTERED = ("content_filter", "contentfilter", "content_policy", "moderation_blocked", "responsibleaipolicyviolation")
-"""Parts of endpoints' error codes for a filtered image."""
-_PROVIDER_WAIT = 1.0
-"""Seconds before the second attempt; they double, up to sixty."""
+_FILTERED = re.compile("content_?filter|content_policy|moderation_blocked|responsibleaipolicyviolation|nsfw")
+"""Words of servers for a filtered image, without spaces."""
+_WAIT, _LONGEST_WAIT = 0.5, 60.0
+"""Seconds before the second attempt, which double; longest wait, also of those that a server asks for."""
+_AGAIN = (408, 409, 425, 429)
+"""Status below 500 of a request that is asked again."""
 _UNSERVED = re.compile("not supported|No provider mapping|offline mode is enabled")
 """Words of the client where a provider does not serve the model or makes no images, or requests are forbidden."""
+_FORMS = {
+    "endpoint": "endpoint:URL#MODEL, such as endpoint:https://api.openai.com/v1#gpt-image-1",
+    "hf": "hf:MODEL?provider=NAME, such as fal-ai, together or replicate",
+}
+_MEND = "name the model, its server and key anew"
+_OURS = {"model", "prompt", "n", "size", "quality", "seed", "stream"}
+"""Fields of a body that `extra` cannot replace."""
 
 
-class ProviderImages:
+class _RemoteImages:
+    """A model behind a server, which is asked for one image at a time.
+
+    Args:
+        named: the user's name for the model.
+        seed: whether the seed is sent. A server that refuses it, or another of `own`, is asked without it (`refused`).
+        extra: further fields of the body.
+        attempts: requests for one image, of which the last failure counts.
+        key: environment variable that holds the key or token.
+
+    Errors: RunError MODEL_UNKNOWN for numbers below 1.
+    """
+
+    batch = 1
+    own: tuple[str, ...] = ("seed",)
+    """Fields that not every server knows."""
+    ends: dict[int, tuple[str, str]]
+    """Status at which all requests are of no use, 0 for none -> what was expected, and the remedy."""
+
+    def __init__(
+        self,
+        model: str,
+        named: str,
+        *,
+        seed: bool = True,
+        extra: Fields = Fields(),  # noqa: B008 - never changed
+        concurrency: int = 8,
+        attempts: int = 6,
+        timeout: float = 180,
+        key: str = "",
+        revision: str = "",
+    ) -> None:
+        self.name, self._named, self.revision = model, named, revision or "not stated"
+        self.concurrency, self._attempts, self._timeout, self._extra = concurrency, attempts, timeout, extra
+        if min(concurrency, attempts) < 1 or timeout <= 0:
+            raise self._unknown(f"{concurrency=}, {attempts=}, {timeout=:g}", "numbers above 0")
+        self._seed, self._key, self.refused = seed, os.environ.get(key, ""), set[str]()
+        if key and not self._key:
+            raise self._unknown(f"key={key}, which is not set", "an environment variable that holds the key or token")
+
+    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
+        """An image for each prompt, one request after another. RunError MODEL_UNKNOWN if key or model are not known."""
+        return [self._made(prompt) for prompt in prompts]
+
+    def _made(self, prompt: ImagePrompt) -> GeneratedImage:
+        made, pause = failed("not asked"), _WAIT
+        for attempt in range(self._attempts):
+            if attempt:
+                time.sleep(pause)
+                pause = min(2 * pause, _LONGEST_WAIT)
+            before = frozenset(self.refused)
+            try:
+                made = self._image(prompt)
+            except Exception as error:  # of httpx, httpx2, openai, huggingface_hub or Pillow, by their versions
+                answer = getattr(error, "response", None)
+                status, body = (0, "") if answer is None else (int(answer.status_code), answer.text[:1000])
+                made = failed(f"status {status}: {body}" if status else f"{type(error).__name__}: {error}")
+                if status in (400, 403, 422) and _FILTERED.search(body.lower().replace(" ", "_")):
+                    return refused(made.reason)
+                new = {name for name in self.own if re.search(rf"\b{name}\b", body)} - before
+                if status in (400, 422) and new:
+                    self.refused |= new
+                    return self._made(prompt)
+                if status in self.ends and (status or _UNSERVED.search(made.reason)):
+                    what = f"status {status}" if status in (401, 403) else made.reason
+                    raise self._unknown(what, *self.ends[status]) from error
+                if 400 <= status < 500 and status not in _AGAIN:
+                    return made
+                after = "" if answer is None else answer.headers.get("retry-after", "")
+                pause = min(float(after), _LONGEST_WAIT) if after.isdecimal() else pause
+            if made.fate != "failed":
+                return made
+        return made
+
+    def _sent(self, prompt: ImagePrompt, **fields: Any) -> dict[str, Any]:
+        """Those of `fields` and the seed that the server does not refuse."""
+        own = {**fields, **({"seed": prompt.seed} if self._seed else {})}
+        return {name: value for name, value in own.items() if name not in self.refused}
+
+    def _image(self, prompt: ImagePrompt) -> GeneratedImage:
+        """The server's answer to one request; any Exception if it has none."""
+        raise NotImplementedError
+
+    def _unknown(self, what: str, expected: str, mend: str = _MEND) -> RunError:
+        return unknown(self._named, what, expected, mend)
+
+
+class ProviderImages(_RemoteImages):
     """A model behind a provider, named as by the client: `fal-ai`, `together`, `replicate`, `nscale`, `hf-inference`.
 
     `size` is the side of the square image in pixels; 0, like other settings that are not named, leaves it to the
-    provider. `seed`, `extra` and `timeout` are those of `EndpointImages`; the environment variable `key` holds Hugging
-    Face's token (`hf_...`), or one of the provider itself.
+    provider. The environment variable `key` holds Hugging Face's token (`hf_...`), or one of the provider itself.
 
     Errors: RunError MODEL_UNKNOWN without provider or token, or for numbers below 1.
     """
 
-    engine, engine_version, batch = "huggingface_hub", version("huggingface_hub"), 1
+    engine, engine_version = "huggingface_hub", version("huggingface_hub")
 
     def __init__(
         self,
@@ -83,27 +178,21 @@ class ProviderImages:
         steps: int | None = None,
         guidance: float | None = None,
         negative: str | None = None,
-        seed: bool = True,
-        extra: Fields = Fields(),  # noqa: B008 - never changed
-        concurrency: int = 8,
-        attempts: int = 6,
-        timeout: float = 180,
         key: str = TOKEN,
-        revision: str = "",
+        **chosen: Any,
     ) -> None:
-        self.name, self._named, self.revision = model, named or model, revision or "not stated"
+        super().__init__(model, named or model, key=key, **chosen)
         if provider in ("", "auto"):
-            raise self._unknown("no provider", "hf:MODEL?provider=NAME, such as fal-ai, together or replicate")
-        if min(concurrency, attempts, 1 if steps is None else steps) < 1 or timeout <= 0 or size < 0:
-            raise self._unknown(f"{concurrency=}, {attempts=}, {steps=}, {size=}, {timeout=}", "numbers above 0")
+            raise self._unknown("no provider", _FORMS["hf"])
+        if (1 if steps is None else steps) < 1 or size < 0:
+            raise self._unknown(f"{steps=}, {size=}", "numbers above 0")
         if provider == "nscale" and steps is not None:
             raise self._unknown("steps, which the client does not pass to nscale", "other settings")
-        if not (token := os.environ.get(key, "")):
-            raise self._unknown(f"{key}, which is not set", "an environment variable that holds the token")
-        by_user: Any = {"provider": provider, "api_key": token, "timeout": timeout}
+        by_user: Any = {"provider": provider, "api_key": self._key, "timeout": self._timeout}
         self._client: Any = InferenceClient(**by_user)
-        self._provider, self._attempts = provider, attempts
-        self.concurrency, self._seed, self._extra, self.refused = concurrency, seed, extra, set[str]()
+        self._provider = provider
+        token = f"a token ({TOKEN}, or `key=`) and a model that {provider} takes", _MEND
+        self.ends = dict.fromkeys((0, 401, 403, 404), token)
         asked: dict[str, Any] = {"num_inference_steps": steps, "guidance_scale": guidance, "negative_prompt": negative}
         asked |= {"width": size or None, "height": size or None}
         self._asked = {name: value for name, value in asked.items() if value is not None}
@@ -113,159 +202,66 @@ class ProviderImages:
         seeded = "asked" if self._seed else "no"
         return {"provider": self._provider, **self._asked, "seeded": seeded, **self._extra.flat("extra")}
 
-    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
-        """An image for each prompt, one request after another. RunError MODEL_UNKNOWN if token or model is refused."""
-        return [self._made(prompt) for prompt in prompts]
-
-    def _made(self, prompt: ImagePrompt) -> GeneratedImage:
-        made, pause = failed("not asked"), _PROVIDER_WAIT
-        for attempt in range(self._attempts):
-            if attempt:
-                time.sleep(pause)
-                pause = min(2 * pause, 60)
-            try:
-                made = self._image(prompt)
-            except Exception as error:  # of httpx, httpx2, huggingface_hub or Pillow, by their versions
-                answer = getattr(error, "response", None)
-                status = 0 if answer is None else int(answer.status_code)
-                body = "" if answer is None else answer.text[:1000]
-                made = failed(f"{type(error).__name__}: {error} {body}")
-                if status in (401, 403, 404) or (not status and _UNSERVED.search(str(error))):
-                    expected = f"a token ({TOKEN}, or `key=`) and a model that {self._provider} takes"
-                    raise self._unknown(made.reason, expected) from error
-                if status in (400, 422) and any(word in body.lower().replace(" ", "_") for word in (*FILTERED, "nsfw")):
-                    return refused(made.reason)
-                if status in (400, 422) and re.search(r"\bseed\b", body) and not self.refused:
-                    self.refused.add("seed")
-                    return self._made(prompt)
-                if 400 <= status < 500 and status not in (408, 425, 429):
-                    return made
-                after = "" if answer is None else answer.headers.get("retry-after", "")
-                pause = min(float(after), 60) if after.isdecimal() else pause
-            if made.fate != "failed":
-                return made
-        return made
-
     def _image(self, prompt: ImagePrompt) -> GeneratedImage:
-        seed = prompt.seed if self._seed and not self.refused else None
-        more = {"seed": seed, "extra_body": dict(self._extra)}
-        return served(self._client.text_to_image(prompt.text, model=self.name, **self._asked, **more))
-
-    def _unknown(self, what: str, expected: str) -> RunError:
-        return RunError("MODEL_UNKNOWN", self._named, what, expected, "name the model, its provider and token anew")
+        asked = {**self._asked, **self._sent(prompt), "extra_body": dict(self._extra)}
+        return served(self._client.text_to_image(prompt.text, model=self.name, **asked))
 
 
-_ENDPOINT_FORM = "endpoint:URL#MODEL, such as endpoint:https://api.openai.com/v1#gpt-image-1"
-_OURS = {"model", "prompt", "n", "size", "quality", "seed", "stream"}
-"""Fields of a body that `extra` cannot replace."""
-_WAIT = 0.5
-"""Seconds before the second attempt after an answer without an image; they double, up to eight."""
-
-
-class EndpointImages:
+class EndpointImages(_RemoteImages):
     """A model behind an endpoint.
 
     Args:
         size: pixels of a side, or the endpoint's own form, such as `1024x1536`; `default` sends none.
-        seed: whether the seed is sent; an endpoint that refuses the field is asked without it (`refused`).
-        extra: further fields of the body, such as those of vLLM-Omni and SGLang Diffusion, which ignore unknown ones.
         host: another host that images may be fetched from, by https and without the key, if answers are addresses.
-        key: environment variable that holds the key. It is sent over https, or to this machine, alone.
+        chosen: settings of `_RemoteImages`. `extra`: fields such as those of vLLM-Omni and SGLang Diffusion, which
+            ignore unknown ones. The key is sent over https, or to this machine, alone.
 
     Errors: RunError MODEL_UNKNOWN for a bad address, or if the variable is not set; UsageError without the package
         openai.
     """
 
-    engine, engine_version, batch = "openai", version("openai"), 1
+    engine, engine_version = "openai", version("openai")
+    own = ("response_format", "seed")
 
     def __init__(
         self,
-        url: str,
-        model: str,
+        address: str,
         *,
         named: str = "",
         size: str = "1024",
         quality: str = "",
-        seed: bool = True,
-        extra: Fields = Fields(),  # noqa: B008 - never changed
         host: str = "",
-        concurrency: int = 8,
-        attempts: int = 6,
-        timeout: float = 180,
-        key: str = "",
-        revision: str = "",
+        **chosen: Any,
     ) -> None:
         need_packages("run", "openai")
-        self._origin = urlsplit(url)
+        self.url, _, model = address.rpartition("#")
+        super().__init__(model, named or address, **chosen)
+        self._origin = urlsplit(self.url)
         wrong = self._origin.scheme not in ("http", "https") or not self._origin.hostname or not model
         if wrong or self._origin.username is not None:
-            raise unknown(named or url, "no address, no model, or a password in the address", _ENDPOINT_FORM)
-        if concurrency < 1 or attempts < 1 or timeout <= 0:
-            problem = f"concurrency={concurrency}, attempts={attempts}, timeout={timeout:g}"
-            raise unknown(named or url, problem, "numbers above 0")
-        if ours := sorted(extra.keys() & _OURS):
-            raise unknown(named or url, f"extra={','.join(ours)}", "other fields; size, quality, seed have a setting")
-        self._key = os.environ.get(key or KEY, "")
-        if key and not self._key:
-            raise unknown(named or url, f"key={key}, which is not set", "an environment variable that holds the key")
-        self.url, self.name, self.revision = url, model, revision or "not stated"
-        self.concurrency, self._attempts, self._timeout = concurrency, attempts, timeout
+            raise self._unknown("no address, no model, or a password in the address", _FORMS["endpoint"])
+        if ours := sorted(self._extra.keys() & _OURS):
+            raise self._unknown(f"extra={','.join(ours)}", "other fields; size, quality, seed have a setting")
         asked = {"size": f"{size}x{size}" if size.isdecimal() else size.replace("default", ""), "quality": quality}
         self._asked = {name: value for name, value in asked.items() if value}
-        self._seed, self._extra, self._host = seed, extra, host
-        self.refused: set[str] = set()
+        self._host = host
+        mend = f"set {KEY}, or the variable that `key=` names, to a key that may use this model"
+        if not may_know_key(self.url):
+            mend = "name the endpoint's https address: keys are not sent over http"
+        self.ends = dict.fromkeys((401, 403), ("a key that the endpoint takes", mend))
+        mend = "check the address (it often ends with /v1) and the model's name"
+        self.ends[404] = f"a model {self.name!r} that makes images", mend
 
     def settings(self) -> dict[str, Setting]:
         """Host and requested settings, which an endpoint may ignore; no key."""
         asked: dict[str, Setting] = {"host": self._origin.hostname, "size": "default", **self._asked}
         return asked | {"seeded": "asked" if self._seed else "no", **self._extra.flat("extra")}
 
-    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
-        """An image for each prompt, one request after another. RunError MODEL_UNKNOWN if key or model are not known."""
-        return [self._made(prompt) for prompt in prompts]
-
-    def _made(self, prompt: ImagePrompt) -> GeneratedImage:
-        import openai
-
-        left, wrong, pause = self._attempts, "", _WAIT
-        while left > 0:
-            try:
-                answer = self._request(prompt, left - 1)
-            except openai.APIStatusError as error:
-                return self._status(error)
-            except openai.APIConnectionError as error:
-                return failed(f"{type(error).__name__}: {error}")
-            left -= answer.retries_taken + 1
-            try:
-                results = self._read(answer.parse())
-            except (openai.APIError, httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-                results = failed(f"{type(error).__name__}: {error}")
-            if results.fate == "answered":
-                return results
-            wrong = results.reason
-            if left > 0:
-                time.sleep(pause)
-                pause = min(2 * pause, 8)
-        return failed(wrong)
-
-    def _request(self, prompt: ImagePrompt, retries: int) -> Any:
-        import openai
-
-        client = self._client if retries == self._attempts - 1 else self._client.with_options(max_retries=retries)
-        images, asked = client.images.with_raw_response, {"model": self.name, "prompt": prompt.text, "n": 1}
-        # Not every endpoint knows these; some always send base64, and refuse to be told so.
-        own = {"response_format": "b64_json", **({"seed": prompt.seed} if self._seed else {})}
-        own = {name: value for name, value in own.items() if name not in self.refused}
-        try:
-            return images.generate(**asked, **self._asked, extra_body={**self._extra, **own})
-        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-            if not (named := {name for name in own if re.search(rf"\b{name}\b", error.response.text)}):
-                raise
-            self.refused |= named
-            return self._request(prompt, retries)
-
-    def _read(self, answer: Any) -> GeneratedImage:
-        data = getattr(answer, "data", None)
+    def _image(self, prompt: ImagePrompt) -> GeneratedImage:
+        # Not every endpoint knows the format; some always send base64, and refuse to be told so.
+        body = {**self._extra, **self._sent(prompt, response_format="b64_json")}
+        asked = {"model": self.name, "prompt": prompt.text, "n": 1, **self._asked}
+        data = getattr(self._client.images.generate(**asked, extra_body=body), "data", None)
         if not isinstance(data, list) or not data:
             return failed("an answer that holds no image")
         text, url = getattr(data[0], "b64_json", None), getattr(data[0], "url", None)
@@ -291,39 +287,17 @@ class EndpointImages:
         headers = {"Authorization": f"Bearer {self._client.api_key}"} if is_same else {}
         content = b""
         with httpx.stream("GET", url, headers=headers, timeout=self._timeout, follow_redirects=False) as answer:
-            answer.raise_for_status()
+            if not answer.is_success:
+                return failed(f"status {answer.status_code} at the image's address")
             for part in answer.iter_bytes():
                 content += part
                 if len(content) > LIMITS.bytes:
                     return failed(f"more than {LIMITS.bytes} bytes")
         return served(content)
 
-    def _status(self, error: Any) -> GeneratedImage:
-        status = int(error.status_code)
-        said = f"status {status}: {error if ' - ' in str(error) else error.response.text[:1000]}"  # FastAPI's `detail`
-        if status in (400, 403, 422) and any(word in code for code in _codes(error) for word in FILTERED):
-            return refused(said)
-        if status in (401, 403):
-            mend = f"set {KEY}, or the variable that `key=` names, to a key that may use this model"
-            if not may_know_key(self.url):
-                mend = "name the endpoint's https address: keys are not sent over http"
-            raise RunError("MODEL_UNKNOWN", self.url, f"status {status}", "a key that the endpoint takes", mend)
-        if status == 404:
-            mend = "check the address (it often ends with /v1) and the model's name"
-            raise RunError("MODEL_UNKNOWN", self.url, said[:300], f"a model {self.name!r} that makes images", mend)
-        return failed(said)
-
     @cached_property
     def _client(self) -> Any:
-        return open_endpoint(self.url, self._key, self._timeout, self._attempts - 1)
-
-
-def _codes(error: Any) -> list[str]:
-    codes, body = [error.code, error.type], error.body
-    while isinstance(body, dict):
-        codes += [body.get("code"), body.get("type")]
-        body = body.get("innererror") or body.get("inner_error") or body.get("error")
-    return [code.lower().replace(" ", "_") for code in codes if isinstance(code, str)]
+        return open_endpoint(self.url, self._key or os.environ.get(KEY, ""), self._timeout, 0)
 
 
 class DiffusersImages:
@@ -457,11 +431,6 @@ def open_image_model(named: str, *, device: str = "") -> ImageModel:
         raise RunError("MODEL_UNKNOWN", error.where, error.what, error.expected, error.mend) from error
 
 
-def _endpoint(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) -> EndpointImages:
-    url, _, model = what.rpartition("#")
-    return EndpointImages(url, model, named=request[0], **chosen)
-
-
 def _unified(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) -> ImageModel:
     need_packages("run", "torch", "transformers", "accelerate")
     from fairspace.submissions.running.images.unified import UnifiedImages
@@ -476,8 +445,10 @@ def _torchumm(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) ->
     return TorchUmm(what, **chosen)
 
 
-_TRIES: Types = {"concurrency": int, "attempts": int, "timeout": float, "key": str, "revision": str}
-_REMOTE: Types = {"seed": bool, "extra": Fields, **_TRIES}
+_REMOTE: Types = {
+    **{"seed": bool, "extra": Fields, "concurrency": int, "attempts": int, "timeout": float},
+    **{"key": str, "revision": str},
+}
 """Settings of models that are asked over the wire."""
 SCHEMES: Mapping[str, Scheme] = {
     "diffusers": Scheme(
@@ -503,7 +474,12 @@ SCHEMES: Mapping[str, Scheme] = {
         },
         _unified,
     ),
-    "endpoint": Scheme("endpoint:URL#MODEL", "", {"size": str, "quality": str, "host": str, **_REMOTE}, _endpoint),
+    "endpoint": Scheme(
+        "endpoint:URL#MODEL",
+        "",
+        {"size": str, "quality": str, "host": str, **_REMOTE},
+        lambda what, chosen, request: EndpointImages(what, named=request[0], **chosen),
+    ),
     "hf": Scheme(
         "hf:MODEL?provider=NAME",
         "",

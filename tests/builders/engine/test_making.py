@@ -109,6 +109,17 @@ def test_a_kill_loses_one_batch_and_changes_nothing(tmp_path: Path, lives: int) 
     assert third.asked == []
 
 
+def test_a_result_that_a_power_cut_spoiled_is_made_again(tmp_path: Path) -> None:
+    expected = run(tmp_path)
+    results, images = (sorted((tmp_path / "made").glob(f"*.{kind}")) for kind in ("json", "image"))
+    results[0].write_bytes(b"")
+    images[1].write_bytes(b"")
+    images[2].unlink()
+    again = Painter()
+    assert run(tmp_path, painter=again) == expected
+    assert 1 <= len(again.asked) <= 3
+
+
 def test_an_image_does_not_depend_on_what_else_is_wanted(tmp_path: Path) -> None:
     together = dict(run(tmp_path / "together")[0])
     alone = dict(run(tmp_path / "alone", wanted=WANTED[7:8])[0])

@@ -200,7 +200,7 @@ def test_400_images_of_a_trait_are_made_and_200_drawn_by_the_seed(tmp_path: Path
     ids, seeds, rejected = trait("first", 0)
     assert ids == [f"persona/geek/{number:03d}" for number in range(200)]
     assert len(list((tmp_path / "first/made").glob("*.json"))) == GENERATED_PER_TRAIT
-    assert len(list((tmp_path / "first/made").glob("*.png"))) == GENERATED_PER_TRAIT - rejected
+    assert len(list((tmp_path / "first/made").glob("*.image"))) == GENERATED_PER_TRAIT - rejected
     assert 60 < rejected < 140
     assert len(set(seeds)) == 200
     assert set(seeds).isdisjoint(trait("other", 1)[1])

@@ -221,12 +221,13 @@ def test_what_cannot_stand_in_a_submission_is_refused_before_anything_is_asked(m
     assert mine.calls == 0
 
 
+@pytest.mark.parametrize("file", [None, "made/13.json"])
 @pytest.mark.parametrize(("number", "kind"), [(errno.ENOSPC, RunError), (errno.ECONNREFUSED, OSError)])
 def test_only_a_disk_is_told_as_a_disk(
-    number: int, kind: type[Exception], mine: Mine, monkeypatch: pytest.MonkeyPatch
+    number: int, kind: type[Exception], file: str | None, mine: Mine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> AnsweredRun:
-        raise OSError(number, "so it is")
+        raise OSError(number, "so it is", file)
 
     monkeypatch.setattr("fairspace.submissions.running.asking.answering.answer", broken)
     with pytest.raises(kind, match="so it is"):

@@ -2,7 +2,7 @@
 
     python -m tests.submissions.running.images.killed FOLDER MODEL COUNT POINT ...
 
-A point is the number of kept fates and finished shards after which the process is killed.
+A point is the number of fates begun and of files put in their places after which the process is killed.
 """
 
 from __future__ import annotations

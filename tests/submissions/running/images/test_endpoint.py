@@ -33,7 +33,6 @@ def well(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in served.environment().items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(image_endpoint, "_WAIT", 0.001)
-    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.001)
 
 
 def model(served: Served, settings: str = "") -> Any:

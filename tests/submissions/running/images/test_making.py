@@ -129,9 +129,9 @@ def test_a_submission_may_hold_the_shards_as_they_are_and_ares_sees_refusals(tmp
 @pytest.mark.process
 @pytest.mark.parametrize("model", [PAINT, f"{PAINT}?batch=4"])
 def test_killed_again_and_again_the_result_has_the_bytes_of_an_unbroken_run(tmp_path: Path, model: str) -> None:
-    # 64: all fates of the first slice are there, and the shard is not.
+    # 128: all fates of the first slice are there, and the shard is not; then 1: the shard is, and is not entered.
     count = 150
-    points = [0, 1, 63, 0, 0, 2, *Random(model).sample(range(2, 12), 4)]
+    points = [0, 1, 128, 0, 0, 1, 2, *Random(model).sample(range(2, 24), 4)]
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     command = [sys.executable, "-m", "tests.submissions.running.images.killed", killed, model, str(count)]
     subprocess.run([*map(str, command), *map(str, points)], cwd=ROOT, check=True, timeout=600)
@@ -196,6 +196,12 @@ def test_another_run_does_not_go_on_in_the_folder(tmp_path: Path, what: str, cha
     with pytest.raises(RunError, match=rf"RUN_OTHER.*(images|{what}) .*and now") as error:
         make_images(given["asks"], given["model"], tmp_path, seed=given["seed"])
     assert error.value.code == "RUN_OTHER"
+
+
+def test_images_of_an_earlier_version_are_neither_taken_nor_made_again(tmp_path: Path) -> None:
+    (tmp_path / "made.sqlite").touch()
+    with pytest.raises(RunError, match=r"RUN_OTHER.*images 'of an earlier version', and now 3"):
+        made(plan(3), tmp_path)
 
 
 def test_one_process_at_a_time_makes_images_in_a_folder(tmp_path: Path) -> None:

@@ -75,8 +75,7 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wire]:
         hub = {"ENDPOINT": url, "INFERENCE_PROXY_TEMPLATE": f"{url}/{{provider}}", "HF_HUB_OFFLINE": False}
         for name, given in hub.items():
             monkeypatch.setattr(huggingface_hub.constants, name, given)
-        for name in ("_WAIT", "_PROVIDER_WAIT"):
-            monkeypatch.setattr(models, name, 0.001)
+        monkeypatch.setattr(models, "_WAIT", 0.001)
         _common._fetch_inference_provider_mapping.cache_clear()
         yield server
         server.shutdown()
