@@ -53,11 +53,11 @@ BUDGET = {
     "builders": (11_968, 69, 880),
     "metrics": (6_818, 59, 509),
     "ares": (8_062, 42, 564),
-    "submissions": (46_906, 225, 3_863),
+    "submissions": (46_958, 225, 3_866),
     "leaderboard_space": (11_458, 63, 1_032),
     "cards": (725, 7, 54),
-    "fairspace": (1_503, 8, 168),
-    "tests": (72_811, 579, 7_379),
+    "fairspace": (1_542, 8, 170),
+    "tests": (72_845, 579, 7_379),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
