@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fairspace.answers import Answers, items, score
     from fairspace.asking import join, run, run_async
-    from fairspace.measuring import Measured, measure
+    from fairspace.measuring import Measured, measure, swaps
     from fairspace.outcome import Result, load_result, paper, rescore
     from fairspace.repeating import Stability, stability
     from fairspace.submissions.benchmarks.registry import benchmark
@@ -60,11 +60,12 @@ __all__ = [
     "run_async",
     "score",
     "stability",
+    "swaps",
 ]
 _HOMES = {
     "answers": ("Answers", "items", "score"),
     "asking": ("join", "run", "run_async"),
-    "measuring": ("Measured", "measure"),
+    "measuring": ("Measured", "measure", "swaps"),
     "outcome": ("Result", "load_result", "paper", "rescore"),
     "repeating": ("Stability", "stability"),
     "submissions.benchmarks.registry": ("benchmark",),

@@ -1,4 +1,4 @@
-"""`fairspace.measure`: any metric on one's own outputs, by group, with intervals."""
+"""`fairspace.measure`: any metric on one's own outputs, by group, with intervals; `fairspace.swaps`: prompts for it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from itertools import compress, repeat
+from itertools import compress, product, repeat
 from pathlib import Path
+from string import Formatter
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,43 @@ class Measured:
             f" In no group: {len(self.without_group[key])} rows without {key!r}: {', '.join(at)}." for key, at in lines
         )
         return "".join(told)
+
+
+def swaps(
+    templates: Sequence[str] | Mapping[str, str], **attributes: Sequence[str] | Mapping[str, Mapping[str, str]]
+) -> pd.DataFrame:
+    """Prompts that differ by group alone: each template, filled with every combination of the attributes' levels.
+
+    Args:
+        templates: texts with fields such as {gender}, or name -> text; numbered from 0 without names.
+        attributes: attribute -> its levels, each of which fills the field {ATTRIBUTE}, or level -> field -> words.
+
+    Returns:
+        One row for each prompt: `template` (the `clusters` of `measure`), a column for each attribute, and `prompt`.
+
+    Errors: UsageError for a field that nothing fills, or an attribute that a template does not show.
+    """
+    import pandas as pd
+
+    named = templates if isinstance(templates, Mapping) else {str(place): text for place, text in enumerate(templates)}
+    fills = {
+        name: levels if isinstance(levels, Mapping) else {level: {name: level} for level in levels}
+        for name, levels in attributes.items()
+    }
+    rows = []
+    for place, (template, text) in product([*product(*fills.values())], named.items()):
+        of = dict(zip(fills, place, strict=True))
+        words = {name: fills[name][level] for name, level in of.items()}
+        fields = {field for _, field, *_ in Formatter().parse(text) if field is not None}
+        known = {field: word for each in words.values() for field, word in each.items()}
+        if wrong := sorted(fields - {*known}):
+            raise UsageError(f"Nothing fills {{{wrong[0]}}} of template {template}{did_you_mean(wrong[0], known)}.")
+        if hidden := [name for name, each in words.items() if not fields & {*each}]:
+            raise UsageError(
+                f"Template {template} shows no {hidden[0]}: its prompts would be the same for every level."
+            )
+        rows.append({"template": template, **of, "prompt": text.format_map(known)})
+    return pd.DataFrame(rows)
 
 
 def measure(

@@ -25,13 +25,7 @@ from fairspace.submissions.commands.run_options import (
     to_join,
     words,
 )
-from fairspace.submissions.errors import (
-    RunError,
-    UsageError,
-    need_labeller,
-    need_packages,
-    plain,
-)
+from fairspace.submissions.errors import RunError, UsageError, need_labeller, need_packages, plain
 from fairspace.submissions.plotting import digits, interval_text
 from fairspace.submissions.show.table import wrapped
 
@@ -82,11 +76,12 @@ def evaluate(
     if part and judge:
         raise UsageError("--judge reads the joined answers: leave it out of a part, and name it to `fairspace judge`.")
     from fairspace.submissions.progress import watched
-    from fairspace.submissions.running.asking.models import found_revision, sees
+    from fairspace.submissions.running.asking.models import found_revision
     from fairspace.submissions.running.evaluating import ask, open_all, told_plan
     from fairspace.submissions.running.evaluating import evaluate as evaluated
     from fairspace.submissions.running.folders import public_name
     from fairspace.submissions.running.planning import plan
+    from fairspace.submissions.running.run import no_pictures
     from fairspace.submissions.show.result import result_text
 
     began = time.monotonic()
@@ -95,8 +90,8 @@ def evaluate(
     for named in filter(None, (asked, judging)):
         found_revision(named)  # a model that is not there is said before anything else
     stated = about_model(about)
-    if data and not as_authors and not sees(asked):
-        write(wrapped(f"{public_name(asked.name)} takes no pictures: what is asked with a picture is left out."))
+    if data and not as_authors and (line := no_pictures(asked)):
+        write(wrapped(line))
         data = ""
     how: dict[str, Any] = {"limit": limit, "data": data, "as_authors": as_authors, "seed": seed, "part": part}
     opened = open_all(benchmark or (), core=core, dataset_revision=dataset_revision, **how)
@@ -174,6 +169,7 @@ def run(
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
     from fairspace.submissions.progress import watched
     from fairspace.submissions.running.asking.inspect_task import ChosenPart
+    from fairspace.submissions.running.run import can_be_asked, check_tasks
     from fairspace.submissions.running.run import run as run_benchmark
     from fairspace.submissions.running.settings import RunSettings
     from fairspace.submissions.running.zero_shot import face_detector
@@ -194,6 +190,10 @@ def run(
         part=part,
     )
     answering = model_settings(model, setting)
+    check_tasks(chosen)
+    chosen, left_out = can_be_asked(chosen, answering if model else None, images)
+    for line in left_out:
+        write(wrapped(line))
     if dry_run:
         _show_plan(chosen, answering, images, ares, provider_prices)
         return
@@ -231,9 +231,8 @@ def run(
 def _check_idle(chosen: ChosenPart, model: str, images: str) -> None:
     """RunError TASK_UNKNOWN if a named model has nothing to do among the tasks that are asked for."""
     from fairspace.submissions.running.planning import image_tasks
-    from fairspace.submissions.running.run import check_tasks, text_tasks
+    from fairspace.submissions.running.run import text_tasks
 
-    check_tasks(chosen)
     for option, named, tasks in (("--model", model, text_tasks(chosen)), ("--images", images, image_tasks(chosen))):
         if named and not tasks and chosen.tasks:
             what = f"{option} {named} has nothing to do in {', '.join(chosen.tasks)}"
@@ -248,9 +247,8 @@ def _show_plan(chosen: ChosenPart, model: ModelSettings, images: str, labeller: 
     from fairspace.submissions.running.asking.prices import read_prices
     from fairspace.submissions.running.estimating import estimate
     from fairspace.submissions.running.planning import made_parts, plan
-    from fairspace.submissions.running.run import check_tasks, limit_note, text_tasks
+    from fairspace.submissions.running.run import limit_note, text_tasks
 
-    check_tasks(chosen)
     texts = text_tasks(chosen) if model.name or not images else ()
     opened = open_benchmark(replace(chosen, tasks=texts)) if texts else OpenedBenchmark(chosen, {}, {})
     lines = plan(

@@ -28,8 +28,9 @@ from fairspace.submissions.running.asking import parts
 from fairspace.submissions.running.asking.asking import writing
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, ChosenPart, OpenedBenchmark
 from fairspace.submissions.running.asking.journal import JOURNAL
-from fairspace.submissions.running.asking.models import found_revision
+from fairspace.submissions.running.asking.models import ModelSettings, found_revision, sees
 from fairspace.submissions.running.folders import held, link, public_name, work_folder
+from fairspace.submissions.running.planning import image_tasks
 from fairspace.submissions.running.settings import RunSettings, RunSteps, Tell, submission_meta
 
 _NEW, _FORMER = "submission.new", "submission.former"
@@ -73,6 +74,36 @@ def text_tasks(chosen: ChosenPart) -> tuple[str, ...]:
     """The requested tasks with text answers, in the benchmark's order. RunError TASK_UNKNOWN."""
     asked = parts.text_tasks(chosen.benchmark, chosen.tasks, form=chosen.form, text_only=chosen.text_only)
     return tuple(task.name for task in asked)
+
+
+def no_pictures(model: ModelSettings) -> str:
+    """The line on a model that takes no pictures; '' for one that does. RunError MODEL_UNKNOWN."""
+    return (
+        "" if sees(model) else f"{public_name(model.name)} takes no pictures: what is asked with a picture is left out."
+    )
+
+
+def can_be_asked(chosen: ChosenPart, model: ModelSettings | None, images: str) -> tuple[ChosenPart, list[str]]:
+    """The part that the models of a run can be asked, and a line on each kind of task that is left out.
+
+    Errors: RunError TASK_UNKNOWN if nothing is left, MODEL_UNKNOWN.
+    """
+    bench, lines = benchmark(chosen.benchmark), []
+    made = image_tasks(chosen)
+    if made and not images and not chosen.tasks:
+        lines.append(f"Not asked, as no --images is named: {', '.join(made)}.")
+    if model is None or chosen.text_only or chosen.as_authors or not (line := no_pictures(model)):
+        return chosen, lines
+    if "text_only" in bench.asking.options:
+        return replace(chosen, data="", text_only=True), [*lines, line]
+    asked = text_tasks(chosen)
+    kept = [task for task in asked if parts.asks_without_pictures(chosen.benchmark, task, chosen.revision)]
+    if len(kept) == len(asked):
+        return chosen, lines
+    if not (kept or (images and made)):
+        what, mend = line.rpartition(":")[0], "name a model that does, or another task"
+        raise RunError("TASK_UNKNOWN", f"{bench.name}, task {', '.join(asked)}", what, "one that sees pictures", mend)
+    return replace(chosen, tasks=(*kept, *(made if images else ()))), [*lines, line]
 
 
 def check_tasks(chosen: ChosenPart) -> None:

@@ -134,3 +134,13 @@ def test_a_group_of_three_alike_rows_says_little() -> None:
     assert row["interval_low"] == pytest.approx(0.025 ** (1 / 3))
     assert measured.overall.iloc[0][["class", "high", "low", "interval_low"]].tolist() == ["a", "c", "d", 0]
     assert "a: c above d" in repr(measured)
+
+
+def test_swaps_fill_each_template_with_every_combination() -> None:
+    rows = fs.swaps({"a": "{name} is {age}. {pro}?"}, gender={"f": {"name": "Ann", "pro": "She"}}, age=["old", "young"])
+    assert rows.to_dict("records") == [
+        {"template": "a", "gender": "f", "age": age, "prompt": f"Ann is {age}. She?"} for age in ("old", "young")
+    ]
+    for template, message in (("{nam}", "fills {nam} of template 0 .did you mean 'name'"), ("{name}", "shows no age")):
+        with pytest.raises(fs.UsageError, match=message):
+            fs.swaps([template], gender={"f": {"name": "Ann"}}, age=["old"])

@@ -67,6 +67,8 @@ def test_the_examples_of_the_library_run_one_after_the_other(where: Path, capsys
     assert "UNKNOWN_ID at answers row 0: 'llm_objective/" in capsys.readouterr().out
     assert names["same"].values == names["result"].values
     assert set(names["comparison"].to_frame()["model"]) == {"always B"}
+    assert names["worse"]
+    assert names["stable"].tasks["agreement"].between(0.4, 0.8).all()
 
 
 @pytest.mark.usefixtures("asked_at_once")

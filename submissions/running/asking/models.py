@@ -225,12 +225,12 @@ def found_revision(settings: ModelSettings) -> str:
 
 def sees(settings: ModelSettings) -> bool:
     """Whether a model can be shown pictures: no GGUF file, no function of a prompt alone. RunError MODEL_UNKNOWN."""
-    from fairspace.submissions.running.local.found import FORM, find, find_function, shows_images
+    from fairspace.submissions.running.local.found import FORM, find_function, is_gguf, shows_images
 
     provider, _, what = settings.name.partition("/")
     if provider == "python":
         return shows_images(find_function(what, where=settings.name, form=FORM).function)
-    return provider != "local" or not find(what).file
+    return provider != "local" or not is_gguf(what)
 
 
 def local_facts(model: Model) -> dict[str, str | int | bool]:

@@ -85,6 +85,17 @@ def text_tasks(benchmark: str, named: Sequence[str], *, form: str = PAPER, text_
     return [task for task in chosen if task.name in rewords]
 
 
+def asks_without_pictures(benchmark: str, task: str, revision: str) -> bool:
+    """Whether the questions of a task show no picture."""
+    try:
+        (part,) = parts(benchmark, None, tasks=(task,), revision=revision)
+    except RunError as error:
+        if error.code != "DATA_MISSING":
+            raise
+        return False
+    return all(ask.image is None for ask in part.read(0).asks)
+
+
 def check_options(benchmark: str, **options: str | bool) -> None:
     """UsageError if the benchmark has no such option, or the option no such value."""
     for name, value in options.items():

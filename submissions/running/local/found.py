@@ -72,6 +72,12 @@ def find(name: str) -> FoundWeights:
     )
 
 
+def is_gguf(name: str) -> bool:
+    """Whether the weights called `name` are a GGUF file, without a look at others."""
+    path = Path(name).expanduser()
+    return path.is_file() or (name in WEIGHTS and not path.exists())
+
+
 def _lacking(folder: Path) -> str:
     """Description of a folder that holds no model that can be opened."""
     ggufs = sorted(file.name for file in folder.glob(f"*{GGUF}"))

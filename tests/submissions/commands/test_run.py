@@ -35,6 +35,28 @@ def here(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 
 @pytest.mark.parametrize(
+    ("bench", "asked", "blind"),
+    [
+        ("stereotypical_bias", {"language_gender", "language_race"}, True),
+        ("genres", {"narrative"}, True),
+        ("fact_or_fair", {"llm_objective", "llm_subjective"}, False),
+    ],
+)
+def test_a_run_leaves_out_what_its_model_cannot_be_asked_and_says_so_first(
+    run: Run, here: Path, bench: str, asked: set[str], blind: bool
+) -> None:
+    (here / "own.py").write_text("def blind(prompt):\n    return 'Story: A'\n")
+    words = ("run", "--benchmark", bench, "--limit", 1, "--model", "own.py:blind")
+    for out, tasks in ((run(*words, "--dry-run")[1], ()), (run(*words, "--out", "mine")[1], asked)):
+        assert ("python/own.py:blind takes no pictures: what is asked with a picture" in " ".join(out.split())) == blind
+        assert ("Not asked, as no --images is named: t2i_objective" in out) == (bench == "fact_or_fair")
+        assert not tasks or {*read_submission(here / "mine").tables["responses"]["task"].to_pylist()} == tasks
+    code, _, err = run(*words[:2], "iris", *words[3:], "--dry-run")
+    assert code == 1
+    assert "TASK_UNKNOWN at iris, task occupation, tournament, pair: python/own.py:blind takes no pictures. " in err
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ("run --benchmark genres --out x", "Name a model that answers (--model)"),
