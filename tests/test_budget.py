@@ -53,7 +53,7 @@ BUDGET = {
     "builders": (11_968, 69, 880),
     "metrics": (6_818, 59, 509),
     "ares": (8_062, 42, 564),
-    "submissions": (46_958, 225, 3_866),
+    "submissions": (46_936, 225, 3_865),
     "leaderboard_space": (11_458, 63, 1_032),
     "cards": (725, 7, 54),
     "fairspace": (1_542, 8, 170),
