@@ -9,13 +9,10 @@ import os
 import secrets
 import shutil
 import socket
-import threading
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from datetime import timedelta
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from importlib import import_module
-from operator import itemgetter
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
@@ -30,12 +27,10 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fairspace.leaderboard_space.api.data import add_examples
-from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.events import Draft, clock
+from fairspace.leaderboard_space.api.routes import add_examples
+from fairspace.leaderboard_space.errors import SpaceError, StorageError
 from fairspace.leaderboard_space.gradio_pages.gate import GradioGate
 from fairspace.leaderboard_space.jobs.limits import children_leave_network
-from fairspace.leaderboard_space.log_state import LoggedSubmission
 from fairspace.leaderboard_space.logs import REQUEST, configure
 from fairspace.leaderboard_space.pages.rendering import ASSETS
 from fairspace.leaderboard_space.settings import Settings
@@ -43,10 +38,8 @@ from fairspace.leaderboard_space.site.addresses import file_of, headers_of, is_p
 from fairspace.leaderboard_space.site.builder import END, Builder, unpacked
 from fairspace.leaderboard_space.site.process import BuilderProcess
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage import StorageError, submission_path
 from fairspace.leaderboard_space.web.guard import Forwarded, Guard, Heads, Proxies
-from fairspace.leaderboard_space.web.identity import Rate, check_local, signs_in, space_of
+from fairspace.leaderboard_space.web.identity import Rate, Tokens, signs_in, space_of
 from fairspace.leaderboard_space.web.refusals import QUIET, add_handlers, as_space_error, refuse, refuse_the_rest
 from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.version import VERSION
@@ -121,7 +114,7 @@ class PublicFiles:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        if scope["type"] != "http" or not is_public(scope["path"]):
+        if scope["type"] != "http" or scope["method"] != "GET" or not is_public(scope["path"]):  # HEAD comes as GET
             await self.app(scope, receive, send)
             return
         request = Request(scope, receive)
@@ -134,8 +127,6 @@ class PublicFiles:
 
     async def _answer(self, request: Request) -> Response:
         path = request.url.path
-        if request.method != "GET":  # HEAD comes as GET
-            raise SpaceError("WRONG_METHOD", path, request.method, "GET, HEAD", "see /api for the list of addresses")
         if address := moved(path, request.url.query):
             return RedirectResponse(address, 308, {"Content-Type": "text/plain"})
         if len(path) > 1:
@@ -227,83 +218,6 @@ def examine(space: Space, maker: Maker) -> dict[str, Any]:
     }
 
 
-# Removes the files of refused and failed submissions when they are old or many; their events stay.
-# Nothing needs these files again: what was refused stays refused, and what failed is handed in again with its file.
-
-EVERY = 600.0
-"""Seconds between two checks."""
-_STOP = 5.0
-"""Seconds that pruning may still take when the Space stops; a kill is harmless."""
-_MOST = 500
-"""Maximum files removed by one event."""
-_TRIES = 20
-"""Attempts at a removal while others append."""
-PRUNING = logging.getLogger("fairspace.pruning")
-
-
-def due(submissions: Iterable[LoggedSubmission], before: str, most_bytes: int) -> list[str]:
-    """The sha256 of the files to remove, the oldest first, of one time the first handed in; needed files are kept.
-
-    Files whose last submission ended `before` a time go, then more until the rest takes at most `most_bytes`.
-    """
-    ended: dict[str, tuple[str, int]] = {}
-    needed: set[str] = set()
-    for submission in submissions:
-        if submission.outcome not in ("refused", "failed"):
-            needed.add(submission.sha256)
-        elif not submission.pruned:
-            last = max(submission.ended, ended.get(submission.sha256, ("", 0))[0])
-            ended[submission.sha256] = last, submission.size
-    files = sorted(((sha256, *end) for sha256, end in ended.items() if sha256 not in needed), key=itemgetter(1))
-    total = sum(size for _, _, size in files)
-    removed: list[str] = []
-    for sha256, last, size in files:
-        if last < before or total > most_bytes:
-            removed.append(sha256)
-            total -= size
-    return removed
-
-
-def prune(state: State, days: int, most_bytes: int) -> list[str]:
-    """Remove due files and return their sha256. Errors: StorageError."""
-    removed: list[str] = []
-    for _ in range(_TRIES):
-        number = state.refresh()
-        files = due(state.submissions(), clock(-timedelta(days=days)), most_bytes)[:_MOST]
-        if not files:
-            break
-        draft = Draft("pruned", f"pruned:{number + 1}", {"sha256": files})
-        if state.storage.remove([submission_path(sha256) for sha256 in files], draft, number):
-            removed += files
-    if removed:
-        PRUNING.info("files of refused and failed submissions were removed", extra={"files": len(removed)})
-    return removed
-
-
-@contextmanager
-def pruning(state: State, settings: Settings) -> Iterator[None]:
-    """Prune the store periodically while the context lasts; first, remove uploads that a kill cut off."""
-    shutil.rmtree(settings.work / "uploads", ignore_errors=True)
-    stop = threading.Event()
-
-    def work() -> None:
-        wait = 0.0
-        while not stop.wait(wait):
-            wait = EVERY
-            try:
-                prune(state, settings.keep_refused_days, settings.keep_refused_bytes)
-            except StorageError as error:
-                PRUNING.warning("nothing was pruned: %s", error, extra={"code": error.code})
-
-    thread = threading.Thread(target=work, name="pruning", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join(_STOP)
-
-
 ROUTERS: tuple[str, ...] = (
     "fairspace.leaderboard_space.app",
     "fairspace.leaderboard_space.api.routes",
@@ -330,11 +244,11 @@ def create_app(space: Space, maker: BuilderProcess | None = None) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if maker is not None:
             await maker.start()
+        shutil.rmtree(space.settings.work / "uploads", ignore_errors=True)  # that a kill cut off
         space.jobs.start()
         try:
-            with pruning(space.state, space.settings):
-                async with app.state.gate.serving():
-                    yield
+            async with app.state.gate.serving():
+                yield
         finally:  # what else stops, such as Gradio, may fail
             space.jobs.stop(space.settings.stop_seconds)
             if maker is not None:
@@ -350,15 +264,17 @@ def create_app(space: Space, maker: BuilderProcess | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.space = space
-    app.state.gate = GradioGate(space)
+    app.state.tokens = tokens = Tokens(space.settings.secret, space.state.is_revoked, lambda: space.state.number)
+    app.state.gate = GradioGate(space, tokens)
     app.state.told, app.state.maker = Rate(1, 60), pages
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(PublicFiles, space=space, maker=pages, follows=maker is None or not space.settings.board_seconds)
-    check_local(space.settings)
+    if space.settings.insecure_local and os.environ.get("SPACE_ID"):
+        raise UsageError("--insecure-local lets everybody submit: use it on your own machine only, not for a Space.")
     oauth = import_module("fairspace.leaderboard_space.web.oauth") if signs_in() else None
     if oauth is not None:
         app.add_middleware(oauth.SignIn)
-    app.add_middleware(Guard, space=space)
+    app.add_middleware(Guard, space=space, tokens=tokens)
     if oauth is not None:  # `Guard` looks into its sessions
         oauth.attach_routes(app)
     if space.settings.insecure_local:  # no other name leads here, whatever another site's DNS says

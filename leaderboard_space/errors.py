@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 from fairspace.builders.errors import CodedError
 
 REFUSALS: dict[str, tuple[int, str]] = {
@@ -50,3 +52,35 @@ class SpaceError(CodedError):
     def status(self) -> int:
         """HTTP status of the answer."""
         return REFUSALS[self.code][0]
+
+
+UNREADABLE = "STORE_UNREADABLE"
+
+
+STORE_CODES = {
+    "STORE_FULL": "there is no room left, or a file cannot be written",
+    "STORE_READ_ONLY": "this process has no leave to write there, or the disk is mounted for reading alone",
+    "STORE_CORRUPT": "the log or a file is not what was written",
+    UNREADABLE: "another version of this software wrote the file, and this one cannot read it",
+    "STORE_MISSING": "there is no such file in the store",
+    "STORE_PRUNED": "the file of this refused or failed submission was removed to make room",
+    "STORE_UNAVAILABLE": "the Hub did not answer, or kept failing, or other writers kept coming first",
+    "STORE_REFUSED": "the Hub refused, and asking again would not help",
+    "STORE_FAULT": "this software went wrong at it; its log says where",
+}
+
+
+class StorageError(CodedError):
+    """An operation that the storage cannot perform."""
+
+    codes = STORE_CODES
+
+
+def write_error(where: str, error: OSError) -> StorageError:
+    """The error for a failed write."""
+    what = f"it cannot be written: {error.strerror or error}"
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        mend = "let this process write there, or mount the disk for writing; nothing that was accepted before is lost"
+        return StorageError("STORE_READ_ONLY", where, what, "a folder that this process may write to", mend)
+    mend = "make room; nothing that was accepted before is lost"
+    return StorageError("STORE_FULL", where, what, "room on the disk", mend)

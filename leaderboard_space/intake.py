@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from fairspace.leaderboard_space.boards.views import VIEWS
-from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.events import Draft, Event, clock
-from fairspace.leaderboard_space.log_state import LoggedSubmission
-from fairspace.leaderboard_space.logged import packed
+from fairspace.leaderboard_space.errors import SpaceError, StorageError
+from fairspace.leaderboard_space.events import Draft, Event, clock, result_path, submission_path
+from fairspace.leaderboard_space.logged import LoggedSubmission, packed
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage import Storage, StorageError, result_path, submission_path
+from fairspace.leaderboard_space.storage import Storage
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.names import HUB
@@ -114,6 +113,7 @@ class Intake:
 
     def __init__(self, state: State, settings: Settings) -> None:
         self.state, self.settings = state, settings
+        self._is_kept = settings.keeps_the_store()
         self._lock, self._wanting = threading.Lock(), threading.Lock()
         self._coming: dict[str, LoggedSubmission] = {}
         """Submissions being written to the store; storages combine simultaneous writes."""
@@ -203,7 +203,7 @@ class Intake:
             self.state.refresh()
 
     def _check_store(self) -> None:
-        if not self.settings.keeps_the_store():
+        if not self._is_kept:
             problem, expected = "temporary storage, deleted with the container", "permanent storage"
             mend = "ask the maintainers to set FAIRSPACE_STORE (see leaderboard_space/OPERATION.md)"
             raise SpaceError("STORE_NOT_KEPT", "the store", problem, expected, mend)

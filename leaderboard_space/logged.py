@@ -1,4 +1,6 @@
-"""The part of a `result` event that boards show: packed when it is written, read when a row is shown.
+"""Records of the log: submissions, rows, wanted models; and the part of a `result` event that boards show.
+
+That part is packed when it is written and read when a row is shown.
 
 An event holds the scores, errors and draws of the ranked number under every released standard, and the raw values that
 boards show (`shown_values`). All other values are in the file of the result, which is read when somebody asks for one.
@@ -10,9 +12,9 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 import orjson
@@ -20,7 +22,9 @@ import orjson
 from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.format.faults import Fault
 from fairspace.submissions.results.board import facts_of, logged_row
+from fairspace.submissions.results.draws import Draws
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row_errors import Errors, errors_of, keep_errors, with_errors
 from fairspace.submissions.results.tiers import keep_ranked_draws, ranked_draws
@@ -182,3 +186,125 @@ def _value(data: Data) -> Value:
 
 def _uncertainty(data: Data) -> Uncertainty:
     return Uncertainty(**data)
+
+
+_NO_SCORES = Scored({}, "", None)
+
+
+def logged_result(data: Mapping[str, Any], values: Mapping[str, Value]) -> Result:
+    """The result in an event of `result_draft`, without evidence and scores. KeyError, TypeError or ValueError."""
+    draws = Draws.from_json(data["draws"]) if "draws" in data else None
+    about = data["benchmark"], "", data["meta"], values, _NO_SCORES, data["signature"]
+    return Result(*about, tuple(data.get("run", ())), draws)
+
+
+Outcome = Literal["waiting", "scored", "refused", "failed"]
+
+
+@dataclass(frozen=True)
+class LoggedSubmission:
+    """A submitted file; times are as `Event.time`, '' if not yet reached.
+
+    Args:
+        id: 20 hex digits, of the user and the file's content.
+        attempt: number from 1; a further one follows an error of this software.
+        result: key of its result.
+        same: whether the same result was on the board before.
+        clock: reading of the clock at acceptance; `accepted` never runs backwards, this may.
+        failed: clock readings of earlier failed attempts, without those caused by an error of this Space.
+        tries: number of starts of scoring; 0 if not logged.
+        pruned: time of removal of its file to make room.
+        ours: whether it failed because of an error of this Space; then it counts for nothing.
+        name: submitted name of the model, else of the file; '' for neither.
+    """
+
+    id: str
+    user: str
+    organisation: str
+    sha256: str
+    size: int
+    accepted: str
+    attempt: int = 1
+    outcome: Outcome = "waiting"
+    ended: str = ""
+    result: str = ""
+    entry: str = ""
+    benchmark: str = ""
+    same: bool = False
+    faults: tuple[Fault, ...] = ()
+    reason: str = ""
+    clock: str = ""
+    failed: tuple[str, ...] = ()
+    tries: int = 0
+    pruned: str = ""
+    ours: bool = False
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A maintainer's mark on a row; its evidence is as `Outcome.to_json` of `fairspace verify-submission`, or {}."""
+
+    by: str
+    time: str
+    reason: str
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    is_signed: bool = False
+
+
+@dataclass(frozen=True)
+class LoggedRow:
+    """A row that was scored here, as logged, with marks of maintainers; its result has no scores and no evidence.
+
+    Args:
+        own: whether the maintainers scored it themselves.
+        packed: its scores, errors, draws and values for boards, as `logged` reads them; b"" if they were not kept.
+        is_scored: whether this version of the software made these scores.
+        tasks: the tasks with values; None in older logs.
+    """
+
+    entry: str
+    key: str
+    benchmark: str
+    time: str
+    user: str
+    organisation: str
+    sha256: str
+    result: Result
+    withdrawn: Mark | None = None
+    verified: Mark | None = None
+    released: Mark | None = None
+    own: bool = False
+    packed: bytes = b""
+    is_scored: bool = False
+    tasks: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A model of the Hub that users asked us to run.
+
+    Args:
+        since: time of the first request.
+        askers: user, in small letters -> benchmark that it is wanted for, '' for all.
+        state: `struck` by a maintainer, for `reason`; `on the board` once we ran it or verified its row.
+    """
+
+    model: str
+    since: str
+    askers: Mapping[str, str] = field(default_factory=dict)
+    state: Literal["asked", "on the board", "struck"] = "asked"
+    reason: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Its public part as JSON data, without users; `benchmarks` is empty if all are wanted."""
+        benchmarks = [] if "" in self.askers.values() else sorted(set(self.askers.values()))
+        about = {"asked_by": len(self.askers), "since": self.since, "benchmarks": benchmarks}
+        return {"model": self.model, **about, "state": self.state}
+
+
+def baseline_of(result: Result) -> tuple[str, str, str] | None:
+    """The baseline of a result: benchmark, name, seed; equal for all versions of this software. None for a model."""
+    name, generation = result.meta.get("baseline"), result.meta.get("generation")
+    seed = generation.get("seed") if isinstance(generation, Mapping) else None
+    return (result.benchmark, str(name), str(seed)) if name else None

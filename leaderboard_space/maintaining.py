@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import OF_ROWS, Draft, Event, Kind, signed
 from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.log_state import LoggedRow
+from fairspace.leaderboard_space.logged import LoggedRow
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.consistency import Proof, TaskConsistency, broken, rests_on_judge

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from fairspace.leaderboard_space.events import signing_key
 from fairspace.leaderboard_space.intake import Intake
 from fairspace.leaderboard_space.jobs.jobs import Jobs
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage import Storage
-from fairspace.leaderboard_space.storage.local import open_storage
-from fairspace.leaderboard_space.web.tokens import Tokens
+from fairspace.leaderboard_space.storage import HUB, Storage
+from fairspace.leaderboard_space.storage.local import LocalStorage
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,6 @@ class Space:
     state: State
     jobs: Jobs
     intake: Intake
-    tokens: Tokens
 
     @classmethod
     def open(cls, settings: Settings, *, rows: bool = True) -> Space:
@@ -34,6 +33,13 @@ class Space:
         storage = open_storage(settings.store, settings.work, settings.commits_an_hour)
         state = State(storage, signing_key(settings.secret), rows=rows)
         state.refresh()
-        jobs = Jobs(state, settings)
-        tokens = Tokens(settings.secret, state.is_revoked, lambda: state.number)
-        return cls(settings, storage, state, jobs, Intake(state, settings), tokens)
+        return cls(settings, storage, state, Jobs(state, settings), Intake(state, settings))
+
+
+def open_storage(store: str, work: Path, commits_an_hour: int = 100) -> Storage:
+    """The storage of a setting: a folder, or `hf://datasets/<owner>/<name>`; see `Settings`."""
+    if store.startswith(HUB):
+        from fairspace.leaderboard_space.storage.hub import HubStorage
+
+        return HubStorage(store.removeprefix(HUB), work, commits_an_hour)
+    return LocalStorage(store)

@@ -5,44 +5,224 @@ from __future__ import annotations
 import gc
 import hashlib
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import orjson
 
-from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.events import OF_ROWS, Event
-from fairspace.leaderboard_space.log_state import (
-    Attempts,
+from fairspace.leaderboard_space import reasons
+from fairspace.leaderboard_space.errors import UNREADABLE, SpaceError, StorageError
+from fairspace.leaderboard_space.events import OF_ROWS, SIGNATURE, Event, Kind, is_forged, result_path, submission_path
+from fairspace.leaderboard_space.logged import (
     LoggedRow,
     LoggedSubmission,
-    LogState,
-    SameAnswers,
+    Mark,
+    Outcome,
     Wish,
     baseline_of,
+    board_values,
+    join_errors,
+    logged_result,
+    logged_values,
+    scored_by_event,
+    unpacked,
 )
-from fairspace.leaderboard_space.logged import board_values, join_errors, scored_by_event
-from fairspace.leaderboard_space.storage import UNREADABLE, Storage, StorageError, result_path, submission_path
+from fairspace.leaderboard_space.storage import Storage
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.checking.names import owner_of, skeleton
 from fairspace.submissions.errors import UsageError, plain
-from fairspace.submissions.results.board import (
-    UNSCORABLE_BY,
-    logged_row,
-    published_rows,
-    unscored_row,
-)
+from fairspace.submissions.format.faults import Fault
+from fairspace.submissions.results.board import UNSCORABLE_BY, logged_row, published_rows, unscored_row
 from fairspace.submissions.results.draws import Draws
-from fairspace.submissions.results.known_answers import COPY
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row import TO_CHECK, UNRANKED, Row, keep_out, ranked, row_with
+from fairspace.submissions.results.row import Row, ranked, row_with
 from fairspace.submissions.results.tiers import has_draws, tiered
 from fairspace.submissions.values import Value
+from fairspace.submissions.version import VERSION
+
+
+@dataclass
+class LogState:
+    """The state after folding the events of the log up to `number`."""
+
+    number: int = 0
+    time: str = ""
+    submissions: dict[str, LoggedSubmission] = field(default_factory=dict)
+    entries: dict[str, LoggedRow] = field(default_factory=dict)
+    baselines: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    """Baseline -> its newest entry."""
+    lost: set[int] = field(default_factory=set)
+    """Numbers of lost events; later events that depend on them are ignored."""
+    revoked: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Id of a token, or `user:` and a user's name -> number and time of the event that revoked it, or all before."""
+    revocations: dict[str, list[str]] = field(default_factory=dict)
+    """User -> times of their revocations."""
+    mendings: list[str] = field(default_factory=list)
+    """Repairs of the log, in words."""
+    same: reasons.SameAnswers = field(default_factory=reasons.SameAnswers)
+    attempts: reasons.Attempts = field(default_factory=reasons.Attempts)
+    withdrawn: dict[str, str] = field(default_factory=dict)
+    """Withdrawn entry -> its benchmark, in the order of the withdrawals."""
+    wanted: dict[str, Wish] = field(default_factory=dict)
+    """Model in small letters -> who asked us to run it."""
+    key: bytes = b""
+    """Key of the maintainers' signatures; empty if they cannot be checked."""
+    signs: bool = False
+    """Whether an earlier event has the maintainers' signature: from then on, unsigned ones verify nothing."""
+    forged: list[int] = field(default_factory=list)
+    """Numbers of `verified` events without the maintainers' signature; they verify nothing."""
+    read: Callable[[str], Mapping[str, Value]] = lambda entry: {}
+    """Reads all values of an entry, of which newer logs have some."""
+    keeps_rows: bool = True
+    """Whether scores, errors, draws and values are kept; a process that shows no boards needs none."""
+
+    def fold(self, event: Event) -> None:
+        """Apply the next event. A Python error if this software does not write such an event."""
+        _FOLDS[event.kind](self, event)
+        self.number, self.time = event.number, event.time
+
+
+def _accepted(folded: LogState, event: Event) -> None:
+    body = event.body
+    before = folded.submissions.get(body["id"])
+    about = {name: body[name] for name in ("id", "user", "organisation", "sha256", "size", "attempt")}
+    failed = () if before is None else before.failed if before.ours else (*before.failed, before.clock)
+    clock = body.get("clock", event.time)
+    more = {"clock": clock, "failed": failed, "name": body.get("name", "")}
+    folded.submissions[body["id"]] = LoggedSubmission(**about, accepted=event.time, **more)
+
+
+_RESULT_LOST = "Its result was lost when the log was damaged; submit it again."
+
+
+def _ended(folded: LogState, event: Event, outcome: Outcome, **fields: Any) -> None:
+    """End the event's attempt; the end of an earlier attempt changes nothing."""
+    if folded.lost and event.body["id"] not in folded.submissions:
+        return
+    waiting = folded.submissions[event.body["id"]]
+    if waiting.attempt == event.body["attempt"] and waiting.outcome == "waiting":
+        tries = event.body.get("tries", 0)
+        ended = replace(waiting, outcome=outcome, ended=event.time, tries=tries, **fields)
+        folded.submissions[waiting.id] = ended
+
+
+def _scored(folded: LogState, event: Event) -> None:
+    body = event.body
+    if folded.lost and body["entry"] not in folded.entries:
+        _ended(folded, event, "failed", reason=_RESULT_LOST, ours=True)
+        return
+    benchmark = folded.entries[body["entry"]].benchmark
+    _ended(folded, event, "scored", result=body["key"], entry=body["entry"], same=body["same"], benchmark=benchmark)
+
+
+def _refused(folded: LogState, event: Event) -> None:
+    _ended(folded, event, "refused", faults=tuple(Fault(**fault) for fault in event.body["faults"]))
+
+
+def _failed(folded: LogState, event: Event) -> None:
+    _ended(folded, event, "failed", reason=event.body["reason"], ours=event.body.get("ours", False))
+
+
+def _ours(result: Result, body: Mapping[str, Any]) -> Result:
+    """The result; one that a user submitted is no baseline, whatever it calls itself."""
+    if not body["user"] or body.get("own") or "baseline" not in result.meta:
+        return result
+    return replace(result, meta={name: part for name, part in result.meta.items() if name != "baseline"})
+
+
+def _result(folded: LogState, event: Event) -> None:
+    body = event.body
+    if (entry := body["entry"]) not in folded.entries:
+        data, rest = body["result"], None if "values" in body["result"] and folded.keeps_rows else folded.read
+        if not folded.keeps_rows:
+            data = {name: part for name, part in data.items() if name != "draws"}
+        content = unpacked(body) if folded.keeps_rows else b""
+        values = logged_values(content, None if rest is None else partial(rest, entry))
+        logged = LoggedRow(
+            entry,
+            body["key"],
+            find_benchmark(body["result"]["benchmark"]).name,
+            event.time,
+            body["user"],
+            body["organisation"],
+            body["sha256"],
+            _ours(logged_result(data, values), body),
+            own=body.get("own", False),
+            packed=content,
+            is_scored=body.get("scored_by") == VERSION,
+            tasks=tuple(body["tasks"]) if "tasks" in body else None,
+        )
+        folded.entries[logged.entry] = logged
+        folded.same.add(logged.entry, logged.result, body.get("identity", {}))
+        answers = folded.same.first.get(logged.entry, logged.entry)
+        folded.attempts.add(logged.entry, logged.result, logged.user, logged.organisation, answers)
+        baseline = baseline_of(logged.result)
+        if baseline is not None:
+            folded.baselines[baseline] = logged.entry
+
+
+def _marked(folded: LogState, event: Event) -> None:
+    body = event.body
+    if folded.lost and body["entry"] not in folded.entries:
+        return
+    logged = folded.entries[body["entry"]]
+    mark = Mark(body["by"], event.time, body["reason"], body.get("evidence", {}), SIGNATURE in body)
+    if event.kind == "verified" and (is_forged(body, folded.key) or (folded.signs and not mark.is_signed)):
+        folded.forged.append(event.number)
+    elif event.kind in ("verified", "unverified"):
+        folded.entries[logged.entry] = replace(logged, verified=mark if event.kind == "verified" else None)
+        folded.signs = folded.signs or (bool(folded.key) and mark.is_signed)
+    elif event.kind == "released":
+        folded.entries[logged.entry] = replace(logged, released=mark)
+    else:
+        folded.withdrawn.pop(logged.entry, None)
+        if event.kind == "withdrawn":
+            folded.withdrawn[logged.entry] = logged.benchmark
+        folded.entries[logged.entry] = replace(logged, withdrawn=mark if event.kind == "withdrawn" else None)
+
+
+def _lost(folded: LogState, event: Event) -> None:
+    folded.lost.add(event.number)
+
+
+def _mended(folded: LogState, event: Event) -> None:
+    if event.body["lost"]:
+        numbers = ", ".join(map(str, event.body["lost"]))
+        folded.mendings.append(f"the log was mended at {event.time}; lost: event {numbers}")
+
+
+def _pruned(folded: LogState, event: Event) -> None:
+    removed = set(event.body["sha256"])
+    for submission in list(folded.submissions.values()):
+        if submission.sha256 in removed:
+            folded.submissions[submission.id] = replace(submission, pruned=event.time)
+
+
+def _revoked(folded: LogState, event: Event) -> None:
+    name = event.body["token"] or f"user:{event.body['user']}"
+    folded.revoked[name] = event.number, event.time
+    folded.revocations.setdefault(event.body["by"], []).append(event.time)
+
+
+def _wanted(folded: LogState, event: Event) -> None:
+    body, key = event.body, event.body["model"].casefold()
+    wish = folded.wanted.get(key) or Wish(body["model"], event.time)
+    if event.kind == "struck":
+        folded.wanted[key] = replace(wish, state="struck", reason=body["reason"])
+    else:
+        folded.wanted[key] = replace(wish, askers={**wish.askers, body["user"].casefold(): body["benchmark"]})
+
+
+_FOLDS: dict[Kind, Callable[[LogState, Event], None]] = {
+    **dict.fromkeys(OF_ROWS, _marked),
+    **{"accepted": _accepted, "result": _result, "scored": _scored, "refused": _refused, "failed": _failed},
+    **{"lost": _lost, "mended": _mended, "pruned": _pruned, "revoked": _revoked, "wanted": _wanted, "struck": _wanted},
+}
+
 
 Made = TypeVar("Made")
 _UNLIKE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -63,7 +243,7 @@ class State:
         self._measured = lru_cache(_MEASURED)(self._read_measured)
         self._folded = LogState(key=key, keeps_rows=rows, read=lambda entry: self._measured(entry)[0])
         self._rows: dict[tuple[str, str], Row] = {}
-        self._shown: dict[str, tuple[int, ShownRows]] = {}
+        self._shown: dict[str, tuple[int, reasons.ShownRows]] = {}
         """Benchmark -> last event and its rows, shared by all standards."""
         self._versions: dict[str, int] = {}
         """Benchmark -> the last event that changed its boards."""
@@ -140,9 +320,9 @@ class State:
 
     def models_of_others(self, user: str) -> list[str]:
         """Models of standing rows that others handed in or we ran, without those that imitate a name themselves."""
-        marked = {entry for name in NAMES for entry in imitations(self._shown_now(name).entries)}
+        marked = {entry for name in NAMES for entry in reasons.imitations(self._shown_now(name).entries)}
         standing = (logged for logged in self.entries() if not logged.withdrawn and logged.entry not in marked)
-        return sorted({_who(logged)[1] for logged in standing if logged.user != user})
+        return sorted({reasons.who(logged)[1] for logged in standing if logged.user != user})
 
     def is_revoked(self, token: str, user: str, made: str, after: int | None = None) -> bool:
         """Whether a token was revoked: by its id, or with all earlier tokens of its user.
@@ -229,20 +409,20 @@ class State:
         rows: list[Row] = list(published_rows(benchmark, standard))
         with _uncollected():
             rows += [self.row_of(logged, standard) for logged in shown.entries]
-            rows = without_ranks(rows, self._folded.attempts, shown)
+            rows = reasons.without_ranks(rows, self._folded.attempts, shown)
             return Board(tiered(ranked(rows, benchmark, standard), benchmark, standard))
 
     def unplaced(self, logged: LoggedRow, standard: str) -> Row:
         """The row of a log entry, with its reasons for no rank, and without one: no board is made for it."""
         shown = self._shown_now(logged.benchmark)
-        [row] = without_ranks([self.row_of(logged, standard)], self._folded.attempts, shown)
+        [row] = reasons.without_ranks([self.row_of(logged, standard)], self._folded.attempts, shown)
         return row
 
     def row_of(self, logged: LoggedRow, standard: str) -> Row:
         """The row of a log entry under a standard, without a rank; withdrawn rows, too."""
         row = self._rows.get((logged.entry, standard))
         if row is None:
-            owner = _owner(logged)
+            owner = reasons.proved_owner(logged)
             own = "" if not logged.own else PUBLISHED_ANSWERS if _is_published(logged.result) else OWN_RUN
             row, is_lasting = self._scored(logged, standard)
             row = row_with(row, submitter=logged.user, owner=owner, own=own)
@@ -305,11 +485,14 @@ class State:
         }
         return orjson.dumps(boards, option=orjson.OPT_SORT_KEYS)
 
-    def _shown_now(self, benchmark: str) -> ShownRows:
+    def _shown_now(self, benchmark: str) -> reasons.ShownRows:
         with self._lock:
             number, shown = self._shown.get(benchmark, (-1, None))
-            if shown is None or number != self._folded.number:
-                shown = ShownRows.of(self._folded, list(self._on_board(benchmark)))
+            folded = self._folded
+            if shown is None or number != folded.number:
+                shown = reasons.ShownRows.of(
+                    list(self._on_board(benchmark)), folded.same, folded.attempts, folded.entries
+                )
                 self._shown[benchmark] = (self._folded.number, shown)
             return shown
 
@@ -352,138 +535,6 @@ def _is_published(result: Result) -> bool:
     """Whether the answers to the authors' prompts were imported, and not asked for by a run of fairspace."""
     revision = result.signature.get("dataset_revision", "")
     return not result.run and any(revision in task.named_in for task in find_benchmark(result.benchmark).tasks)
-
-
-@dataclass(frozen=True)
-class ShownRows:
-    """A benchmark's rows that were scored here, under every standard; `reasons`: entry -> why it has no rank."""
-
-    entries: Sequence[LoggedRow]
-    baselines: Mapping[str, str]
-    reasons: Mapping[str, str]
-
-    @classmethod
-    def of(cls, folded: LogState, entries: Sequence[LoggedRow]) -> ShownRows:
-        """Entries with their copied baselines and the reasons why they have no rank."""
-        marks = baseline_copies(folded.same, entries)
-        reasons = too_alike(folded.same, entries) | reposts(folded, entries)
-        reasons |= earlier_attempts(folded.attempts, entries) | imitations(entries)
-        words = {name: mark if mark.startswith(COPY) else f"{mark}. {TO_CHECK}" for name, mark in marks.items()}
-        return cls(entries, marks, reasons | copies(folded.same, entries) | words)
-
-
-def without_ranks(rows: Sequence[Row], attempts: Attempts, shown: ShownRows) -> list[Row]:
-    """The rows of a board; a submission has a rank only if it was verified or released, and is no copy."""
-    kept = []
-    for row in rows:
-        reason = shown.reasons.get(row.entry, "")
-        if mark := shown.baselines.get(row.entry, ""):
-            row = row_with(row, copy_of=mark)
-        elif row.row_class == "submitted" and not row.released:
-            reason = f"{UNRANKED}; {reason}" if reason else UNRANKED
-        row = keep_out(row, reason) if reason else row
-        if number := attempts.of_model.get(row.entry):
-            row = row_with(row, attempt=number, account_attempt=attempts.of_account[row.entry])
-        kept.append(row)
-    return kept
-
-
-def earlier_attempts(attempts: Attempts, shown: Iterable[LoggedRow]) -> dict[str, str]:
-    """Entry -> why it has no rank: its account tried again with the model. A verified row keeps its rank."""
-    tried = [logged for logged in shown if logged.entry in attempts.models and not logged.verified]
-    newest = {attempts.models[logged.entry]: logged.entry for logged in tried}
-    entries = {logged.entry: newest[attempts.models[logged.entry]] for logged in tried}
-    return {
-        entry: f"an earlier attempt at this model; its newest is row {last}"
-        for entry, last in entries.items()
-        if entry != last
-    }
-
-
-def baseline_copies(same: SameAnswers, shown: Iterable[LoggedRow]) -> dict[str, str]:
-    """Entry -> the bundled baselines that its answers are or look like; without verified or released entries."""
-    firsts = {logged.entry: same.first.get(logged.entry, "") for logged in shown if not _is_vouched(logged)}
-    return {entry: same.baselines[first] for entry, first in firsts.items() if first in same.baselines}
-
-
-def copies(same: SameAnswers, shown: Iterable[LoggedRow]) -> dict[str, str]:
-    """Entry -> why it has no rank: it has the answers of another row on the board.
-
-    Of rows with the same answers the first released one keeps its rank, or the verified one. If its account submits
-    the answers again under the same model name, that is the same row, and the newest keeps the rank.
-    """
-    groups: dict[str, list[LoggedRow]] = {}
-    for logged in shown:
-        if (first := same.first.get(logged.entry)) is not None:
-            groups.setdefault(first, []).append(logged)
-    reasons: dict[str, str] = {}
-    for members in groups.values():
-        verified = [logged for logged in members if logged.verified]
-        ranked = [logged for logged in members if logged.released] or members
-        kept = verified[0] if verified else [logged for logged in ranked if _who(logged) == _who(ranked[0])][-1]
-        others = (logged.entry for logged in members if logged is not kept)
-        reasons |= dict.fromkeys(others, f"the same answers as row {kept.entry}")
-    return reasons
-
-
-def too_alike(same: SameAnswers, shown: Sequence[LoggedRow]) -> dict[str, str]:
-    """Entry -> why a maintainer must look: its answers are more like another row's than usual for two models.
-
-    Exempt are verified and released rows, rows of the same account and model, and rows alike to one off the board.
-    """
-    by_entry = {logged.entry: logged for logged in shown}
-    reasons = {}
-    for logged in shown:
-        alike = same.alike.get(logged.entry)
-        if alike is None or _is_vouched(logged):
-            continue
-        other = by_entry.get(alike.entry)
-        if other is not None and _who(other) != _who(logged):
-            reasons[logged.entry] = (
-                f"its answers are more like those of row {alike.entry} than two models' are by nature "
-                f"(kappa {alike.kappa:.2f})"
-            )
-    return reasons
-
-
-def imitations(shown: Sequence[LoggedRow]) -> dict[str, str]:
-    """Entry -> why a maintainer must look: its name looks like that of a row of ours, a verified or a proved owner's.
-
-    Of two proved owners' rows neither is marked, nor is what a maintainer released.
-    """
-    firm = {_who(logged)[1]: "a row that is verified or ours" for logged in shown if logged.own or logged.verified}
-    proved = {logged.entry: _who(logged)[1] for logged in shown if _owner(logged)}
-    words = dict.fromkeys(proved.values(), "whose proved owner is on this board") | firm
-    names, reasons = {skeleton(name): name for name in (*proved.values(), *firm)}, {}
-    for logged in shown:
-        model = _who(logged)[1]
-        name = names.get(skeleton(model), model)
-        is_marked = name.casefold() != model.casefold() and (name in firm or logged.entry not in proved)
-        if is_marked and not logged.own and not _is_vouched(logged):
-            reasons[logged.entry] = f"its name looks like {plain(name)}, {words[name]}"
-    return reasons
-
-
-def reposts(folded: LogState, shown: Sequence[LoggedRow]) -> dict[str, str]:
-    """Entry -> why a maintainer must look: it has the answers of a withdrawn row of another account or model."""
-    firsts = {logged.entry: folded.entries[folded.same.first.get(logged.entry, logged.entry)] for logged in shown}
-    return {
-        logged.entry: f"the answers of row {first.entry}, which was withdrawn"
-        for logged in shown
-        if (first := firsts[logged.entry]).withdrawn and not _is_vouched(logged) and _who(first) != _who(logged)
-    }
-
-
-def _is_vouched(logged: LoggedRow) -> bool:
-    return logged.verified is not None or logged.released is not None
-
-
-def _owner(logged: LoggedRow) -> str:
-    return owner_of(_who(logged)[1], filter(None, (logged.user, logged.organisation)))
-
-
-def _who(logged: LoggedRow) -> tuple[str, str]:
-    return logged.user, str(logged.result.meta.get("model", ""))
 
 
 MOST = 96

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from fairspace.leaderboard_space.boards.words import behind, row_address, shortened, value_text, visibility
+from fairspace.leaderboard_space.boards.words import EVIDENCE, behind, row_address, shortened, value_text, visibility
 from fairspace.leaderboard_space.state import Board, State
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.drawing.dots import Dot, DotLine, DotPlot, Ends, dot_plots
@@ -127,15 +127,9 @@ def names_of(rows: Sequence[Row], most: int = 6) -> str:
 
 MARKERS = ("circle", "diamond", "square", "right")
 """Shapes of chosen models, in the order of `COLOURS`."""
-SYMBOLS = {
-    "from a paper": "circle",
-    "self-reported labels or judge": "diamond-open",
-    "scored here": "diamond",
-    "rerun by maintainers": "square",
-    "baseline": "cross",
-}
-"""Marker by `telling.visibility`."""
-SIGNS = "● from a paper, ◇ self-reported labels or judge, ◆ scored here, ■ rerun by maintainers, ✕ baseline."
+SYMBOLS = dict(zip(EVIDENCE.values(), ("circle", "diamond-open", "diamond", "square", "cross"), strict=True))
+"""Marker by `words.visibility`."""
+SIGNS = ", ".join(f"{sign} {words}" for sign, words in zip("●◇◆■✕", EVIDENCE.values(), strict=True)) + "."
 _POINT = 1e-9
 """Largest distance of ends that count as one number."""
 

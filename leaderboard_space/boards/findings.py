@@ -19,8 +19,8 @@ from fairspace.leaderboard_space.boards.models import KNOWN, anchors_of
 from fairspace.leaderboard_space.boards.view import View, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.boards.words import shortened
+from fairspace.leaderboard_space.errors import StorageError
 from fairspace.leaderboard_space.state import Board, State
-from fairspace.leaderboard_space.storage import StorageError
 from fairspace.submissions.answers.items import Item
 from fairspace.submissions.answers.rows import Example
 from fairspace.submissions.benchmarks.benchmark import Benchmark

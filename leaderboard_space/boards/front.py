@@ -12,7 +12,7 @@ from fairspace.leaderboard_space.boards.models import BASELINES, KNOWN, STEREOTY
 from fairspace.leaderboard_space.boards.table import numbers_of
 from fairspace.leaderboard_space.boards.view import View, fair_of, part_of
 from fairspace.leaderboard_space.boards.views import VIEWS
-from fairspace.leaderboard_space.log_state import LoggedRow, baseline_of
+from fairspace.leaderboard_space.logged import LoggedRow, baseline_of
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results.row import Row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import log
@@ -82,11 +82,17 @@ def known_models(state: State) -> list[BoardModel]:
     return sorted(models, key=place)
 
 
-def anchors_of(rows: Board, row: Row) -> list[Row | None]:
+def anchors_of(rows: Iterable[Row], row: Row) -> list[Row | None]:
     """Our own random and stereotyped answers, scored in the cohort and group of protocols of a row; None without."""
     ours = (each for each in rows if each.provenance == "baseline" and each.own)
     by_protocol = {(each.model, each.cohort, each.group): each for each in ours}
     return [by_protocol.get((name, row.cohort, row.group)) for name in BASELINES]
+
+
+def anchor_numbers(rows: Iterable[Row], row: Row, column: Column) -> tuple[float | None, float | None]:
+    """The scores of our random and our stereotyped answers by a row's protocol; None without."""
+    even, worst = (None if anchor is None else column.number(anchor) for anchor in anchors_of(rows, row))
+    return even, worst
 
 
 def place_of(rows: Board, benchmark: str, standard: str, row: Row, column: Column) -> Callable[[float], float] | None:
@@ -96,7 +102,7 @@ def place_of(rows: Board, benchmark: str, standard: str, row: Row, column: Colum
     """
     bench = find_benchmark(benchmark)
     ideal = bench.ideal(column.score, standard)
-    even, worst = (None if anchor is None else column.number(anchor) for anchor in anchors_of(rows, row))
+    even, worst = anchor_numbers(rows, row, column)
     if even is None or worst is None or (bench.scoring.logarithmic and min(even, worst) <= 0):
         return None
     least = min(even, worst)

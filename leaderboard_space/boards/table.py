@@ -18,13 +18,7 @@ from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import NOTHING, number
 from fairspace.submissions.results.row import ORDER, Row, RowClass, marks_of
 from fairspace.submissions.results.row_errors import with_errors
-from fairspace.submissions.results.three_numbers import (
-    BIASED,
-    ThreeNumbers,
-    folded_facts,
-    ideal_of,
-    numbers_in_row,
-)
+from fairspace.submissions.results.three_numbers import BIASED, ThreeNumbers, folded_facts, ideal_of, numbers_in_row
 from fairspace.submissions.values import Value
 
 Notes = Mapping[tuple[str, str], int]

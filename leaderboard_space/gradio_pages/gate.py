@@ -25,7 +25,7 @@ from starlette.types import Message, Receive, Scope, Send
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT, HUB
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.web.identity import current_user
+from fairspace.leaderboard_space.web.identity import Tokens, current_user
 from fairspace.leaderboard_space.web.refusals import note, refuse, unknown
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ _CARDS = re.compile(r'\s*<meta\s+(property="og:|name="twitter:)[^>]*>')
 class GradioGate:
     """An application that passes needed requests to Gradio and adds header and footer to its pages."""
 
-    def __init__(self, space: Space) -> None:
-        self.space = space
+    def __init__(self, space: Space, tokens: Tokens) -> None:
+        self.space, self.tokens = space, tokens
         self._gradio: asyncio.Future[Gradio] | None = None
         self._running: asyncio.Task[None] | None = None
         self._stopped = asyncio.Event()
@@ -81,7 +81,7 @@ class GradioGate:
     async def _run(self, loaded: asyncio.Future[Gradio]) -> None:
         """Run Gradio from start to stop, which must be in one task."""
         try:
-            gradio = await run_in_threadpool(_load, self.space)
+            gradio = await run_in_threadpool(_load, self.space, self.tokens)
             async with gradio.host.router.lifespan_context(gradio.host):
                 loaded.set_result(gradio)
                 await self._stopped.wait()
@@ -140,8 +140,8 @@ def _session(request: Request) -> str | None:
     return request.url.path.rpartition("/")[2] if "/call/" in request.url.path else None
 
 
-def _load(space: Space) -> Gradio:
-    gradio: Gradio = import_module("fairspace.leaderboard_space.gradio_pages.submit").load(space)
+def _load(space: Space, tokens: Tokens) -> Gradio:
+    gradio: Gradio = import_module("fairspace.leaderboard_space.gradio_pages.submit").load(space, tokens)
     return gradio
 
 

@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,18 +20,28 @@ from starlette.requests import Request
 from starlette.routing import Mount
 from starlette.types import Message, Receive
 
-from fairspace.leaderboard_space.api import data
-from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.api.routes import find_submission, stated
+from fairspace.leaderboard_space.errors import SpaceError, StorageError
+from fairspace.leaderboard_space.events import Event
 from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.log_state import LoggedSubmission
+from fairspace.leaderboard_space.logged import LoggedSubmission
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
 from fairspace.leaderboard_space.pages.submission import standing
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.web.guard import ENVELOPE_BYTES
-from fairspace.leaderboard_space.web.identity import LOGIN, LOGOUT, current_user, required_user, signs_in
+from fairspace.leaderboard_space.web.identity import (
+    DAYS,
+    LOGIN,
+    LOGOUT,
+    Tokens,
+    current_user,
+    required_user,
+    revoke_all,
+    revoke_token,
+    signs_in,
+    token_id,
+)
 from fairspace.leaderboard_space.web.refusals import as_space_error, note
-from fairspace.leaderboard_space.web.tokens import DAYS, revoke_all, revoke_token, token_id
 
 KEPT_SECONDS = 3600
 """Lifetime of an uploaded file that nobody submitted."""
@@ -96,12 +106,12 @@ def _bad(problem: str) -> SpaceError:
     return SpaceError("BAD_PARAMETER", "the call", problem, "what the page sends", "submit with the API; see /api")
 
 
-def load(space: Space) -> Gradio:
+def load(space: Space, tokens: Tokens) -> Gradio:
     """Gradio over a Space. Call it outside of an event loop: within one, Gradio leaves its own loops open."""
-    return asyncio.run(_load(space))
+    return asyncio.run(_load(space, tokens))
 
 
-async def _load(space: Space) -> Gradio:
+async def _load(space: Space, tokens: Tokens) -> Gradio:
     uploads = Path(space.settings.work).resolve() / "gradio"
     shutil.rmtree(uploads, ignore_errors=True)  # of an earlier process
     uploads.mkdir(parents=True)
@@ -109,7 +119,7 @@ async def _load(space: Space) -> Gradio:
     with gr.Blocks(title="Submit · fairspace", analytics_enabled=False, delete_cache=(600, KEPT_SECONDS)) as blocks:
         pass
     with blocks.route("Submit", "/submit", show_in_navbar=False):
-        build_submit(blocks, space)
+        build_submit(blocks, space, tokens)
         build_api(blocks, space)
     blocks.state_session_capacity = SESSIONS  # before it is mounted, which reads it
     blocks.queue(max_size=100, default_concurrency_limit=4, api_open=False)
@@ -142,7 +152,7 @@ OWN = 20
 LOOK_SECONDS = 4
 
 
-def build_submit(blocks: gr.Blocks, space: Space) -> None:
+def build_submit(blocks: gr.Blocks, space: Space, tokens: Tokens) -> None:
     """Fill the page and connect its events."""
     part("parts/submit_about.html.jinja", settings=space.settings)
     who = part("parts/loading.html.jinja", elem_id="who")
@@ -152,7 +162,7 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
         button = gr.Button("Submit", variant="primary", elem_id="submit")
     outcome = part("", elem_id="outcome")
     submissions = part("", elem_id="own")
-    with gr.Column(visible=False, elem_id="tokens") as tokens:
+    with gr.Column(visible=False, elem_id="tokens") as token_part:
         part("parts/token_about.html.jinja", days=DAYS)
         make = gr.Button("Create a token", elem_id="make-token")
         token = gr.Textbox(label="Token", visible=False, interactive=False, buttons=["copy"], elem_id="token")
@@ -166,14 +176,8 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
         links = {"login": LOGIN if signs_in() else "", "logout": LOGOUT if signs_in() else ""}
         shown = html("parts/who.html.jinja", user=user, usage=_usage(space, user), settings=space.settings, **links)
         if user is None:
-            return [
-                shown,
-                gr.Column(visible=False),
-                gr.Dropdown(),
-                "",
-                gr.Column(visible=False),
-                gr.Timer(active=False),
-            ]
+            no_form, no_tokens = gr.Column(visible=False), gr.Column(visible=False)
+            return [shown, no_form, gr.Dropdown(), "", no_tokens, gr.Timer(active=False)]
         choices = [(f"{user.name} (yourself)", ""), *((name, name) for name in user.organisations)]
         listed, waits = _own(space, user)
         chooser = gr.Dropdown(choices, value="")
@@ -199,28 +203,25 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
 
     def make_token(request: gr.Request) -> list[Any]:
         try:
-            made = space.tokens.make(asker(request))
+            made = tokens.make(asker(request))
             return [gr.Textbox(made, info=f"Its id is {token_id(made)}.", visible=True), gr.skip()]
         except SpaceError as error:
             return [gr.skip(), refused(request, error)]
 
-    def revoke(text: Any, request: gr.Request) -> str:
+    def revoked(request: gr.Request, end: Callable[[str], Event]) -> str:
         try:
-            event = revoke_token(space.state, str(text or ""), asker(request).name)
+            return html("parts/revoked.html.jinja", event=end(asker(request).name))
         except (SpaceError, StorageError) as error:
             return refused(request, error)
-        return html("parts/revoked.html.jinja", event=event)
+
+    def revoke(text: Any, request: gr.Request) -> str:
+        return revoked(request, lambda user: revoke_token(space.state, str(text or ""), user))
 
     def revoke_mine(request: gr.Request) -> str:
-        try:
-            user = asker(request).name
-            event = revoke_all(space.state, user, user)
-        except (SpaceError, StorageError) as error:
-            return refused(request, error)
-        return html("parts/revoked.html.jinja", event=event)
+        return revoked(request, lambda user: revoke_all(space.state, user, user))
 
     shared: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "preprocess": False}
-    blocks.load(load, None, [who, form, organisation, submissions, tokens, timer], **shared)
+    blocks.load(load, None, [who, form, organisation, submissions, token_part, timer], **shared)
     timer.tick(look, None, [submissions, timer], **shared)
     file.upload(lambda: "", None, [outcome], **shared)
     button.click(
@@ -244,12 +245,12 @@ def build_api(blocks: gr.Blocks, space: Space) -> None:
         The organisation is one of yours if you submit on its behalf.
         """
         with _raised(request):
-            return data.submission(space, _accept(space, file, asker(request), organisation or ""))
+            return stated(space, _accept(space, file, asker(request), organisation or ""))
 
     def submission(request: gr.Request, id: str) -> dict[str, Any]:
         """The state of a submission: position, faults, or sentences, scores and row."""
         with _raised(request):
-            return data.submission(space, data.find_submission(space, id or ""))
+            return stated(space, find_submission(space, id or ""))
 
     file: Any = blocks.fns[api(submit, api_name="submit")["id"]].inputs[0]
     file._api_info = gr.FileData.model_json_schema()

@@ -13,11 +13,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from itertools import product
+from operator import itemgetter
 from typing import Any, Literal, TypeVar
 
-from fairspace.leaderboard_space.events import Draft, clock
+from fairspace.leaderboard_space.errors import StorageError
+from fairspace.leaderboard_space.events import Draft, clock, submission_path
 from fairspace.leaderboard_space.intake import User, add_result, result_draft
 from fairspace.leaderboard_space.jobs.child import (
     ChildOutcome,
@@ -27,11 +30,10 @@ from fairspace.leaderboard_space.jobs.child import (
     scoring_settings,
     scratch,
 )
-from fairspace.leaderboard_space.log_state import LoggedSubmission
+from fairspace.leaderboard_space.logged import LoggedSubmission
 from fairspace.leaderboard_space.maintaining import verify
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage import StorageError, submission_path
 from fairspace.submissions.benchmarks.baselines import NAMES as BASELINE_NAMES
 from fairspace.submissions.benchmarks.registry import NAMES as BENCHMARKS
 from fairspace.submissions.checking.names import look_alikes, owner_of, taken_names
@@ -266,6 +268,7 @@ class Jobs:
     def start(self) -> None:
         """Start the workers; even without any, the log of other processes is followed."""
         self._begin("log", partial(self._repeat, self._follow, self.timing.poll))
+        self._begin("pruning", partial(self._repeat, self._prune, EVERY))
         if self.settings.workers:
             for number in range(self.settings.workers):
                 self._begin(f"worker-{number}", partial(self._repeat, self._work, self.timing.poll))
@@ -344,6 +347,10 @@ class Jobs:
         self.state.refresh()
         for job in set(self.records) - set(self._running) - set(self._jobs()):
             self.records.pop(job, None)  # another process has ended it
+        return False
+
+    def _prune(self) -> bool:
+        prune(self.state, self.settings.keep_refused_days, self.settings.keep_refused_bytes)
         return False
 
     def _work(self) -> bool:
@@ -442,3 +449,53 @@ def add_shipped(state: State) -> int:
         if rerun is not None and logged.own and logged.entry not in decided:
             verify(state, logged.entry, User("fairspace"), rerun["reason"], rerun["evidence"])
     return len(lacking)
+
+
+# Removal of the files of refused and failed submissions when they are old or many; their events stay. Nothing needs
+# these files again: what was refused stays refused, and what failed is handed in again with its file.
+
+EVERY = 600.0
+"""Seconds between two checks."""
+_MOST_PRUNED = 500
+"""Maximum files removed by one event."""
+_PRUNING_TRIES = 20
+"""Attempts at a removal while others append."""
+
+
+def due(submissions: Iterable[LoggedSubmission], before: str, most_bytes: int) -> list[str]:
+    """The sha256 of the files to remove, the oldest first, of one time the first handed in; needed files are kept.
+
+    Files whose last submission ended `before` a time go, then more until the rest takes at most `most_bytes`.
+    """
+    ended: dict[str, tuple[str, int]] = {}
+    needed: set[str] = set()
+    for submission in submissions:
+        if submission.outcome not in ("refused", "failed"):
+            needed.add(submission.sha256)
+        elif not submission.pruned:
+            last = max(submission.ended, ended.get(submission.sha256, ("", 0))[0])
+            ended[submission.sha256] = last, submission.size
+    files = sorted(((sha256, *end) for sha256, end in ended.items() if sha256 not in needed), key=itemgetter(1))
+    total = sum(size for _, _, size in files)
+    removed: list[str] = []
+    for sha256, last, size in files:
+        if last < before or total > most_bytes:
+            removed.append(sha256)
+            total -= size
+    return removed
+
+
+def prune(state: State, days: int, most_bytes: int) -> list[str]:
+    """Remove due files and return their sha256. Errors: StorageError."""
+    removed: list[str] = []
+    for _ in range(_PRUNING_TRIES):
+        number = state.refresh()
+        files = due(state.submissions(), clock(-timedelta(days=days)), most_bytes)[:_MOST_PRUNED]
+        if not files:
+            break
+        draft = Draft("pruned", f"pruned:{number + 1}", {"sha256": files})
+        if state.storage.remove([submission_path(sha256) for sha256 in files], draft, number):
+            removed += files
+    if removed:
+        _LOG.info("files of refused and failed submissions were removed", extra={"files": len(removed)})
+    return removed

@@ -10,17 +10,17 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
-from fairspace.leaderboard_space.boards.models import KNOWN, STEREOTYPED, find_model, slug_of
+from fairspace.leaderboard_space.boards.models import KNOWN, anchor_numbers, find_model, slug_of
 from fairspace.leaderboard_space.boards.table import numbers_of
 from fairspace.leaderboard_space.boards.view import Column, View, fair_of, part_of, remarks, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS, chosen_standard, named_standard
 from fairspace.leaderboard_space.boards.words import behind, provenance_of, row_address, shown
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.log_state import LoggedRow
+from fairspace.leaderboard_space.logged import LoggedRow
 from fairspace.leaderboard_space.pages.figures import place_figures
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.state import UNSHOWN, State
-from fairspace.leaderboard_space.web.identity import space_of, with_store
+from fairspace.leaderboard_space.web.identity import space_of
 from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.answers.items import Item
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
@@ -57,8 +57,6 @@ router = APIRouter(include_in_schema=False)
 LABELS = {"profile_und": "Profile, understanding", "profile_gen": "Profile, generation"}
 TOPICS = {name: view.words.short.lower() for name, view in VIEWS.items()}
 """Benchmark -> its topic in a sentence on a model."""
-RANDOM = "baseline: random"
-"""Name of the bundled baseline of drawn answers, which are even and useless."""
 FEW, MOST = 4, 50
 """Rows of a benchmark in full on a model's page, and values whose answers it shows; most submitted rows there."""
 COLUMNS = 9
@@ -70,12 +68,8 @@ ROW, UNDER = "/model/{benchmark}/{entry}", "/model/{benchmark}/{entry}/under/{st
 
 @router.get(ROW)
 @router.get(UNDER)
-async def model(request: Request, benchmark: str, entry: str, standard: str = "") -> Response:
+def model(request: Request, benchmark: str, entry: str, standard: str = "") -> Response:
     """The page of a row; of a withdrawn one the reason, with status 404."""
-    return await with_store(_model, request, benchmark, entry, standard)
-
-
-def _model(request: Request, benchmark: str, entry: str, standard: str) -> Response:
     state = space_of(request).state
     view, standard = view_and_standard(benchmark, standard)
     logged = state.entry(entry)
@@ -192,27 +186,11 @@ def _unknown(
 
 
 @router.get("/models/{slug:path}")
-async def over_tests(request: Request, slug: str) -> Response:
+def over_tests(request: Request, slug: str) -> Response:
     """The page of a model over all tests; other spellings of its name lead there."""
     folded = slug_of(slug)
     if folded != slug and folded:
         return RedirectResponse(f"/models/{quote(folded)}", 308)
-    return await with_store(_over_tests, request, slug)
-
-
-@dataclass(frozen=True)
-class RowSummary:
-    """A row on a model's page: in short, what is not known, its address, log entry, and some of its answers."""
-
-    row: Row
-    address: str
-    short: Sequence[InShort]
-    unknown: Mapping[str, Sequence[str]]
-    logged: LoggedRow | None
-    items: Mapping[str, Sequence[Item]]
-
-
-def _over_tests(request: Request, slug: str) -> Response:
     state = space_of(request).state
     model = find_model(state, slug)
     if model is None:
@@ -249,6 +227,18 @@ def _over_tests(request: Request, slug: str) -> Response:
         bench=find_benchmark,
         classes=CLASSES,
     )
+
+
+@dataclass(frozen=True)
+class RowSummary:
+    """A row on a model's page: in short, what is not known, its address, log entry, and some of its answers."""
+
+    row: Row
+    address: str
+    short: Sequence[InShort]
+    unknown: Mapping[str, Sequence[str]]
+    logged: LoggedRow | None
+    items: Mapping[str, Sequence[Item]]
 
 
 def _run(state: State, view: View, row: Row, *, with_answers: bool = True) -> RowSummary:
@@ -308,13 +298,7 @@ def submitted_words(board: Sequence[Row], view: View, row: Row) -> str:
     if three.value is None or says_nothing(row):
         return says_nothing(row) or f"{column.header}: {three.value_text}"
     parts = [f"{'fairness' if part_of(view, row).fair else column.header} {three.value_text}", *_sure(three)]
-    alike = {
-        other.model: number
-        for other in board
-        if other.provenance == "baseline" and other.own and other.ranked_with[1:] == row.ranked_with[1:]
-        if (number := column.number(other)) is not None
-    }
-    even, worst = alike.get(RANDOM), alike.get(STEREOTYPED)
+    even, worst = anchor_numbers(board, row, column)
     if even is not None and worst is not None and even != worst:
         share = (three.value - even) / (worst - even)
         ends = f"random answers ({column.show(even)})", f"always the stereotype ({column.show(worst)})"
@@ -325,12 +309,8 @@ def submitted_words(board: Sequence[Row], view: View, row: Row) -> str:
 
 @router.get(f"{ROW}/scores.tex")
 @router.get(f"{UNDER}/scores.tex")
-async def latex(request: Request, benchmark: str, entry: str, standard: str = "") -> Response:
+def latex(request: Request, benchmark: str, entry: str, standard: str = "") -> Response:
     """The scores of a row as a LaTeX table."""
-    return await with_store(_latex, request, benchmark, entry, standard)
-
-
-def _latex(request: Request, benchmark: str, entry: str, standard: str) -> Response:
     state = space_of(request).state
     view, standard = view_and_standard(benchmark, standard)
     [row] = with_errors([state.find_row(benchmark, standard, entry)], standard)
@@ -343,12 +323,8 @@ def _latex(request: Request, benchmark: str, entry: str, standard: str) -> Respo
 
 @router.get(f"{ROW}/evidence/{{name}}")
 @router.get(f"{UNDER}/evidence/{{name}}")
-async def evidence(request: Request, benchmark: str, entry: str, name: str, standard: str = "") -> Response:
+def evidence(request: Request, benchmark: str, entry: str, name: str, standard: str = "") -> Response:
     """The evidence of one value of a row."""
-    return await with_store(_evidence, request, benchmark, entry, name, standard)
-
-
-def _evidence(request: Request, benchmark: str, entry: str, name: str, standard: str) -> Response:
     state = space_of(request).state
     view, standard = view_and_standard(benchmark, standard)
     [row] = with_errors([state.find_row(benchmark, standard, entry)], standard)

@@ -8,9 +8,9 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
-from fairspace.leaderboard_space.api import data
+from fairspace.leaderboard_space.api.routes import find_submission, queued, submitted_row, wishes
 from fairspace.leaderboard_space.jobs.jobs import Progress
-from fairspace.leaderboard_space.log_state import LoggedSubmission
+from fairspace.leaderboard_space.logged import LoggedSubmission
 from fairspace.leaderboard_space.pages.model import value_lines
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.space import Space
@@ -72,14 +72,14 @@ class Standing:
 
 def standing(space: Space, submission: LoggedSubmission) -> Standing:
     """The current state of a submission."""
-    return Standing(submission, space.jobs.progress(submission), data.submitted_row(space, submission))
+    return Standing(submission, space.jobs.progress(submission), submitted_row(space, submission))
 
 
 @router.get("/submission/{name}")
 def submission_page(request: Request, name: str) -> Response:
     """The page of a submission; anybody who knows its id may open it, and it shows no contact."""
     space = space_of(request)
-    stored = data.find_submission(space, name)
+    stored = find_submission(space, name)
     now = standing(space, stored)
     row, logged = now.row, space.state.entry(stored.entry) if stored.entry else None
     return page(
@@ -100,8 +100,8 @@ def submission_page(request: Request, name: str) -> Response:
 def queue_page(request: Request) -> Response:
     """The queue: running submissions, then waiting ones in order."""
     space = space_of(request)
-    queue = data.queue(space, current_user(request))
-    wanted, titles = data.wanted(space)["models"], {name: find_benchmark(name).title for name in NAMES}
+    queue = queued(space, current_user(request))
+    wanted, titles = wishes(space)["models"], {name: find_benchmark(name).title for name in NAMES}
     return page(
         request,
         "queue.html.jinja",

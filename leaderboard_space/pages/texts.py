@@ -24,8 +24,7 @@ from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.boards.words import linked
 from fairspace.leaderboard_space.errors import REFUSALS
 from fairspace.leaderboard_space.pages.rendering import page
-from fairspace.leaderboard_space.web.identity import site_of, space_of
-from fairspace.leaderboard_space.web.tokens import DAYS
+from fairspace.leaderboard_space.web.identity import DAYS, site_of, space_of
 from fairspace.submissions.answers.misreading import measured_errors
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.reading.containers import Limits

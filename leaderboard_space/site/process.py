@@ -23,12 +23,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.errors import SpaceError, StorageError
 from fairspace.leaderboard_space.logs import configure
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.site.builder import END, Builder, PageAnswer
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.storage import HUB, StorageError
+from fairspace.leaderboard_space.storage import HUB
 
 MODULE = "fairspace.leaderboard_space.site"
 PATIENCE, PAUSE = 60.0, 0.1

@@ -10,10 +10,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from fairspace.leaderboard_space.events import START, Draft, Event, clock, digest, digests, follow, sealed
-from fairspace.leaderboard_space.log_state import LoggedSubmission
+from fairspace.leaderboard_space.errors import StorageError
+from fairspace.leaderboard_space.events import (
+    START,
+    Draft,
+    Event,
+    clock,
+    digest,
+    digests,
+    follow,
+    sealed,
+    submission_path,
+    vouched_by,
+)
+from fairspace.leaderboard_space.logged import LoggedSubmission
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage import Storage, StorageError, local, submission_path, vouched_by
+from fairspace.leaderboard_space.storage import Storage, local
 from fairspace.submissions.errors import UsageError
 
 

@@ -32,8 +32,8 @@ from typing import TypeVar
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.repository import Content
 from fairspace.builders.publishing.requests import FAILURES, Requests, TroubleError
-from fairspace.leaderboard_space.events import Draft, Event
-from fairspace.leaderboard_space.storage import StorageError, vouched_by, write_error
+from fairspace.leaderboard_space.errors import StorageError, write_error
+from fairspace.leaderboard_space.events import Draft, Event, vouched_by
 from fairspace.leaderboard_space.storage.hub_files import CachedFiles, Mirror, Repository
 
 _CODES = {"HUB_REFUSED": "STORE_REFUSED", "HUB_CONFLICT": "STORE_UNAVAILABLE", "HUB_UNAVAILABLE": "STORE_UNAVAILABLE"}
@@ -46,6 +46,7 @@ _QUIET = 5.0
 """Pause in requests for files after trouble with the Hub, in seconds."""
 _STALE = 60.0
 """Seconds for which the Hub may still report the previous head."""
+_BACK = "put the repository back to a commit that holds it"
 Answer = TypeVar("Answer")
 log = logging.getLogger(__name__)
 
@@ -87,11 +88,12 @@ class HubStorage:
         self.repo_id, self._segment, self._every = repo_id, segment, every
         self.trouble: StorageError | None = None
         self._since, self._trying = 0.0, threading.Lock()
-        self._requests = partial(Requests, f"datasets/{repo_id}", sleep, draw)
+        self._where = f"datasets/{repo_id}"
+        self._requests = partial(Requests, self._where, sleep, draw)
         self._repository = Repository(repo_id, endpoint, token)
         folder = work / "hub" / repo_id.replace("/", "--")
         mend = "put the repository back to the commit before the one that changed the line"
-        self._mirror = Mirror(folder, f"datasets/{repo_id}", mend)
+        self._mirror = Mirror(folder, self._where, mend)
         self._files = CachedFiles(folder / "files")
         self._pace = Pace(commits_an_hour)
         self._syncing = threading.Lock()
@@ -110,7 +112,7 @@ class HubStorage:
         waiting = _Waiting(drafts, files or {})
         if self._closing.is_set():
             what, mend = "the store is closed", "do it again after the restart"
-            raise StorageError("STORE_UNAVAILABLE", f"datasets/{self.repo_id}", what, "an open one", mend)
+            raise StorageError("STORE_UNAVAILABLE", self._where, what, "an open one", mend)
         self._waiting.append(waiting)
         with self._writing:
             while not waiting.done.done():  # who had the lock before may have committed it
@@ -124,17 +126,12 @@ class HubStorage:
         requests = self._requests()
 
         def commit() -> bool:
-            while True:
-                try:
-                    with self._syncing:
-                        self._catch_up(requests)
-                        if len(self._mirror.log) == number:
-                            self._commit_lines(requests, self._mirror.following([draft]), {}, paths)
-                        return draft.key in self._mirror.log
-                except TroubleError as trouble:
-                    requests.missed(trouble)
+            self._catch_up(requests)
+            if len(self._mirror.log) == number:
+                self._commit_lines(requests, self._mirror.following([draft]), {}, paths)
+            return draft.key in self._mirror.log
 
-        return self._guarded(commit)
+        return self._guarded(partial(self._insist, requests, commit))
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """See `Storage.events`; events of other writers appear after some seconds, or at once after `sync`."""
@@ -168,9 +165,8 @@ class HubStorage:
                         if not self._is_whole(path, file):
                             self._fetch(path)
                     if not self._is_whole(path, file):
-                        where, mend = f"datasets/{self.repo_id}", "put the repository back to a commit that holds it"
-                        expected = "the file that the log speaks of"
-                        raise StorageError("STORE_CORRUPT", where, f"another {path}", expected, mend)
+                        what, expected = f"another {path}", "the file that the log speaks of"
+                        raise StorageError("STORE_CORRUPT", self._where, what, expected, _BACK)
             yield file
 
     def _is_whole(self, path: str, file: Path) -> bool:
@@ -198,7 +194,20 @@ class HubStorage:
                 self._since = now
         if self._head is None:
             self.sync(_READ_TRIES)
-        self._guarded(lambda: self._files.put(path, partial(self._download, path)))
+        if not self._guarded(partial(self._requests(tries=_READ_TRIES).ask, partial(self._download, path))):
+            what, expected = f"no file {path}", "every file that the log names"
+            raise StorageError("STORE_MISSING", self._where, what, expected, _BACK)
+
+    def _download(self, path: str) -> bool:
+        """Copy a file from the Hub; whether it exists."""
+        from huggingface_hub.errors import EntryNotFoundError
+
+        assert self._head is not None
+        try:
+            self._files.put(path, self._repository.chunks(path, self._head, timeout=_READ_TIMEOUT))
+        except EntryNotFoundError:
+            return False
+        return True
 
     def close(self, seconds: float = 20.0) -> None:
         """See `Storage.close`; unfinished writes were never confirmed."""
@@ -213,8 +222,8 @@ class HubStorage:
 
     def _unexpected(self, what: str) -> StorageError:
         log.error("%s", what, exc_info=sys.exc_info()[0] is not None)
-        where, mend = f"datasets/{self.repo_id}", "see the log of this process; it is tried again by itself"
-        self.trouble = StorageError("STORE_FAULT", where, what, "a store that can be read and written", mend)
+        mend = "see the log of this process; it is tried again by itself"
+        self.trouble = StorageError("STORE_FAULT", self._where, what, "a store that can be read and written", mend)
         return self.trouble
 
     def _poll(self) -> None:
@@ -248,15 +257,23 @@ class HubStorage:
 
     def _commit(self, batch: Sequence[_Waiting]) -> None:
         requests, sure = self._requests(), self._head is not None
+
+        def commit() -> None:
+            nonlocal sure
+            if not sure:
+                self._catch_up(requests)
+            sure = False  # should the commit be missed
+            self._try(requests, batch)
+
+        self._insist(requests, commit)
+
+    def _insist(self, requests: Requests, action: Callable[[], Answer]) -> Answer:
+        """Repeat an action on the log until the Hub has answered it, one at a time. Errors: as `Requests.missed`."""
         while True:
             try:
                 with self._syncing:
-                    if not sure:
-                        self._catch_up(requests)
-                    self._try(requests, batch)
-                return
+                    return action()
             except TroubleError as trouble:
-                sure = False
                 requests.missed(trouble)
 
     def _try(self, requests: Requests, batch: Sequence[_Waiting]) -> None:
@@ -272,7 +289,7 @@ class HubStorage:
         self._commit_lines(requests, lines, files)
         try:
             for path, content in files.items():
-                self._files.keep(path, content)
+                self._files.put(path, content)
         except OSError as error:
             log.warning("a committed file has no copy here: %s", error)
 
@@ -328,15 +345,8 @@ class HubStorage:
         self._remember_head(head, [there.size for there in segments])
 
     def _damaged(self, what: str) -> None:
-        where, mend = f"datasets/{self.repo_id}", "put the repository back to a commit that holds the whole log"
-        raise StorageError("STORE_CORRUPT", where, what, "a log that only grows", mend)
-
-    def _download(self, path: str, part: Path) -> None:
-        assert self._head is not None
-        requests = self._requests(tries=_READ_TRIES)
-        if not requests.ask(partial(self._repository.download, path, self._head, part, _READ_TIMEOUT)):
-            where, mend = f"datasets/{self.repo_id}", "put the repository back to a commit that holds it"
-            raise StorageError("STORE_MISSING", where, f"no file {path}", "every file that the log names", mend)
+        mend = "put the repository back to a commit that holds the whole log"
+        raise StorageError("STORE_CORRUPT", self._where, what, "a log that only grows", mend)
 
     def _guarded(self, action: Callable[[], Answer]) -> Answer:
         """Run an action that contacts the Hub; its errors become `StorageError`."""

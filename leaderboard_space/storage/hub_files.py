@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-import shutil
 import stat
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import mkstemp
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from fairspace.leaderboard_space.events import Draft, Event
-from fairspace.leaderboard_space.storage import LogIndex, StorageError
+from fairspace.builders.publishing.requests import TIMEOUT
+from fairspace.leaderboard_space.errors import StorageError
+from fairspace.leaderboard_space.events import Draft, Event, LogIndex
+from fairspace.leaderboard_space.storage.local import PARTS, place, tidy, write_part
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoFile
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
 
 ROOM = 4 << 30
 """Default bytes of all copies."""
-_PART = ".part-"
-_ABANDONED = 86_400.0
-"""Age in seconds of a part whose writer is gone."""
 
 
 class CachedFiles:
@@ -61,30 +56,13 @@ class CachedFiles:
         with flight:
             yield
 
-    def put(self, path: str, write: Callable[[Path], object]) -> None:
-        """Make a copy."""
-        file = self._folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = mkstemp(dir=file.parent, prefix=_PART)
-        os.close(handle)
-        part = Path(name)
-        try:
-            write(part)
-            with part.open("rb") as written:
-                os.fsync(written.fileno())
-            part.replace(file)
-        finally:
-            part.unlink(missing_ok=True)
-        self._make_room(file)
-
-    def keep(self, path: str, content: Path | bytes) -> None:
-        """Copy a local file or bytes into the cache."""
-        if isinstance(content, bytes):
-            self.put(path, lambda part: part.write_bytes(content))
-        else:
-            self.put(path, lambda part: shutil.copyfile(content, part))
+    def put(self, path: str, content: Path | bytes | Iterable[bytes]) -> None:
+        """Make a copy of a local file, of bytes or of parts of them."""
+        place(write_part(self._folder / PARTS, content), self._folder / path)
+        self._make_room(self._folder / path)
 
     def _make_room(self, newest: Path) -> None:
+        tidy(self._folder)
         with self._lock:
             copies = sorted(self._copies())
             total = sum(size for _, size, _ in copies)
@@ -94,12 +72,11 @@ class CachedFiles:
                     file.unlink(missing_ok=True)
 
     def _copies(self) -> Iterator[tuple[float, int, Path]]:
-        """Last use, bytes and path of each copy, and of parts whose writer is long gone."""
-        abandoned = time.time() - _ABANDONED
+        """Last use, bytes and path of each copy."""
         for file in self._folder.rglob("*"):
             with suppress(FileNotFoundError):  # another process made room
                 about = file.stat()
-                if stat.S_ISREG(about.st_mode) and not (file.name.startswith(_PART) and about.st_mtime > abandoned):
+                if stat.S_ISREG(about.st_mode) and file.parent != self._folder / PARTS:
                     yield about.st_mtime, about.st_size, file
 
 
@@ -138,29 +115,20 @@ class Repository:
 
     def content(self, path: str, commit: str) -> bytes:
         """A file at a commit."""
-        from huggingface_hub import get_session, hf_raise_for_status
+        return b"".join(self.chunks(path, commit))
 
-        answer = get_session().get(self._address(path, commit), headers=self._headers(), follow_redirects=True)
-        hf_raise_for_status(answer)
-        return bytes(answer.content)
+    def chunks(self, path: str, commit: str, timeout: float = TIMEOUT) -> Iterator[bytes]:
+        """The content of a file at a commit; `timeout`: seconds without a byte. EntryNotFoundError without the file."""
+        from huggingface_hub import get_session, get_token, hf_hub_url, hf_raise_for_status
 
-    def download(self, path: str, commit: str, target: Path, timeout: float) -> bool:
-        """Write a file at a commit; whether it exists. `timeout`: seconds without a byte."""
-        from huggingface_hub import get_session, hf_raise_for_status
-        from huggingface_hub.errors import EntryNotFoundError
-
-        address, headers = self._address(path, commit), self._headers()
+        address = hf_hub_url(self.repo_id, path, repo_type="dataset", revision=commit, endpoint=self._hub.endpoint)
+        token = self._hub.token or get_token()
+        headers = {"authorization": f"Bearer {token}"} if isinstance(token, str) else {}
         with get_session().stream("GET", address, headers=headers, follow_redirects=True, timeout=timeout) as answer:
             if answer.status_code >= 400:
                 answer.read()
-            try:
-                hf_raise_for_status(answer)
-            except EntryNotFoundError:
-                return False
-            with target.open("wb") as file:
-                for chunk in answer.iter_bytes(1 << 20):
-                    file.write(chunk)
-        return True
+            hf_raise_for_status(answer)
+            yield from answer.iter_bytes(1 << 20)
 
     def commit(self, added: Mapping[str, Path | bytes], message: str, parent: str, removed: Sequence[str] = ()) -> str:
         """Add and remove files on top of `parent` if it is still the head; return the commit."""
@@ -177,17 +145,6 @@ class Repository:
             parent_commit=parent,
         )
         return str(created.oid)
-
-    def _address(self, path: str, commit: str) -> str:
-        from huggingface_hub import hf_hub_url
-
-        return hf_hub_url(self.repo_id, path, repo_type="dataset", revision=commit, endpoint=self._hub.endpoint)
-
-    def _headers(self) -> dict[str, str]:
-        from huggingface_hub import get_token
-
-        token = self._hub.token or get_token()
-        return {"authorization": f"Bearer {token}"} if isinstance(token, str) else {}
 
 
 class Mirror:

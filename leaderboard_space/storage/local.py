@@ -12,16 +12,17 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from fairspace.leaderboard_space.events import Draft, Event
-from fairspace.leaderboard_space.storage import HUB, LogIndex, Storage, StorageError, vouched_by, write_error
+from fairspace.leaderboard_space.errors import StorageError, write_error
+from fairspace.leaderboard_space.events import Draft, Event, LogIndex, vouched_by
 
 LOG = "events.jsonl"
 COUNT = "events.count"
@@ -273,18 +274,17 @@ def put_aside(root: Path, torn: bytes) -> Path:
     return target
 
 
-def write_part(folder: Path, content: Path | bytes) -> Path:
-    """Write a new file completely and sync it to the disk."""
+def write_part(folder: Path, content: Path | bytes | Iterable[bytes]) -> Path:
+    """Write a new file completely, from a file, bytes or parts of them, and sync it to the disk."""
     make_folder(folder)
     handle, name = tempfile.mkstemp(dir=folder)
     try:
         with os.fdopen(handle, "wb") as file:
             if isinstance(content, Path):
                 with content.open("rb") as source:
-                    while chunk := source.read(1 << 20):
-                        file.write(chunk)
+                    shutil.copyfileobj(source, file, 1 << 20)
             else:
-                file.write(content)
+                file.writelines([content] if isinstance(content, bytes) else content)
             file.flush()
             os.fsync(file.fileno())
     except BaseException:
@@ -316,12 +316,3 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def open_storage(store: str, work: Path, commits_an_hour: int = 100) -> Storage:
-    """The storage of a setting: a folder, or `hf://datasets/<owner>/<name>`; see `Settings`."""
-    if store.startswith(HUB):
-        from fairspace.leaderboard_space.storage.hub import HubStorage
-
-        return HubStorage(store.removeprefix(HUB), work, commits_an_hour)
-    return LocalStorage(store)

@@ -21,8 +21,10 @@ from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web import identity
+from fairspace.leaderboard_space.web.identity import space_of
 from fairspace.leaderboard_space.web.refusals import CUT, refuse
 from fairspace.submissions.errors import UsageError
 
@@ -233,8 +235,8 @@ FULL_UPLOADS_AN_HOUR = 10
 class Guard:
     """Middleware before everything else; it knows the user from the session or a token."""
 
-    def __init__(self, app: ASGIApp, space: Space) -> None:
-        self.app, self.settings = app, space.settings
+    def __init__(self, app: ASGIApp, space: Space, tokens: identity.Tokens) -> None:
+        self.app, self.state, self.settings, self.tokens = app, space.state, space.settings, tokens
         self._requests = identity.Rate(space.settings.requests_a_minute, 60)
         self._calls = identity.Rate(min(CALLS_A_MINUTE, space.settings.requests_a_minute), 60)
         self._uploads = identity.Rate(UPLOADS_AN_HOUR, 3600)
@@ -283,8 +285,9 @@ class Guard:
         """Count a request, also one with an invalid token. SpaceError TOO_MANY_REQUESTS, TOKEN_INVALID."""
         path, most = request.scope["path"], self.settings.requests_a_minute
         invalid: SpaceError | None = None
+        request.scope[identity.USER] = None  # for the page that says that the token is not valid
         try:
-            identity.current_user(request)
+            request.scope[identity.USER] = self._user(request)
         except SpaceError as error:
             invalid = error
         if path not in EXEMPT or invalid is not None:
@@ -295,6 +298,16 @@ class Guard:
                 raise _too_many(f"more than {rate.burst:g} requests a minute")
         if invalid is not None:
             raise invalid
+
+    def _user(self, request: Request) -> User | None:
+        """The asker: signed in at the Hub, a program with a token, or anybody with `--insecure-local`."""
+        if token := identity.token_of(request):
+            return self.tokens.user(token)
+        session_user = request.scope.get("session", {}).get("user")
+        is_revoked = session_user and self.state.is_revoked(session_user.get("id", ""), "", "-")
+        if session_user and session_user["until"] > time.time() and not is_revoked:
+            return User(session_user["name"], tuple(session_user["organisations"]))
+        return identity.LOCAL if self.settings.insecure_local else None
 
     async def _pass_on(self, request: Request, body: Body, send: Send) -> None:
         """Let the application answer, unless the body is refused before it does."""
@@ -350,7 +363,7 @@ def check_origin(request: Request) -> None:
     if site is not None:
         same = site in ("same-origin", "none")
     elif origin is not None:
-        address = urlsplit(identity.space_of(request).settings.site()).netloc
+        address = urlsplit(space_of(request).settings.site()).netloc
         hosts = {request.headers.get("host", ""), *os.environ.get("SPACE_HOST", "").split(","), address} - {""}
         same = urlsplit(origin).netloc in hosts
     else:

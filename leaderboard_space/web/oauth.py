@@ -15,9 +15,8 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.web.identity import CALLBACK, LOGIN, LOGOUT, space_of, with_store
+from fairspace.leaderboard_space.web.identity import CALLBACK, ID, LOGIN, LOGOUT, revoke_token, space_of, with_store
 from fairspace.leaderboard_space.web.refusals import refuse
-from fairspace.leaderboard_space.web.tokens import ID, revoke_token
 
 _STATE = "_state_huggingface_"
 _BEGUN = 3

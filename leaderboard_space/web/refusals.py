@@ -11,10 +11,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.routing import Match, Mount
 
-from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.errors import UNREADABLE, SpaceError, StorageError
 from fairspace.leaderboard_space.logs import REQUEST
 from fairspace.leaderboard_space.pages.rendering import page
-from fairspace.leaderboard_space.storage import UNREADABLE, StorageError
+from fairspace.leaderboard_space.site.addresses import is_public
 from fairspace.leaderboard_space.web.identity import client
 from fairspace.submissions.errors import UsageError, plain
 
@@ -103,7 +103,8 @@ def _answers(request: Request, method: str) -> bool:
     routes = (
         route for route in request.app.routes if not isinstance(route, Mount) and getattr(route, "name", "") != LAST
     )
-    return any(route.matches(dict(scope))[0] is Match.FULL for route in routes)
+    is_page = scope["method"] == "GET" and is_public(request.url.path)
+    return is_page or any(route.matches(dict(scope))[0] is Match.FULL for route in routes)
 
 
 def _refuse_unknown(request: Request) -> Response:

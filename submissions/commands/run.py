@@ -25,13 +25,7 @@ from fairspace.submissions.commands.run_options import (
     to_join,
     words,
 )
-from fairspace.submissions.errors import (
-    RunError,
-    UsageError,
-    need_labeller,
-    need_packages,
-    plain,
-)
+from fairspace.submissions.errors import RunError, UsageError, need_labeller, need_packages, plain
 from fairspace.submissions.plotting import digits, interval_text
 from fairspace.submissions.show.table import wrapped
 

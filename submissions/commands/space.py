@@ -224,7 +224,7 @@ def show(benchmark: str | None = None, standard: str = "", store: str = DEFAULT_
 def open_store(store: str) -> Storage:
     """The store that an option names. StorageError if it cannot be opened."""
     from fairspace.leaderboard_space.settings import Settings
-    from fairspace.leaderboard_space.storage.local import open_storage
+    from fairspace.leaderboard_space.space import open_storage
 
     settings = Settings.from_environment()
     return open_storage(store, settings.work, settings.commits_an_hour)
@@ -350,7 +350,7 @@ def _mend(folder: Path) -> None:
 
 def _revoke(state: State, token: str, user: str) -> None:
     """Revoke a token, all tokens of a user, or both."""
-    from fairspace.leaderboard_space.web.tokens import revoke_all, revoke_token
+    from fairspace.leaderboard_space.web.identity import revoke_all, revoke_token
 
     by = getpass.getuser()
     if token:

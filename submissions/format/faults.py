@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
@@ -179,16 +179,16 @@ class RefusedError(ValueError):
         self.code, self.what, self.expected = code, what, expected
 
 
+@dataclass
 class Collector:
     """The faults so far, at most `bound` of them: file by file in the order of reading, each by line or row."""
 
-    def __init__(self, bound: int):
-        self._bound = bound
-        self._faults: dict[tuple[str, str, str], Fault] = {}
-        self._counts: dict[tuple[str, str, str], int] = {}
-        self.left_out = 0
-        self.passed_over: list[str] = []
-        """Files and columns that were not read, and why, for a note."""
+    bound: int
+    left_out: int = 0
+    passed_over: list[str] = field(default_factory=list)
+    """Files and columns that were not read, and why, for a note."""
+    _faults: dict[tuple[str, str, str], Fault] = field(default_factory=dict)
+    _counts: dict[tuple[str, str, str], int] = field(default_factory=dict)
 
     def add(
         self,
@@ -215,7 +215,7 @@ class Collector:
         key = (code, file, kind)
         if key in self._faults:
             self._counts[key] += count
-        elif len(self._faults) < self._bound:
+        elif len(self._faults) < self.bound:
             where = f"{file} {place}" if place else file
             text = what if isinstance(what, str) else what()
             self._faults[key] = Fault(code, where, text, expected, CODES[code].mend)

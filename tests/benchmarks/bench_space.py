@@ -30,9 +30,8 @@ import httpx
 import orjson
 import psutil
 
-from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.events import Draft, result_path
 from fairspace.leaderboard_space.intake import result_draft, result_key
-from fairspace.leaderboard_space.storage import result_path
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.results.board import entry
 from fairspace.submissions.results.result import Result
@@ -212,7 +211,7 @@ def submission(made: Path, number: int) -> bytes:
 def submit(url: str) -> None:
     """The submitters; prints the scored number, and errors, as JSON."""
     from fairspace.leaderboard_space.intake import User
-    from fairspace.leaderboard_space.web.tokens import Tokens
+    from fairspace.leaderboard_space.web.identity import Tokens
     from tests.leaderboard_space.factory import good_zip
 
     scored, errors = 0, []

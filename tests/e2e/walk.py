@@ -17,7 +17,7 @@ from typing import Any
 from playwright.sync_api import Browser, ViewportSize
 
 from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.web.tokens import Tokens
+from fairspace.leaderboard_space.web.identity import Tokens
 from fairspace.submissions.format.manifest import read_manifest
 from tests.e2e.environment import PACKAGE, CommandError, Environment
 from tests.leaderboard_space.attacks.running import SIGNING, Running, running

@@ -20,10 +20,8 @@ from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
-from fairspace.leaderboard_space.web import identity
 from fairspace.leaderboard_space.web.guard import CLIENT_AT_A_TIME, Forwarded, Guard, Proxies
-from fairspace.leaderboard_space.web.identity import CLIENTS, Rate, address
-from fairspace.leaderboard_space.web.tokens import DAYS, Tokens
+from fairspace.leaderboard_space.web.identity import CLIENTS, DAYS, Rate, Tokens, address, signs_in
 from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.factory import store
 
@@ -158,7 +156,7 @@ def test_a_client_has_so_many_requests_at_a_time(tmp_path: Path) -> None:
                 await free.wait()
             await PlainTextResponse("done")(scope, receive, send)
 
-        guard = Guard(slow, app.state.space)
+        guard = Guard(slow, app.state.space, app.state.tokens)
 
         async def get(path: str, peer: str = "1.2.3.4") -> int:
             statuses: list[int] = []
@@ -191,7 +189,7 @@ def test_what_is_done_after_an_answer_takes_no_place_of_the_client(tmp_path: Pat
         await PlainTextResponse("done")(scope, receive, send)
         places.append(guard._open.total())
 
-    guard = Guard(answer, app.state.space)
+    guard = Guard(answer, app.state.space, app.state.tokens)
 
     async def within(scope: Scope, receive: Receive, send: Send) -> None:
         await guard({**scope, "app": app}, receive, send)
@@ -214,7 +212,7 @@ def test_nobody_signs_in_outside_of_a_space_and_nobody_is_local_within(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     settings = Settings(store=str(tmp_path / "store"), work=tmp_path / "work", insecure_local=True)
-    assert not identity.signs_in()
+    assert not signs_in()
     app = create_app(Space.open(settings))
     assert not [route for route in app.routes if getattr(route, "path", "").startswith("/oauth")]
     monkeypatch.setenv("SPACE_ID", "fairspace/leaderboard")

@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 
 from fairspace.leaderboard_space import intake as intake_module
-from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.errors import SpaceError, StorageError
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import Intake, Usage, User
-from fairspace.leaderboard_space.log_state import LoggedSubmission
+from fairspace.leaderboard_space.logged import LoggedSubmission
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from tests.leaderboard_space.jobs.children import ZIP_END, disguised
 from tests.submissions.sample import write_zip

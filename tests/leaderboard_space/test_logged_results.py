@@ -9,8 +9,8 @@ import pytest
 from fairspace.leaderboard_space.events import Draft, sealed
 from fairspace.leaderboard_space.events import Event as LogEvent
 from fairspace.leaderboard_space.intake import result_draft
-from fairspace.leaderboard_space.log_state import LoggedRow, LogState
-from fairspace.leaderboard_space.logged import board_values, join_errors
+from fairspace.leaderboard_space.logged import LoggedRow, board_values, join_errors
+from fairspace.leaderboard_space.state import LogState
 from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row_errors import Errors

@@ -13,8 +13,7 @@ from fairspace.leaderboard_space.boards.figures import FigureInput
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import result_draft, shown_values
-from fairspace.leaderboard_space.log_state import LogState
-from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.state import LogState, State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results import scoring

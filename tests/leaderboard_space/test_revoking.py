@@ -12,9 +12,8 @@ from fairspace.leaderboard_space.events import clock
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
-from fairspace.leaderboard_space.web import tokens as revoking
-from fairspace.leaderboard_space.web.identity import HEADER
-from fairspace.leaderboard_space.web.tokens import MARK, Tokens, revoke_all, revoke_token, token_id
+from fairspace.leaderboard_space.web import identity as revoking
+from fairspace.leaderboard_space.web.identity import HEADER, MARK, Tokens, revoke_all, revoke_token, token_id
 from tests.leaderboard_space.api.spaces import Opened, opened
 
 ANN = User("ann", ("lab",))
@@ -36,7 +35,7 @@ def of_an_earlier_version(tokens: Tokens) -> str:
 
 
 def test_one_token_is_revoked_and_others_stay(space: Opened) -> None:
-    tokens = space.space.tokens
+    tokens = space.tokens
     lost, kept, earlier = tokens.make(ANN), tokens.make(ANN), of_an_earlier_version(tokens)
     assert len({token_id(token) for token in (lost, kept, earlier)}) == 3
     for token in (lost, kept, earlier):
@@ -52,7 +51,7 @@ def test_one_token_is_revoked_and_others_stay(space: Opened) -> None:
 
 
 def test_no_other_spelling_of_a_revoked_token_is_valid(space: Opened) -> None:
-    tokens = space.space.tokens
+    tokens = space.tokens
     token = tokens.make(ANN)
     revoke_token(space.space.state, token, "ann")
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -70,7 +69,7 @@ def test_no_other_spelling_of_a_revoked_token_is_valid(space: Opened) -> None:
 
 
 def test_all_tokens_of_a_user_are_revoked_and_new_ones_are_valid(space: Opened) -> None:
-    tokens, bob = space.space.tokens, User("bob")
+    tokens, bob = space.tokens, User("bob")
     lost, others = tokens.make(ANN), tokens.make(bob)
     revoke_all(space.space.state, "ann", "ann")
     with pytest.raises(SpaceError, match="TOKEN_REVOKED"):
@@ -88,7 +87,7 @@ def test_all_tokens_of_a_user_are_revoked_and_new_ones_are_valid(space: Opened) 
 def test_a_clock_that_jumps_revives_no_token_and_hinders_no_new_one(
     space: Opened, monkeypatch: pytest.MonkeyPatch, hours: int
 ) -> None:
-    tokens, now = space.space.tokens, time.time()
+    tokens, now = space.tokens, time.time()
     monkeypatch.setattr(time, "time", lambda: now + 3600 * hours)
     lost = tokens.make(ANN)
     monkeypatch.setattr(time, "time", lambda: now)

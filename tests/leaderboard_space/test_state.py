@@ -9,7 +9,7 @@ import pytest
 from fairspace.leaderboard_space import state as state_module
 from fairspace.leaderboard_space.events import Draft, Kind
 from fairspace.leaderboard_space.intake import result_draft
-from fairspace.leaderboard_space.log_state import LoggedSubmission
+from fairspace.leaderboard_space.logged import LoggedSubmission
 from fairspace.leaderboard_space.state import Board, State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.results import row_errors

@@ -16,7 +16,7 @@ from gradio_client.exceptions import AppError
 from playwright.sync_api import Browser, Page, expect
 
 from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.web.tokens import Tokens
+from fairspace.leaderboard_space.web.identity import Tokens
 from tests.leaderboard_space.attacks.running import SIGNING, Running, running
 from tests.leaderboard_space.chromium import chromium
 from tests.leaderboard_space.factory import bad_zip, good_zip

@@ -10,15 +10,14 @@ from typing import Any
 import pytest
 
 from fairspace.leaderboard_space import maintaining
-from fairspace.leaderboard_space.api.data import public_event
+from fairspace.leaderboard_space.api.routes import public_event
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import is_forged, signed, signing_key
 from fairspace.leaderboard_space.intake import User, add_result
-from fairspace.leaderboard_space.log_state import LogState
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.state import LogState, State
 from fairspace.leaderboard_space.storage.checking import check
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.commands import main as cli
@@ -71,7 +70,7 @@ def test_a_verified_row_has_its_evidence_signed_and_in_public(state: State) -> N
     assert mark is not None
     assert mark.is_signed
     assert mark.evidence["agreement"]["low"] == 0.98
-    space = Space(Settings(), state.storage, state, *[None] * 3)  # type: ignore[arg-type]
+    space = Space(Settings(), state.storage, state, *[None] * 2)  # type: ignore[arg-type]
     public = public_event(space, event)
     assert public["evidence"]["agreement"]["agreement"] == 0.99
     assert "consistency" not in public["evidence"]

@@ -32,7 +32,7 @@ def space(tmp_path: Path) -> Iterator[Opened]:
 
 
 def of(space: Opened, user: User) -> dict[str, str]:
-    return {"X-Fairspace-Token": space.space.tokens.make(user), "Accept": "application/json"}
+    return {"X-Fairspace-Token": space.tokens.make(user), "Accept": "application/json"}
 
 
 def listed(space: Opened) -> dict[str, dict[str, object]]:

@@ -98,7 +98,7 @@ def test_the_example_of_a_metric_loads_it_by_its_path_in_a_clone(monkeypatch: py
     *setup, call = next(code for code in blocks("cards/start/research.md") if "evaluate" in code).strip().splitlines()
     names: dict[str, Any] = {}
     exec("\n".join(setup), names)
-    assert eval(call, names)["representation_disparity"] == pytest.approx(1 / 6)
+    assert eval(call, names)["representation_disparity"] == pytest.approx(2 / 3 - 1 / 3)
 
 
 def test_the_first_page_begins_with_a_picture_a_sentence_and_what_a_real_model_got() -> None:

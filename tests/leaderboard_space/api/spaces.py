@@ -15,6 +15,7 @@ from fairspace.leaderboard_space.jobs.jobs import Jobs
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.site.builder import Builder
 from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.web.identity import Tokens
 from fairspace.submissions.results.result import Result
 
 
@@ -36,6 +37,12 @@ class Opened:
     space: Space
     jobs: KeptJobs
     client: TestClient
+
+    @property
+    def tokens(self) -> Tokens:
+        """What makes and reads its tokens."""
+        tokens: Tokens = self.client.app.state.tokens  # type: ignore[attr-defined]
+        return tokens
 
     @property
     def maker(self) -> Builder:

@@ -3,13 +3,18 @@ from __future__ import annotations
 import html
 import json
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from starlette.testclient import TestClient
 
-from fairspace.leaderboard_space.api import data
+from fairspace.leaderboard_space import app
+from fairspace.leaderboard_space.api import boards
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.errors import CODES
 from fairspace.leaderboard_space.events import Draft
@@ -37,7 +42,7 @@ def scored() -> Result:
 
 
 def of(space: Opened, user: User) -> dict[str, str]:
-    return {"X-Fairspace-Token": space.space.tokens.make(user)}
+    return {"X-Fairspace-Token": space.tokens.make(user)}
 
 
 def own_entry(space: Opened, benchmark: str) -> str:
@@ -45,7 +50,7 @@ def own_entry(space: Opened, benchmark: str) -> str:
 
 
 def test_the_board_is_paged_and_former_filters_are_ignored(space: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "PAGE", 5)
+    monkeypatch.setattr(boards, "PAGE", 5)
     first, second = (space.client.get(f"/api/v1/boards/genres{page}").json() for page in ("", "?page=2"))
     assert (second["page"], second["pages"], second["total"]) == (2, -(-first["total"] // 5), first["total"])
     rows = [row.entry for row in space.space.state.board("genres")]
@@ -88,6 +93,30 @@ def test_the_same_file_is_the_same_submission_in_every_way_to_send_it(space: Ope
     space.space.storage.append([Draft("failed", f"ended:{told['id']}:1", body)])
     failed = space.client.get(first.headers["Location"]).json()
     assert (failed["outcome"], failed["stage"], failed["reason"]) == ("failed", "ended", "lost")
+
+
+@pytest.mark.parametrize("way", ["body", "form"])
+def test_a_submission_enters_functions_of_at_most_12_files_until_it_is_accepted(
+    space: Opened, tmp_path: Path, way: str
+) -> None:
+    content, sender = good_zip(tmp_path / "a.zip", f"traced {way}").read_bytes(), of(space, User(f"tracer-{way}"))
+    body: dict[str, Any] = {"content": content} if way == "body" else {"files": {"file": content}}
+    root, entered = str(Path(app.__file__).parents[1]), set[str]()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        file, name = frame.f_code.co_filename, frame.f_code.co_name
+        if event == "call" and file.startswith(root) and name != "<module>":
+            entered.add(file.removeprefix(f"{root}/"))
+
+    client = TestClient(space.client.app, base_url="http://127.0.0.1")  # its requests run in threads of their own
+    threading.setprofile(note)
+    try:
+        answer = client.post("/api/v1/submissions", headers=sender, **body)
+    finally:
+        threading.setprofile(None)  # type: ignore[arg-type]
+    assert answer.status_code == 202, answer.text
+    assert {f"leaderboard_space/{file}" for file in ("web/guard.py", "intake.py", "storage/local.py")} <= entered
+    assert len(entered) <= 12, sorted(entered)
 
 
 def test_the_public_log_names_nobody_and_no_submission(space: Opened, tmp_path: Path) -> None:
@@ -157,10 +186,10 @@ def test_an_empty_upload_and_a_form_without_a_file_are_refused(space: Opened) ->
 
 
 def test_an_unexpected_error_is_told_without_its_text(space: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_: object) -> None:
+    def broken(*_: object) -> None:
         raise RuntimeError("/secret/path")
 
-    monkeypatch.setattr("fairspace.leaderboard_space.api.data.boards", broken)
+    monkeypatch.setattr("fairspace.leaderboard_space.api.boards.draft_of", broken)
     answer = space.client.get("/api/v1/boards")
     assert (answer.status_code, answer.json()["code"]) == (500, "OUR_FAULT")
     assert "secret" not in answer.text

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fastapi.openapi.models import OpenAPI
 
-from fairspace.leaderboard_space.api.data import EXAMPLES, add_examples
+from fairspace.leaderboard_space.api.routes import EXAMPLES, add_examples
 from tests.leaderboard_space.api.examples import examples
 from tests.leaderboard_space.api.spaces import opened
 

@@ -16,8 +16,8 @@ import httpx
 import pytest
 
 from fairspace.leaderboard_space import logs
+from fairspace.leaderboard_space.errors import StorageError
 from fairspace.leaderboard_space.settings import Settings
-from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.web.identity import with_store
 from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.api.spaces import Opened, opened

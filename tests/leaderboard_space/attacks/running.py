@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 
 from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.web.tokens import Tokens
+from fairspace.leaderboard_space.web.identity import Tokens
 from tests.leaderboard_space.provider import CLIENT, SECRET, Provider
 
 SIGNING = "a secret of the tests, long enough for a Space"

@@ -21,7 +21,7 @@ import pytest
 from playwright.sync_api import Page
 
 from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.web.tokens import Tokens
+from fairspace.leaderboard_space.web.identity import Tokens
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.format.manifest import Manifest
 from fairspace.submissions.format.schema import Tool

@@ -18,7 +18,7 @@ from playwright.sync_api import expect
 
 from fairspace.leaderboard_space.gradio_pages.gate import NEEDED
 from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.web.tokens import MARK, Tokens
+from fairspace.leaderboard_space.web.identity import MARK, Tokens
 from tests.leaderboard_space.attacks.running import SIGNING, Running, running
 from tests.leaderboard_space.chromium import chromium
 from tests.leaderboard_space.provider import SECRET

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.leaderboard_space.events import START, Draft, Event, digest
+from fairspace.leaderboard_space.errors import StorageError
+from fairspace.leaderboard_space.events import START, Draft, Event, digest, submission_path
 from fairspace.leaderboard_space.intake import add_result, result_draft, submission_id
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage import StorageError, submission_path
 from fairspace.leaderboard_space.storage.checking import check, mend
 from fairspace.leaderboard_space.storage.local import COUNT, LOG, LocalStorage
 from fairspace.submissions.errors import UsageError

@@ -13,7 +13,7 @@ from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import add_result, result_draft
 from fairspace.leaderboard_space.jobs.child import ChildOutcome
 from fairspace.leaderboard_space.jobs.jobs import Attempt, Job
-from fairspace.leaderboard_space.log_state import LoggedSubmission
+from fairspace.leaderboard_space.logged import LoggedSubmission
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import Board, State
 from fairspace.leaderboard_space.storage.local import LocalStorage

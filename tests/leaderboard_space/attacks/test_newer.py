@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.errors import StorageError
+from fairspace.leaderboard_space.events import Draft, submission_path
 from fairspace.leaderboard_space.intake import result_draft, submission_id
 from fairspace.leaderboard_space.state import UNSHOWN
-from fairspace.leaderboard_space.storage import StorageError, submission_path
 from fairspace.leaderboard_space.storage.checking import check
 from tests.leaderboard_space.api.spaces import opened
 from tests.leaderboard_space.factory import result

@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from fairspace.leaderboard_space.app import create_app, due, prune
-from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.app import create_app
+from fairspace.leaderboard_space.errors import StorageError
+from fairspace.leaderboard_space.events import Draft, submission_path
 from fairspace.leaderboard_space.intake import Intake, User
-from fairspace.leaderboard_space.log_state import LoggedSubmission
+from fairspace.leaderboard_space.jobs.jobs import due, prune
+from fairspace.leaderboard_space.logged import LoggedSubmission
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage import StorageError, submission_path
 from fairspace.leaderboard_space.storage.checking import check
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from tests.leaderboard_space.jobs.children import disguised

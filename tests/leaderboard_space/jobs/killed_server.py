@@ -24,7 +24,7 @@ import httpx
 import orjson
 import psutil
 
-from fairspace.leaderboard_space.api import data
+from fairspace.leaderboard_space.api.boards import board_page
 from fairspace.leaderboard_space.jobs.jobs import Jobs, Timing
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
@@ -192,8 +192,8 @@ def _shown(client: httpx.Client, folded: list[Any]) -> list[Any]:
 def _folded(folder: Path) -> list[Any]:
     space = Space.open(replace(about(folder), work=folder / "another-work"))
     standard = find_benchmark(BENCHMARK).default
-    first = data.board(space, BENCHMARK, standard, 1)
-    pages = [data.board(space, BENCHMARK, standard, page + 1) for page in range(first["pages"])]
+    first = board_page(space, BENCHMARK, standard, 1)
+    pages = [board_page(space, BENCHMARK, standard, page + 1) for page in range(first["pages"])]
     return list(orjson.loads(orjson.dumps(pages)))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from fairspace.leaderboard_space.events import Event
 from fairspace.leaderboard_space.intake import Intake, User
 from fairspace.leaderboard_space.jobs.jobs import Jobs, Timing
-from fairspace.leaderboard_space.log_state import LoggedSubmission
+from fairspace.leaderboard_space.logged import LoggedSubmission
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State

@@ -1,5 +1,5 @@
 from fairspace.leaderboard_space.jobs.jobs import fair_order
-from fairspace.leaderboard_space.log_state import LoggedSubmission
+from fairspace.leaderboard_space.logged import LoggedSubmission
 
 
 def accepted(name: str, minute: int) -> LoggedSubmission:

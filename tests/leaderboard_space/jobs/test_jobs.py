@@ -6,14 +6,13 @@ from typing import Self
 
 import pytest
 
-from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.errors import SpaceError, StorageError
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import Usage, User, result_draft
 from fairspace.leaderboard_space.jobs.child import ChildEnd
 from fairspace.leaderboard_space.jobs.jobs import SCORING, Attempt, Job, Record
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError

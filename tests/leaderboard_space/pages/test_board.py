@@ -11,14 +11,7 @@ from fairspace.submissions.results.three_numbers import SENTENCES
 from fairspace.submissions.values import Value, measured
 from tests.leaderboard_space.api.spaces import Opened
 from tests.leaderboard_space.factory import result
-from tests.leaderboard_space.pages.rows import (
-    BENCHMARK,
-    MANY,
-    entries,
-    entry_of,
-    models_of_table,
-    page,
-)
+from tests.leaderboard_space.pages.rows import BENCHMARK, MANY, entries, entry_of, models_of_table, page
 
 BOARD = f"/board/{BENCHMARK}"
 

@@ -123,7 +123,7 @@ def test_a_row_that_is_withdrawn_is_gone_with_the_next_answer_200_times(space: O
     entry = add(space, "Comes and goes", user="somebody")
     row = f"/model/{BENCHMARK}/{entry}"
     about = (f"{row}/scores.csv", f"/api/v1/boards/{BENCHMARK}/rows/{entry}")
-    admin = {"X-Fairspace-Token": space.space.tokens.make(User("local"))}
+    admin = {"X-Fairspace-Token": space.tokens.make(User("local"))}
     for turn in range(200):
         watched = about[turn % 2]
         assert space.client.get(watched).status_code == 200
@@ -164,7 +164,7 @@ def test_an_answer_has_a_tag_and_is_packed_for_those_who_read_that(space: Opened
 
 
 def test_no_page_shows_who_asks_for_it(space: Opened) -> None:
-    token = {"X-Fairspace-Token": space.space.tokens.make(User("grace-of-the-test"))}
+    token = {"X-Fairspace-Token": space.tokens.make(User("grace-of-the-test"))}
     for address in ("/", f"/board/{BENCHMARK}", "/errata", f"/model/{BENCHMARK}/p-01"):
         texts = [space.client.get(address, headers=headers).text for headers in (token, {})]
         assert texts[0] == texts[1]

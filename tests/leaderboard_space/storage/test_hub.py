@@ -16,12 +16,11 @@ from typing import Any
 
 import pytest
 
-from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.errors import SpaceError, StorageError
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import Intake, User, add_result, result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.hub import HubStorage, Pace, segment_path
 from fairspace.submissions.results.result import Result
 from tests.hub.faults import DROP, SLOW, Fault
@@ -444,8 +443,9 @@ def test_an_append_that_was_committed_is_told_so_without_room_for_a_copy(
         raise OSError(28, "No space left on device")
 
     store = opened()
-    monkeypatch.setattr(store._files, "keep", full)
-    store.append([draft(1)], {"submissions/00/file.txt": b"content"})
+    with monkeypatch.context() as patched:
+        patched.setattr(store._files, "put", full)
+        store.append([draft(1)], {"submissions/00/file.txt": b"content"})
     assert store.trouble is None
     assert store.read("submissions/00/file.txt") == b"content"
 
@@ -549,13 +549,14 @@ def test_copies_of_files_give_way_where_there_is_no_room(tmp_path: Path) -> None
 
     files = CachedFiles(tmp_path, room=250)
     for number, name in enumerate(("a/1", "a/2", "a/3")):
-        files.keep(name, bytes(100))
+        files.put(name, bytes(100))
         os.utime(tmp_path / name, (number, number))
     assert not (tmp_path / "a/1").exists()
     with files.held("a/2"):
-        files.keep("a/4", bytes(100))
+        files.put("a/4", bytes(100))
         assert (tmp_path / "a/2").is_file()
     assert not (tmp_path / "a/3").exists()
-    (tmp_path / "a" / ".part-of-another").write_bytes(bytes(1000))
-    files.keep("a/5", bytes(10))
-    assert {file.name for file in (tmp_path / "a").iterdir()} == {"2", "4", "5", ".part-of-another"}
+    (tmp_path / "parts" / "another").write_bytes(bytes(1000))
+    files.put("a/5", bytes(10))
+    assert {file.name for file in (tmp_path / "a").iterdir()} == {"2", "4", "5"}
+    assert [file.name for file in (tmp_path / "parts").iterdir()] == ["another"]

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from fairspace.leaderboard_space.events import Draft, Event, sealed
+from fairspace.leaderboard_space.errors import StorageError
+from fairspace.leaderboard_space.events import Draft, Event, sealed, submission_path
 from fairspace.leaderboard_space.intake import add_result, result_draft
-from fairspace.leaderboard_space.storage import StorageError, submission_path
 from fairspace.leaderboard_space.storage.checking import check, mend
 from fairspace.leaderboard_space.storage.local import LOG, LocalStorage
 from fairspace.submissions.results.result import Result

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from fairspace.leaderboard_space.errors import StorageError
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import add_result, result_draft, result_key
 from fairspace.leaderboard_space.jobs import jobs
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.checking import check
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.benchmarks.benchmark import Scored

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fairspace.leaderboard_space.errors import StorageError
 from fairspace.leaderboard_space.intake import add_result
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.errors import UsageError

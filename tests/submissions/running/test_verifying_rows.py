@@ -10,7 +10,7 @@ import pytest
 
 from fairspace.leaderboard_space.events import SIGNATURE, is_forged, signing_key
 from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.web.tokens import Tokens
+from fairspace.leaderboard_space.web.identity import Tokens
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.commands import main as cli
 from fairspace.submissions.commands.space_client import TOKEN
