@@ -54,7 +54,7 @@ BUDGET = {
     "metrics": (6_818, 59, 509),
     "ares": (8_062, 42, 564),
     "submissions": (46_958, 225, 3_866),
-    "leaderboard_space": (11_458, 63, 1_032),
+    "leaderboard_space": (11_441, 63, 1_032),
     "cards": (725, 7, 54),
     "fairspace": (1_542, 8, 170),
     "tests": (72_845, 579, 7_379),
