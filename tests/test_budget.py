@@ -48,7 +48,7 @@ LONGEST_FILE = 600
 # Faces and scores of detectors checked whole, options' lines that are read or refused (+44: submissions, builders).
 # Stability of answers and values over repeated runs (+190: fairspace, submissions).
 # Made images kept by one store for builds and runs (+29: builders; -70: submissions, whose modules import it).
-# Files of the Space that a submission passes, counted by a test (tests +23; leaderboard_space -123).
+# Files of the Space that a submission passes, counted by a test (tests +23; leaderboard_space -140).
 BUDGET = {
     "builders": (11_968, 69, 880),
     "metrics": (6_818, 59, 509),
