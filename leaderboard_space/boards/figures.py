@@ -222,13 +222,7 @@ def ends_of(lines: Sequence[DotLine], most: float = math.inf, *, zero: bool = Fa
     return span(numbers, zero=zero)
 
 
-def draw_chosen(
-    source: FigureInput,
-    title: str,
-    plot: DotPlot,
-    table: Table,
-    note: str = "",
-) -> DrawnFigure:
+def draw_chosen(source: FigureInput, title: str, plot: DotPlot, table: Table, note: str = "") -> DrawnFigure:
     """The dot plot of chosen models, empty where none of them has a number."""
     if not any(dot is not None for line in plot.lines for dot in line.dots):
         return DrawnFigure(None, table, note or "None of these values has a number.")

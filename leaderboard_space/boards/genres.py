@@ -115,10 +115,7 @@ FIGURES = (
 
 VIEW = View(
     benchmark="genres",
-    slices={
-        "Overall": _slice(""),
-        **{title: _slice(f"_{code}") for title, code in RELATIONS.items()},
-    },
+    slices={"Overall": _slice(""), **{title: _slice(f"_{code}") for title, code in RELATIONS.items()}},
     cohort="Evaluator",
     figures=FIGURES,
 )

@@ -196,9 +196,6 @@ FIGURES = (
 
 VIEW = View(
     benchmark="stereotypical_bias",
-    slices={
-        "All questions": _slice(""),
-        "Answered only": _slice("_na_filtered"),
-    },
+    slices={"All questions": _slice(""), "Answered only": _slice("_na_filtered")},
     figures=FIGURES,
 )

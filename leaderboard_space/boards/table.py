@@ -284,12 +284,7 @@ def _text(key: str, header: str, of: Callable[[Row], str]) -> BoardColumn:
     def text(row: Row) -> str:
         return plain(of(row)).strip()
 
-    return BoardColumn(
-        key,
-        header,
-        lambda row: text(row).casefold() or None,
-        lambda row: TableCell(text(row) or "–"),
-    )
+    return BoardColumn(key, header, lambda row: text(row).casefold() or None, lambda row: TableCell(text(row) or "–"))
 
 
 def _about() -> tuple[BoardColumn, ...]:

@@ -93,6 +93,14 @@ def test_the_example_of_a_function_prints_what_the_page_shows() -> None:
     assert without[0] in without[1]
 
 
+def test_the_example_of_a_metric_loads_it_by_its_path_in_a_clone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    *setup, call = next(code for code in blocks("cards/start/research.md") if "evaluate" in code).strip().splitlines()
+    names: dict[str, Any] = {}
+    exec("\n".join(setup), names)
+    assert eval(call, names)["representation_disparity"] == pytest.approx(2 / 3 - 1 / 3)
+
+
 def test_the_first_page_begins_with_a_picture_a_sentence_and_what_a_real_model_got() -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(page.splitlines()) <= 180

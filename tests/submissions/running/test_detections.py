@@ -320,6 +320,7 @@ def test_race_is_scored_from_a_detectors_output(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "other.csv").write_text(fairface(f"{A}_face0.png,White,x,Male,70+"), encoding="utf-8")
     assert "some of the 38 images here" in done("import fairface other.csv --submission mine --out none", 1)
     done("import uniface uniface.json --submission mine --out labelled-by-uniface")
+    done("import deepface faces.json --submission mine --out labelled-by-deepface")
     groups = []
     for words in (
         "labelled",

@@ -1,14 +1,15 @@
-"""The four registered tasks by Inspect's own commands: the answers of `fairspace run`, and a set that was killed."""
+"""The four registered tasks by Inspect's own commands: the answers of `fairspace run`, and what a kill broke off."""
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from fairspace.submissions import tasks
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.running.asking.inspect_task import RUN
+from fairspace.submissions.running.planning import IMAGE_TOKENS
 from tests.submissions.running.run_factory import ROOT, Commands, registered
 
 pytest.importorskip("inspect_ai")
@@ -65,8 +67,8 @@ def inspect_environment(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, **registered(tmp_path), "XDG_DATA_HOME": str(tmp_path / "home")}
 
 
-def words_of(command: str, model: Path, data: Path, logs: Path) -> list[str]:
-    words = [str(Path(sys.executable).with_name("inspect")), command, *(f"fairspace/{name}" for name in NAMES)]
+def words_of(command: str, model: Path, data: Path, logs: Path, names: Iterable[str] = NAMES) -> list[str]:
+    words = [str(Path(sys.executable).with_name("inspect")), command, *(f"fairspace/{name}" for name in names)]
     for setting in (f"data={data}", "limit=2", "seed=3"):
         words += ["-T", setting]
     words += ["--model", f"python/{model}:answer", "--display", "none", "--log-dir", str(logs)]
@@ -95,7 +97,19 @@ def test_inspect_eval_gives_the_answers_of_a_run(
     assert_answers(tmp_path / "logs", ran, commands, tmp_path)
 
 
-def test_a_killed_eval_set_goes_on_with_what_was_answered(
+def test_a_plan_of_genres_counts_its_pictures(run: Callable[..., tuple[int, str, str]], data: Path) -> None:
+    plan = ("--dry-run", "--benchmark", "genres", "--data", data, "--model", "openai/gpt-4o", "--limit", 200)
+    code, out, err = run("run", *plan)
+    assert code == 0, err
+    ((stories, tokens),) = re.findall(r"narrative by openai/gpt-4o: (\d+) of .*; ([\d,]+) tokens in", out)
+    assert int(tokens.replace(",", "")) > int(stories) * IMAGE_TOKENS
+
+
+@pytest.mark.parametrize(("command", "names", "least"), [("eval-set", NAMES, 40), ("eval", ("fact_or_fair",), 5)])
+def test_a_killed_evaluation_goes_on_with_what_was_answered(
+    command: str,
+    names: tuple[str, ...],
+    least: int,
     ran: dict[str, bytes],
     data: Path,
     commands: Commands,
@@ -103,23 +117,26 @@ def test_a_killed_eval_set_goes_on_with_what_was_answered(
     inspect_environment: dict[str, str],
     tmp_path: Path,
 ) -> None:
-    words, notes = words_of("eval-set", model, data, tmp_path / "logs"), model.with_suffix(".txt")
+    logs, notes = tmp_path / "logs", model.with_suffix(".txt")
+    words = words_of(command, model, data, logs, names)
     inspect_environment["SECONDS_OF_AN_ANSWER"] = "0.05"
     notes.write_text("")
     with (tmp_path / "said.txt").open("w") as said:
         begun = subprocess.Popen(words, cwd=ROOT, env=inspect_environment, stdout=said, stderr=said)
-        while begun.poll() is None and len(notes.read_text().splitlines()) < 40:
+        while begun.poll() is None and len(notes.read_text().splitlines()) < least:
             time.sleep(0.02)
         begun.send_signal(signal.SIGKILL)
         assert begun.wait() == -signal.SIGKILL, (tmp_path / "said.txt").read_text()
     answered = Counter(notes.read_text().splitlines())
-    assert answered.total() >= 40
+    assert answered.total() >= least
+    if command == "eval":
+        words = [words[0], "eval-retry", *map(str, logs.glob("*.eval")), "--display", "none", "--log-dir", str(logs)]
     done = subprocess.run(words, cwd=ROOT, env=inspect_environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     asked = Counter(notes.read_text().splitlines())
     assert asked.total() > answered.total()
     assert sum((asked - answered)[key] for key in answered) <= CONNECTIONS
-    assert_answers(tmp_path / "logs", ran, commands, tmp_path)
+    assert_answers(logs, {name: ran[name] for name in names}, commands, tmp_path)
 
 
 @pytest.mark.parametrize(

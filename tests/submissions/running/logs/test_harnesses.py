@@ -62,7 +62,9 @@ def run_lm_eval(tmp_path_factory: pytest.TempPathFactory, served: Served) -> Pat
 
 @pytest.mark.slow
 @pytest.mark.process
-def test_lm_eval_shows_our_values_and_its_log_is_our_own_run(logged: Path, tmp_path: Path) -> None:
+def test_lm_eval_shows_our_values_and_its_log_is_our_own_run(
+    logged: Path, run: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
     (samples,), (results,) = logged.rglob("samples_*.jsonl"), logged.rglob("results_*.json")
     lines = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
     assert len(lines) == ROWS
@@ -74,6 +76,8 @@ def test_lm_eval_shows_our_values_and_its_log_is_our_own_run(logged: Path, tmp_p
     direct = fs.score(own_run)
     outcome = import_harness("lm-eval", [logged], tmp_path / "mine", ModelFacts())
     imported = fs.score(tmp_path / "mine")
+    assert run("import", "lm-eval", logged, "--out", tmp_path / "too")[0] == 0
+    assert read_submission(tmp_path / "too").digest == read_submission(tmp_path / "mine").digest
     assert imported.values == direct.values
     assert imported.scored == direct.scored
     assert imported.scored.part

@@ -101,13 +101,18 @@ def test_a_log_becomes_a_submission_that_checks(log: Path, tmp_path: Path) -> No
     assert done.notes == ()
 
 
-def test_a_log_is_checked_and_scored_as_the_submission_that_it_becomes(logs: Path, log: Path, tmp_path: Path) -> None:
+def test_a_log_is_checked_and_scored_as_the_submission_that_it_becomes(
+    run: Callable[..., tuple[int, str, str]], logs: Path, log: Path, tmp_path: Path
+) -> None:
     whole, broken = check_answers(log), check_answers(logs / "broken.eval")
     assert whole.submission is not None
     assert whole.submission.digest == imported([log], tmp_path / "s").digest
     assert whole.submission.manifest is not None
     assert broken.notes[0].endswith("of 4 stimuli have no answers in the logs; they are missing")
-    assert fs.score(log, resamples=0).to_json()["scores"] == fs.score(tmp_path / "s", resamples=0).to_json()["scores"]
+    scored = fs.score(log, resamples=0)
+    assert scored.to_json()["scores"] == fs.score(tmp_path / "s", resamples=0).to_json()["scores"]
+    code, out, _ = run("score", log, "--resamples", 0, "--json")
+    assert (code, json.loads(out)["scores"]) == (0, json.loads(scored.dumps())["scores"])
 
 
 def test_an_answer_of_a_sample_under_way_is_taken_once(log: Path) -> None:
