@@ -13,7 +13,10 @@ from fairspace.submissions.results.shipped import shipped_reruns, shipped_result
 
 PRINTED = {"Qwen-3B": (0.097, -3.172), "Qwen-7B": (0.092, -3.01), "Phi4": (-0.312, -3.03)}
 """M3 and M5 of GENRES' Table 2."""
-ANSWERS = sorted(Path(shipped.__file__).parent.glob("*.zip"))
+ANSWERS = [
+    pytest.param(file, id=file.stem, marks=[pytest.mark.slow] if file.stem.startswith("genres") else [])
+    for file in sorted(Path(shipped.__file__).parent.glob("*.zip"))
+]
 
 
 @pytest.mark.parametrize("result", shipped_results(), ids=lambda result: result.meta["model"])
@@ -35,7 +38,7 @@ def test_each_shipped_file_is_named_and_each_rerun_is_of_one_and_agreed() -> Non
         assert rerun["reason"].startswith(f"{asked} of {asked} answers"), "every answer that was asked again"
 
 
-@pytest.mark.parametrize("file", ANSWERS, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", ANSWERS)
 def test_the_answers_beside_a_result_are_those_that_it_scores(file: Path) -> None:
     result = load_result(file.with_suffix(".json"))
     submission = read_submission(file)
@@ -69,7 +72,7 @@ def test_smollm2_was_shown_no_picture_and_has_no_score() -> None:
     assert row.scores["race_persona"].reason == "an instance has no answer that names a group"
     read = result.values["gender_persona_na_rate"]
     assert read.value == pytest.approx(1 - 1501 / read.expected)
-    measured = {name: value for name, value in core.values.items() if value.uncertainty is not None}
+    measured = {n: value for n, value in core.values.items() if value.uncertainty is not None and n in result.values}
     assert len(measured) == 6
     for name, value in measured.items():
         about, whole = value.uncertainty, result.values[name].value
