@@ -22,11 +22,15 @@ if TYPE_CHECKING:
 
 def _task(benchmark: str, tasks: str | list[str] = "", data: str = "", **options: Any) -> Task:
     """The task of a benchmark; `options` are fields of `ChosenPart`."""
-    named = tuple(filter(None, map(str.strip, tasks.split(",") if isinstance(tasks, str) else tasks)))
-    chosen = ChosenPart(benchmark, "" if options.get("text_only") else data, named, **options)
+    chosen = ChosenPart(benchmark, "" if options.get("text_only") else data, _named(tasks), **options)
     opened = open_benchmark(chosen)
     meta = meta_of(opened.chosen, opened.marks, ModelFacts())
     return build_task(opened, RunAsking(opened.parts, seed=chosen.seed), meta=meta)
+
+
+def _named(tasks: str | list[str]) -> tuple[str, ...]:
+    names = tasks.split(",") if isinstance(tasks, str) else tasks
+    return tuple(name for name in map(str.strip, names) if name)
 
 
 @task
