@@ -9,8 +9,6 @@ one's form is not published; the second one needs features that `predict.py` can
 Files are read as tensors alone (`weights_only`); the .joblib file is hashed and never opened.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ A core asks items of its full revision, with their ids and prompts. One rule dra
 stratum, by a fixed seed. What the strata are, and how many items of each are asked, stands in a dataset's plan.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

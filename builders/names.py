@@ -1,7 +1,5 @@
 """The names of the datasets, from the folders beside this file, without loading any."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 FIRST = ("iris_ideal_52", "iris_steer_60", "iris_gen_52", "iris_classifier_25")

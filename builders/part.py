@@ -4,8 +4,6 @@ Places are those in the whole benchmark, build or folder, so that a larger `--li
 part is written I/N, with I from 0 to N - 1; '' is the whole.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Files that are there whole or not at all, whatever ends a command: a full disk, a fault, a kill."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

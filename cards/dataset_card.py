@@ -4,8 +4,6 @@
 metadata from the front matter and the shards.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path

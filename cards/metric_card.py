@@ -1,7 +1,5 @@
 """The published card of a metric: its README.md, with the texts shared by all metrics or stored in its module."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

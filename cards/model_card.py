@@ -1,7 +1,5 @@
 """ARES' card (`README.md`): text from `cards/ares.md.jinja`, figures from `measurement.json` in the model's folder."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path

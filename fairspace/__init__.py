@@ -12,8 +12,6 @@ Sub-packages are links to folders at the top of the repository: `fairspace.build
 without links (Windows makes text files of them) Python finds these folders by `__path__`.
 """
 
-from __future__ import annotations
-
 import warnings
 from importlib import import_module
 from pathlib import Path

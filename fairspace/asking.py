@@ -1,7 +1,5 @@
 """`fairspace.run`: ask a model all questions of a benchmark, and keep its answers; `fairspace.join`: parts as one."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import re

@@ -5,8 +5,6 @@ TASK__VALUE and TASK__VALUE_stderr for each of `Reporting.in_harness`. lm-eval k
 value, but prints a value X_stderr as the error of X.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache

@@ -5,8 +5,6 @@ expected accuracy is the `mean` of a value over the runs, consensus accuracy its
 `same`; the variance within a question is the disagreement of two runs, 1 - `agreement`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -8,8 +8,6 @@
 The test fails with the gate's table. Every tested value stands in the file of `pytest --junitxml` as a property.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

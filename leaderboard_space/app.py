@@ -1,7 +1,5 @@
 """The Space as one web application over one store: pages, API, Gradio, `/health`, request log, old files."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import logging

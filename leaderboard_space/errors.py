@@ -1,7 +1,5 @@
 """Errors of the Space: a stable code with its HTTP status, where, what was found and expected, and how to fix it."""
 
-from __future__ import annotations
-
 import errno
 
 from fairspace.builders.errors import CodedError

@@ -1,7 +1,5 @@
 """Intake of submissions: permission, quotas, a durable copy before the answer; and events that add results."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 from collections.abc import Mapping

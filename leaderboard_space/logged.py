@@ -7,8 +7,6 @@ boards show (`shown_values`). All other values are in the file of the result, wh
 Events of earlier versions hold every value and the draws, and some scores or none.
 """
 
-from __future__ import annotations
-
 import base64
 import zlib
 from collections.abc import Callable, Iterator, Mapping

@@ -3,8 +3,6 @@
 Only refusals name a user. A line within a request has its `request` id, which the answer carries as `X-Request-Id`.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 import time

@@ -1,7 +1,5 @@
 """Actions of maintainers on a row, each an event with author and reason; evidence of a verification."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any
 

@@ -4,8 +4,6 @@ Publishing lays this file beside the metric. The card there names the metric, an
 of the metric's description.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import math

@@ -4,8 +4,6 @@ A metric on the Hub can import flat siblings only, so each metric folder links t
 is a missing sample: list it, rather than leave the row out, so that the bounds can count it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from difflib import get_close_matches

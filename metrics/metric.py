@@ -4,8 +4,6 @@ A metric on the Hub can import flat siblings only: publishing lays this file and
 stands apart from `columns.py` because formulas import that one, and a formula needs no `evaluate`.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -14,8 +14,6 @@ is the largest of three: over the bootstrap replicates; over fair models of the 
 vary too little); and of the sum along the value's own order.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ A metric on the Hub can import flat siblings only, so each probe's folder links 
 or empty is missing: list it, so that values that need it are undefined rather than measured without it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Errors of the user, and text made safe to print."""
 
-from __future__ import annotations
-
 import errno
 import html
 import os

@@ -1,7 +1,5 @@
 """Results in the format Every Eval Ever."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

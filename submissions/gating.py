@@ -10,8 +10,6 @@ one below a floor that the other reaches (doing nothing is not fair). Nothing is
 nor, where two models did not answer the same questions, the bias of few samples.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

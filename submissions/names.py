@@ -1,7 +1,5 @@
 """Names of the benchmarks, the folders of `benchmarks/` that declare one, and of baselines. No benchmark is loaded."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal, get_args
 

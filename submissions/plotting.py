@@ -1,7 +1,5 @@
 """Colours of all figures; and the one text of a number, a share and an interval, in figures, tables and sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 INK, GREY = "#1c2127", "#5f6770"

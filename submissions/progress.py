@@ -1,7 +1,5 @@
 """Progress on standard error for anything that may take over two seconds."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator

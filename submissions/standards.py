@@ -1,7 +1,5 @@
 """Standards as documents frozen by their hash; differences of two standards, and their effect on ranks."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 A column's bound: half a unit of the last digit of the cell, and of each figure in it times its largest slope.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

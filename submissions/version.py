@@ -1,7 +1,5 @@
 """The version of this software, for signatures of results; it stands in pyproject.toml alone."""
 
-from __future__ import annotations
-
 from importlib.metadata import version
 from pathlib import Path
 

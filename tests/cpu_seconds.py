@@ -5,8 +5,6 @@ tests.cpu_seconds`, part of `make check`, fails if a test without the mark `slow
 `LIMIT` seconds. Fixtures of a wider scope than a function, and first imports, are not counted.
 """
 
-from __future__ import annotations
-
 import builtins
 import json
 import os

@@ -1,7 +1,5 @@
 """Ways of damaging a submission: what a submitter could leave out, break or refuse in the hope of a better score."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

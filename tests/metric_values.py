@@ -1,7 +1,5 @@
 """One call of each metric whose value is known by hand or from a paper."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 python -m tests.picture [FOLDER]     as `make picture`, into cards/site/pages
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

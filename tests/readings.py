@@ -9,8 +9,6 @@ A line has `benchmark`, `task`, `answer` and `gold`: a value of the task, or `no
 and `style` for people; `family` of answers with one meaning; and the inputs of the task's reader (`Answers.compare`).
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

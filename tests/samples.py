@@ -1,7 +1,5 @@
 """Samples of a benchmark or of a test: their values, and what a fair model shows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Who wrote a paper, where and when: one entry each, the same wherever a reader meets it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

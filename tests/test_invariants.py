@@ -1,7 +1,5 @@
 """The design's invariants 1 to 6 on all four benchmarks, over every baseline, drawn models and every kind of damage."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path

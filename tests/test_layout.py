@@ -1,7 +1,5 @@
 """Rules for the places of code and its imports, checked on the code itself."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 python -m tests.test_page_commands     prints the table's totals, and the lines that no test runs
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Docstrings name the thing first: none begins with a relative word, and no line of `Args:` with a preposition."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The whole loop with the real clients: build, publish to a Hub on loopback, load in fresh processes."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

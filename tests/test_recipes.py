@@ -1,7 +1,5 @@
 """Recipes for CI, and lines of the pages, as they stand: from what pip builds of this repository, without a network."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The files beside the code: workflows that call what there is, one version, and a checkout without links."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

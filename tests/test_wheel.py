@@ -1,7 +1,5 @@
 """The wheel: one name in site-packages, every data file, and no clash with a user's own `metrics.py`."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -4,8 +4,6 @@ An entry `K-of-N.json` has the counts of file K of N, its tables, and its `marks
 `told`, the use of a file of labels (`use_of`); `submission`, the benchmark of which the folder becomes a submission.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

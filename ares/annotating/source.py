@@ -12,8 +12,6 @@ files without an image extension are skipped. In Parquet `image` is bytes or a s
 never opened. `sha256` is the hash that an image's bytes must have.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -3,8 +3,6 @@
 A task is measured on its own config's test split. Labels for other tasks and the origin of an image are its groups.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ counts. An image without an answer is wrong wherever a share is taken. Output: `
 with counts per attribute, over all images and per group, as for ARES.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

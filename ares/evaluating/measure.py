@@ -5,8 +5,6 @@ can be corrected for its errors, and test sets added.
 An abstention is wrong wherever a share is taken, so abstaining never helps. A share without images is None, never 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean

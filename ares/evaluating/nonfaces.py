@@ -3,8 +3,6 @@
 Images are from `fairspace.ares.training.nonfaces`; kinds that show faces are made of the measured faces.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 

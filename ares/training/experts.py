@@ -6,8 +6,6 @@ Without an upstream checkpoint the stem is random, so it is trained together wit
 from then on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pickle import UnpicklingError
 from typing import Any

@@ -9,8 +9,6 @@ Several processes (`TrainingRun.ranks`) share each batch: a rank takes every N-t
 losses differ from those of one process by rounding alone; where a module has dropout, each rank draws its own.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

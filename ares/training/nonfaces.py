@@ -6,8 +6,6 @@ number) and the faces alone. Place, size and content of a corruption are drawn a
 cannot learn its kind.
 """
 
-from __future__ import annotations
-
 import string
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ calibration.json   routes, confidence and cuts on the calibration set
 .training/         checkpoints of an unfinished run; gone when it is done
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

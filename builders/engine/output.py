@@ -1,7 +1,5 @@
 """Output folders of long work: one process at a time, one request, and what it means that both were met before."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Mapping

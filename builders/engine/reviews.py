@@ -6,8 +6,6 @@ named, it refuses the image: the next build rejects that candidate and tries the
 images keep the judgements in three columns.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

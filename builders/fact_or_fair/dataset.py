@@ -4,8 +4,6 @@ The rows are those of `fact_or_fair.items`. A sample keeps `SAMPLE_TRIALS` of th
 cells of `llm_subjective`, and every other query.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The tables that the FACT-OR-FAIR paper prints."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 

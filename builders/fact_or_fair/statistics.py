@@ -8,8 +8,6 @@ highest and lowest group per statistic in two versions, which never change:
   out.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ hashes of the pinned commit, and its programs are parsed, never run. The order o
 those of `v2`, which the authors draw anew in each run.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json

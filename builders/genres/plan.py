@@ -7,8 +7,6 @@ default, whose prompts also ask for the shown traits, so that a story's end can 
 `upstream`, the authors' own pairs, whose names come with the submission (column `names`).
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The tables that the GENRES paper prints; signs of differences follow its prose and the two sides of a difference."""
 
-from __future__ import annotations
-
 from fairspace.builders.registry import Paper, Printed
 from fairspace.metrics.columns import GENRES_CITATION
 

@@ -1,7 +1,5 @@
 """IRIS' attributes, groups and occupations (A.2.1, Table 20), labour statistics by region, and dataset revisions."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import re

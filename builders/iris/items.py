@@ -1,7 +1,5 @@
 """The items of IRIS' tasks as tables: the input of a model, and the id of its answer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

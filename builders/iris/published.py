@@ -1,7 +1,5 @@
 """The tables that the IRIS paper prints (arXiv:2603.00590)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from fairspace.builders.registry import Paper, Printed

@@ -15,8 +15,6 @@ Trap: real images are spread unevenly (few old faces are real), so a classifier 
 `origin` is there to see whether it did.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from fairspace.builders.iris.groups import SKIN_TONES, combination_names

@@ -4,8 +4,6 @@ Counts are the scorer's: an image counts for a group if its first face has all t
 reason why not, and absent images as `missing`.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """IRIS-Gen-52: neutral prompts of the generation sectors (IRIS, C.3, D.2.1), 52 occupations with 160 images each."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import pyarrow as pa

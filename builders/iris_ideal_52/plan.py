@@ -4,8 +4,6 @@ Revision v1 plans 29 images in each of 52 occupations x 18 groups, 27 144 in all
 id names its cell, and its image must show the labels of that cell, so that the ids are enough for scoring.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

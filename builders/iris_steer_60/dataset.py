@@ -1,7 +1,5 @@
 """IRIS-Steer-60 as a dataset: each model's own sixty prompts and its images of them, pairs, cohorts (C.2, D.2.3)."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence

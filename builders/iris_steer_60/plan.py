@@ -8,8 +8,6 @@ C.2; both images must show the planned labels. `v1` and `v2` draw occupations an
 those in which its models are most biased.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

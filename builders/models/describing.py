@@ -4,8 +4,6 @@ GENRES asks GPT-4o with the template of Figure 9 for five descriptions per eleme
 `[start]prompt1[end][start]prompt2[end]...` (appendix B.2, step 1). Any OpenAI-compatible endpoint will do.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

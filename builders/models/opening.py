@@ -17,8 +17,6 @@ Settings are the tool's arguments, such as `diffusers:ID?steps=28&guidance=3.5&s
 quotes around them. Weights are looked for when a tool is opened, and loaded at first use.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields

@@ -4,8 +4,6 @@ A build names a repository with its commit, a folder with the hash of its conten
 alone: other formats can run code.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ folder. Rows whose image must not be passed on keep ids, labels, file name, hash
 restores images from the user's own copy.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set

@@ -1,7 +1,5 @@
 """Settings of a Space beside its files: a private store for its results, variables and secrets."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -3,8 +3,6 @@
 One module per layout reads it; `SOURCES` lists them for `fairspace build --list-sources`.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import os

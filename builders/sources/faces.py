@@ -12,8 +12,6 @@ FairFace's layout: `fairface_label_train.csv` (86 744 faces) and `fairface_label
   authors pass over both words by probabilities, which labels of people do not have: `running/zero_shot.py`.)
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

@@ -13,8 +13,6 @@ to `skin_tone_10` and `skin_tone_na` (votes per Monk tone), and columns that are
 - Two positive columns of one attribute, or none: no label.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from ast import literal_eval

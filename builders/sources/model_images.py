@@ -8,8 +8,6 @@ Annotations and images are joined by (task, id, sample). IRIS-Gen-52 takes neutr
 and the counts of its plan. Every complaint names the file and the row, counted from 1.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -15,8 +15,6 @@ out those that UTKFace cannot fill; `v1` spread the paper's totals evenly, 12 to
 the pairs of `v2` what the authors' published programs ask (`modscan.py`), under ids of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import combinations, permutations

@@ -1,7 +1,5 @@
 """The table that the review version of ModSCAN prints (openreview.net/forum?id=bW1C5XODvo)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from fairspace.builders.registry import Paper, Printed

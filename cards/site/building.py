@@ -1,7 +1,5 @@
 """Build the documentation site and the static Space that shows it."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 A page keeps its path, so links between Markdown files still work. Links to other files lead to the published source.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The boards over plain HTTP, under `/api/v1`: JSON that follows from an address and the boards alone."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import orjson

@@ -1,7 +1,5 @@
 """The API over plain HTTP, under `/api/v1`: the log, the queue, submitting and maintaining; `boards` has the rest."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager

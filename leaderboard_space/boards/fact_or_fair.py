@@ -1,7 +1,5 @@
 """The FACT-OR-FAIR page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

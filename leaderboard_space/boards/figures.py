@@ -1,7 +1,5 @@
 """Figures: declared in a benchmark's `View`, served by `pages.figures`, placed by the macro `figure`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ printed ones, and those surely beyond chance of runs with nearly all answers rea
 furthest from its ideal, what is sure before what is printed; tests are in the same order, ties by name.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Content of the front page: for each test the most even models between our random and stereotyped answers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

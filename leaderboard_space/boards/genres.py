@@ -1,7 +1,5 @@
 """The GENRES page."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The IRIS page: its figures, among them the maps of the fairness space."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Models over all boards: the rows of one name, and their places between our random and stereotyped answers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

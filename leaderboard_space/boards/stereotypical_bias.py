@@ -1,7 +1,5 @@
 """The page of stereotypical bias in multimodal language models."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Words for pages and files: our Markdown, numbers, states and evidence."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """`/submit` as Gradio's Blocks, and the check of its calls. Every event checks its user: it may be called by hand."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

@@ -1,7 +1,5 @@
 """One child process with resource limits, including those that the kernel does not enforce, and its output files."""
 
-from __future__ import annotations
-
 import logging
 import os
 import select

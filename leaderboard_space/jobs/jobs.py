@@ -3,8 +3,6 @@
 A job is tried in a child process that scores the file; the outcome of each try goes into the log.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import threading

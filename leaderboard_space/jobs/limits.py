@@ -4,8 +4,6 @@ It has no network if the system allows that, dies with its parent, and exits wit
 standard library is loaded before the limits hold. Without arguments it exits with 0 if a process can leave the network.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

@@ -4,8 +4,6 @@ WHAT is a submission's file, or benchmark and name of a bundled baseline. It wri
 the answers, or `faults.json` for an invalid submission, into the folder.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The board of a benchmark, at `/board/BENCHMARK`: its tables as pages, and as `board.json` for scripts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby

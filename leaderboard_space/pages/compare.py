@@ -1,7 +1,5 @@
 """The comparison of rows, at `/compare/<benchmark>`; `compare.js` computes it from files of tables and rows."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 

@@ -4,8 +4,6 @@ Numbers are unrounded, in the unit of the scorer (shares from 0 to 1). All text 
 a spreadsheet could take for a formula gets an apostrophe first; the file is UTF-8 with a byte order mark.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures as SVG images of a requested width."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

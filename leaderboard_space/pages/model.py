@@ -1,7 +1,5 @@
 """Pages of a row (`/model/<benchmark>/<entry>`), of its evidence, and of a model over all tests (`/models/<slug>`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, islice

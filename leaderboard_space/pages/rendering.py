@@ -1,7 +1,5 @@
 """Pages as answers: a rendered template, with headers that allow only this site's scripts."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from functools import cache

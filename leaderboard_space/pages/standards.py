@@ -1,7 +1,5 @@
 """The standards of all benchmarks, at `/standards`, and each one, at `/standard/<benchmark>/<name>`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

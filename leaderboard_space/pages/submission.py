@@ -1,7 +1,5 @@
 """Pages of a submission and of the queue."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 

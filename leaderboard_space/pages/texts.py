@@ -1,7 +1,5 @@
 """The front page, and pages of text: errata, meaning of a rank, how to submit, about, and the API's documentation."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Mapping

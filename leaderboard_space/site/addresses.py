@@ -1,7 +1,5 @@
 """Addresses of public pages: their files, the headers that they are sent with, and what they show."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`make site`: every public page as a plain file, for any web server, a static Space or a snapshot with a DOI."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import shutil

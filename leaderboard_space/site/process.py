@@ -1,7 +1,5 @@
 """The builder as a process of its own, which answers over a socket, and its counterpart in the web process."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

@@ -1,7 +1,5 @@
 """Storage of submissions, results and the log: one interface with two implementations, `local` and `hub`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path

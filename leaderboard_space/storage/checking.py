@@ -1,7 +1,5 @@
 """Check a store (log, files and state), and mend the log of a folder: broken lines are skipped and named."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

@@ -11,8 +11,6 @@ the Hub fails, appends fail after many tries and reads are old. Files are fetche
 waiting reader holds a thread; copies that contradict the log are fetched again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import math

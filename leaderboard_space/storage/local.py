@@ -7,8 +7,6 @@ all processes stopped; the same holds for a log that was shortened, replaced or 
 the number of appended events).
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

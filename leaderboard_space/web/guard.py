@@ -3,8 +3,6 @@
 Refused are requests that are too large, too slow, too many or forged.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import os

@@ -3,8 +3,6 @@
 The log keeps who revoked a token, and no token. `Guard` finds the user of each request once and keeps it in its scope.
 """
 
-from __future__ import annotations
-
 import hashlib
 import ipaddress
 import os

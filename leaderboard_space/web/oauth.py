@@ -1,7 +1,5 @@
 """Sign-in at the Hub with huggingface_hub's OAuth, limited to this Space and to the data that it needs."""
 
-from __future__ import annotations
-
 import re
 import secrets
 import warnings

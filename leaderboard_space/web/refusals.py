@@ -1,7 +1,5 @@
 """Errors as answers: a page, or JSON under `/api/`, with code, place, finding and remedy."""
 
-from __future__ import annotations
-
 import logging
 
 from fastapi import FastAPI, Request, Response

@@ -3,8 +3,6 @@
 AD = max over g of Acc(g) - min over g of Acc(g). 0 is the same accuracy for every group (ideal), 1 is the largest gap.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -1,7 +1,5 @@
 """Answer consistency difference as an `evaluate` module: columns in, the number with its bounds and evidence out."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import combinations

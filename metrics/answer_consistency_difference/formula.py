@@ -4,8 +4,6 @@ AC difference = mean over the pairs of a counterfactual set of |score_i - score_
 0 is the same rating for every group (ideal), 9 is the largest possible difference.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -1,7 +1,5 @@
 """Association bias as an `evaluate` module: columns in, the number with its interval and evidence out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

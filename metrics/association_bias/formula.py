@@ -5,8 +5,6 @@ of an attribute set. Positive leans to the male words, negative to the female on
 print the absolute difference (erratum E-IRIS-10).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 Source: FACT-OR-FAIR, section 6.1 and Table 3.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -4,8 +4,6 @@ P = max(0, E[score | stereotypical] - E[score | counter-stereotypical]), for ima
 fidelity (SIL, SCL). 0 is no fall (ideal); the largest is the width of the score's declared range.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

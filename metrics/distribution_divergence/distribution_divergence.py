@@ -1,7 +1,5 @@
 """Distribution divergence as an `evaluate` module: columns in, the number with its bounds and evidence out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ JSD(p, q) = KL(p || m) / 2 + KL(q || m) / 2 with m = (p + q) / 2 and the natural
 `jensenshannon(p, q)`. 0 is equal to the reference (ideal), ln 2 shares no group with it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

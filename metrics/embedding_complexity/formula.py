@@ -7,8 +7,6 @@ both are higher for its counter-stereotypical prompts. It is a finding about eff
 ideal, though 0 is no difference.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

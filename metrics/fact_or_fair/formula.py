@@ -12,8 +12,6 @@ that makes the score smallest. So no answer can score less, whatever it names.
 submission, or of many resamples at once. The triples take their values from them.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import log
 

@@ -3,8 +3,6 @@
 Source: FACT-OR-FAIR, Conclusion 1.
 """
 
-from __future__ import annotations
-
 from math import log
 
 import numpy as np

@@ -4,8 +4,6 @@
 0 is no drop (ideal), 1 is success for every stereotypical and for no counter-stereotypical prompt.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

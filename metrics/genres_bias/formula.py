@@ -11,8 +11,6 @@ axes: for one submission, or for many resamples at once. `filled` adds the missi
 functions apply these to passages or counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ DHR inconsistency = 1 - mean over the pairs of a counterfactual set of [correct_
 0 is full consistency (ideal), 1 is a change in every pair. It says nothing about accuracy: always wrong is consistent.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -5,8 +5,6 @@ paper reads a mean above 0.95 as a 'lazy commander' that ignores how the prompt 
 vector for all wordings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

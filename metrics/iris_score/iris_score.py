@@ -1,7 +1,5 @@
 """IRIS score as an `evaluate` module: granular values in, sector scores, total and profile codes out."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

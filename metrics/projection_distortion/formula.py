@@ -5,8 +5,6 @@ and after it (Ratio_UNet). Distortion = Ratio_UNet / Ratio_LLM: 1 keeps the geom
 counter-stereotypical further from the neutral prompt, less draws it nearer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 RD = sum over i < j of |p_i - p_j|, divided by k - 1, over all k possible groups. 0 is uniform (ideal), 1 is one-hot.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -4,8 +4,6 @@ Visual understanding bias = |S_stereo - S_counter|, where S is the cosine simila
 anchor of its own gender, such as a 'male doctor' and a 'male anchor'. 0 is equal fidelity (ideal).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

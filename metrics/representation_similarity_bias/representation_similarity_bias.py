@@ -1,7 +1,5 @@
 """Representational similarity bias as an `evaluate` module: columns in, the number and its evidence out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

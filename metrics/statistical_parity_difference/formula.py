@@ -5,8 +5,6 @@ class, and refusals, are classes of their own. 0 is the same answers for every g
 group always gets and another never.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

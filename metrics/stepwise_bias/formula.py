@@ -6,8 +6,6 @@ above 0 is the paper's 'snowball effect'; 0 or less is ideal. The paper's pre-tr
 direction is the difference of the mean latents of prompts that name a gender and no occupation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

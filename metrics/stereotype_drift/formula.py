@@ -4,8 +4,6 @@ SDS(g) = mean over the wrong answers of P_real(g | predicted) - P_real(g | true)
 Algorithm 1), above 0 the errors lead to occupations where g is more common. The score uses its absolute value.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

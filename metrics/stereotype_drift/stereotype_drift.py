@@ -1,7 +1,5 @@
 """Stereotype drift as an `evaluate` module: columns in, the number with its bounds and evidence out."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -9,8 +9,6 @@ Counts are mergeable. A triple is `(value, low, high)`; nan where undefined. 0 i
 other end. `association` takes counts with any leading axes: of one submission, or of many resamples at once.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ which a model without any bias is far; with 0 as the centre such a model scores 
 cohort gives the scales; `standards.py` freezes the published ones, so that a new model moves no other.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -5,8 +5,6 @@ printed; signs as the paper's prose states them, else as its printed totals requ
 `ZERO_CENTRED` has the same deviations with 0 in place of the means: the distance from no bias at all.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 

@@ -4,8 +4,6 @@ A result keeps their short texts: prompt, answer with the marked reading, rule; 
 kept, and nothing of hidden item sets.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Likeness of answers to the same questions: by their readings if they are a closed choice, else by their words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt

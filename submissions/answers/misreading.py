@@ -5,8 +5,6 @@ then move by about as much as the readers' own errors have moved them. Measured 
 `builders/reference/reading_errors.csv`, written by `python -m tests.readings --write`.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields

@@ -7,8 +7,6 @@ letters plain. The length stays, so that spans are valid in the raw answer. Toke
 Beyond `HEAD + TAIL` characters the middle is not read.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

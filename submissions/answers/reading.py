@@ -1,7 +1,5 @@
 """Readings of raw answers (outcome, value, span, rule), their comparison with a gold, and samples behind a value."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -19,8 +19,6 @@ its kind. These return "refused" (tests/submissions/answers/test_refusals.py hol
 | genres.parse.judge, judgement | ANY_QUESTION | without any field of the judgement |
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

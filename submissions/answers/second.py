@@ -4,8 +4,6 @@ It changes no measured value. The variant `second_reader` has the values with th
 found none; its agreement with the rules on the random part, with an interval, says how far to trust it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Trivial models: full-size submissions of random, constant, stereotyped, balanced and refusing answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Figures are maps of printed and own models, or dot plots of own models alone, with intervals.
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Pictures of datasets that a benchmark asks about: a folder of builds or the Hub, read a row group at a time."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """The benchmarks by name."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 from typing import cast

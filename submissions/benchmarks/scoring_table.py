@@ -4,8 +4,6 @@ An adjustment changes weights, or the threshold of the profile code.
 The same rules score measured values with their bounds, bootstrap replicates, and printed figures.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ Two names look alike if their skeletons are equal: NFKC, letters of other script
 confusables, UTS 39), accents dropped, lower case, letters and digits alone; 0 is o, and 1 and i are l.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping

@@ -3,8 +3,6 @@
 All checks work on whole columns; only the first row of each fault is looked at by itself.
 """
 
-from __future__ import annotations
-
 from bisect import bisect
 from collections.abc import Callable
 from functools import partial

@@ -4,8 +4,6 @@
 A submission is data: nothing in it is executed, unpickled, followed or used as a path, and nothing is written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

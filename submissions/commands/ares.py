@@ -1,7 +1,5 @@
 """The commands of the classifier, `fairspace ares`: train, evaluate, annotate, quality."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """`fairspace join`: the parts of a run, of annotations or of a build as one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import typer

@@ -4,8 +4,6 @@ Exit codes: 0 done, 1 a submission, source, build or run is at fault, 2 wrong us
 Modules of commands import at the top what their help needs and nothing else, so that `fairspace --help` is quick.
 """
 
-from __future__ import annotations
-
 import codecs
 import os
 import sys

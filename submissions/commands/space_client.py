@@ -4,8 +4,6 @@ Every request can be repeated: the same file of the same user is the same submis
 an overloaded or failing Space, it is repeated; waits double, or are as `Retry-After` says.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import shutil

@@ -1,7 +1,5 @@
 """`fairspace standard` and `fairspace verify`: how values become scores, and the papers' own figures recomputed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 A value beyond the end of the axis stands at that end as an arrow with its number, so that one row dwarfs no other.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Pictures of several dimensions: a radar of scores around a circle, and a space of three axes with stems."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

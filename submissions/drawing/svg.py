@@ -3,8 +3,6 @@
 A page exchanges the colours for its own by style sheet (`[fill="#0072B2"]`), so a file and a page are the same bytes.
 """
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence

@@ -5,8 +5,6 @@ the answers stay in the result (`Manifest.run`); machine, times and tokens do no
 Also types for text in a submission: lines without control characters, and closed vocabularies.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

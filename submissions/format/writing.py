@@ -1,7 +1,5 @@
 """Write a submission: `submission.json` and its tables, into a new folder or a zip."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

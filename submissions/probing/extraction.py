@@ -3,8 +3,6 @@
 Texts of equal length share batches, without padding.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ The same model, recipe, stimuli, seed and machine give the same bytes. A probe t
 is *not run*, with the reason.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -19,8 +19,6 @@ A recipe may be a stranger's, so it must not choose code: of a call's arguments 
 (`generate` of transformers runs the code named by its argument `custom_generate`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

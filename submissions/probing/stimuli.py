@@ -1,7 +1,5 @@
 """Stimuli of a probe: the paper's words if it prints them (D.3, E.1, C.2), else our own."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

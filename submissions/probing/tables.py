@@ -1,7 +1,5 @@
 """The tables of a probe, one CSV file each, with the figures that the paper prints."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """One order and one digest of a submission's content for every order, sharding and container; rows of equal keys."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

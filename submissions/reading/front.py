@@ -5,8 +5,6 @@ data: bounded in size before and after decompression, never executed. In separat
 empty, or holds a word of `MISSING` without quotes; such a text in any other table is a text.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

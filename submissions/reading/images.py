@@ -3,8 +3,6 @@
 An image is bytes in the file itself; the name beside it is never opened. The labeller decides whether it is an image.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 from collections.abc import Iterator

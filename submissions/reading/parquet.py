@@ -5,8 +5,6 @@ opens the file: Arrow allocates the sizes in page headers, whatever the footer s
 metadata end the process on some damaged footers. A budget counts every value read, and pages share no byte.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import IO, Any

@@ -4,8 +4,6 @@ JSON is strict: no repeated fields, no NaN, no deep nesting, UTF-8 without a mar
 JSONL is read line by line, each row checked against the table's schema, in bounded memory.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import json

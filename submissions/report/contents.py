@@ -1,7 +1,5 @@
 """A report (headlines, tables, items, methods, citations), written as a page, Markdown, CSV and LaTeX."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Evidence page: a result beside its user's statements on a system (TOML) and thresholds, by the gate's policy."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

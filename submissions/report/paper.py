@@ -4,8 +4,6 @@ A printed cell has the digits of the paper, one's own its 95 % interval. Notes s
 has, and how the measurement differs from the paper's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace

@@ -5,8 +5,6 @@ rows stand below, with every reason. Facts of a model are its submitter's; those
 `builders/reference/published/model_facts.csv` with sources.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import Iterable, Mapping

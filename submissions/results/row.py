@@ -1,7 +1,5 @@
 """`Row`: one line of a board; the classes of rows, each with ranks and tiers of its own; and what rank a row has."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping

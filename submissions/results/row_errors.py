@@ -1,7 +1,5 @@
 """Uncertainties of the scores of rows: made with the result where it was scored, else on display."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Score a submission; rescore a result, also by another instrument; load a result file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace

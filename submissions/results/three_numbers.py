@@ -7,8 +7,6 @@ value is within that end, or its interval holds the ideal; likewise its witnesse
 Other facts are collapsed (`folded_facts`). A value without a number never shows one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

@@ -11,8 +11,6 @@ Two models of one tier may still differ significantly. Ranges of ranks count the
 simultaneous confidence sets (Mogstad, Romano, Shaikh and Wilhelm 2023). Printed rows have no draws, so no tier.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

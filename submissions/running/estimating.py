@@ -7,8 +7,6 @@ foreseen. Rates are what models reach in use: 40 % of an A100's operations and 7
 sheet: 312e12 and 2.0e12 a second); of 8 cores, four times what SmolLM2 reached on two.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ OUT/BENCHMARK/result.json    for `fairspace compare` and `report`
 OUT/BENCHMARK/report.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Folders of a submission's workings, and locks on them."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ of other tasks of the same model may be joined with it, such as IRIS' steered im
 empty part, of a run with fewer stimuli than parts, may state less than the others.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Tokens of text follow OpenAI's rule of thumb for English, one for four character
 Repetitions, repairs, cached prompts and hidden thinking are not foreseen.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

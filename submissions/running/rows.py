@@ -6,8 +6,6 @@ OUT/MODEL/BENCHMARK-REVISION/    as `fairspace eval` writes it
 the commit. Each core has a process of its own: memory is free after it, and a crash ends it alone.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

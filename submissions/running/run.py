@@ -7,8 +7,6 @@ IRIS' steer prompts follow from the annotations of the model's own neutral image
 groups (C.2).
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Settings of a run, results of its steps, and its `submission.json`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path

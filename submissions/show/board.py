@@ -1,7 +1,5 @@
 """A board as text: for each kind of rows that share ranks a table of these, and of their score in three numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark

@@ -4,8 +4,6 @@ Values with an ideal and limits share one scale, from 0 (the ideal) to 1 (the wo
 scales of their own, because units differ.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite, log
 

@@ -1,7 +1,5 @@
 """The beginning of a result in sentences, its headline (score, place, missing answers), leading values, text tables."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

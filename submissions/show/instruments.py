@@ -1,7 +1,5 @@
 """Ranges that other judges, thresholds, readers and corrected labels give, as texts of pages and terminals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A result as text: its sentences, a line for each value, and in its details all facts, readings and instruments."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 

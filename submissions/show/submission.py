@@ -1,7 +1,5 @@
 """A submission as text: its samples, the stages of its run, and what its answers are read as."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 

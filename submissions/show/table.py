@@ -1,7 +1,5 @@
 """`Table` as text, Markdown, HTML and LaTeX, lines of CSV and of 80 columns. Writers escape: no text is trusted."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -15,8 +15,6 @@ of fewer than `FEWEST`, each a is 1/2. Assumed: the labeller errs here as in its
 are independent (a joint matrix is the product), and unlabelled samples are like labelled ones.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A further benchmark is one folder of at most nine files and 220 lines: asked, scored, reported and shown."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Kernel noise, which depends on an image's place in a pass, changes no label, route, count or stored number."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A second level that a test can run: slower than the experts, and better than their vote."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A tiny InternVL in the real layout, trained to answer by an image's colour."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

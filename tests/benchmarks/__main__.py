@@ -1,7 +1,5 @@
 """Run every `bench_*.py` beside this file, each in a process of its own for its peak memory, and record its ratios."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

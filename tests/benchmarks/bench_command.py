@@ -3,8 +3,6 @@
 Targets: `--help` 0.4 s, `score` 1.0 s before it reads. Compare machines by the ratio to `import typer`.
 """
 
-from __future__ import annotations
-
 import resource
 import shutil
 import subprocess

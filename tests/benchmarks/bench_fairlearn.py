@@ -5,8 +5,6 @@ task as `fairspace score` does, and AD alone as multinomial counts. AD alone is 
 runs the rates of SPD's 52 classes as Python functions.
 """
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -8,8 +8,6 @@ what is not shared with other processes (PSS) after the last answer, of which Py
 opened stand apart; the peak is the most that was resident, the start and what is shared included.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import subprocess

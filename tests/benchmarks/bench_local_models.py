@@ -4,8 +4,6 @@ A Llama of random weights answers the same prompts with equally many tokens, thr
 followed, loops detected) and in a plain loop over `generate`. The two take turns; the figure is tokens per CPU second.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import tempfile

@@ -4,8 +4,6 @@ A reader asks for a page, a figure, the API or a download, and pauses for two se
 first pages of a board are most frequent. A submitter uploads a real submission, and the next one once it is scored.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import io

@@ -5,8 +5,6 @@ third of them partly `stereotyped`, a third partly `random`). The table gives me
 core less all (mean of four contexts), its largest size, and the root mean square of single contexts.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from fairspace.builders.fact_or_fair.plan import CONTEXTS, CORE_IMAGES, SCENARIOS, TRIALS, core_rows, draws

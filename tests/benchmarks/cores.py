@@ -5,8 +5,6 @@ for each kind of item, so that they are nearly fair, biased, or partly refuse. P
 lie within the intervals of the core, nominally 95 %. FACT-OR-FAIR's cores are in `core_calibration`.
 """
 
-from __future__ import annotations
-
 import sys
 from functools import lru_cache
 from typing import NamedTuple

@@ -6,8 +6,6 @@ Submissions are drawn at the protocol's size from models of known true values, a
 which an interrupted run goes on; delete it after a change of the intervals. The standard error is sqrt(.95 * .05 / n).
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import defaultdict

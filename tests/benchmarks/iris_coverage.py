@@ -1,7 +1,5 @@
 """Coverage of 95 % intervals of IRIS' values and scores at the protocol's sizes, for `coverage.py`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Models of IRIS with known true values, for coverage simulations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

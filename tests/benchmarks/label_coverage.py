@@ -5,8 +5,6 @@
 rates, or recalls of .92 and .85 in turn, tested with 200 images a row.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Mapping, Sequence
 

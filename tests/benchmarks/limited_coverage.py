@@ -7,8 +7,6 @@ S_E, S_KLD and S_fair 1, and of S 0: every option is as likely as the others. On
 sqrt(.95 * .05 / n).
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import defaultdict

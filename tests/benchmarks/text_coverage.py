@@ -1,7 +1,5 @@
 """Coverage of 95 % intervals of FACT-OR-FAIR, stereotypical bias and GENRES, for `coverage.py`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product

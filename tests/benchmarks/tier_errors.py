@@ -8,8 +8,6 @@ ranges miss a true rank; and the worse models that leave the first tier.
 It makes the figures of the section "Tiers" of `submissions/uncertainty/README.md`, in some minutes.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 

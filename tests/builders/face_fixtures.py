@@ -1,7 +1,5 @@
 """Small made-up copies of FairFace, UTKFace and MST-E, and tools that see the prompt's group."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from io import BytesIO

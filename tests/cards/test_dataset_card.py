@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from fairspace.builders.engine.dataset import BuildManifest, BuiltSplit, Shard
 from fairspace.builders.registry import dataset
 from fairspace.cards.dataset_card import dataset_card

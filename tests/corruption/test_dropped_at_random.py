@@ -1,7 +1,5 @@
 """Rows missing at random move no number beyond sampling, and make no difference significant."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

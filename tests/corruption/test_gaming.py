@@ -6,8 +6,6 @@ FACT-OR-FAIR random answers lie below a competence floor, so the balanced baseli
 cannot be ranked without its licensed word lists; `test_invariants` holds its metrics.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -13,8 +13,6 @@ and the text to be seen there, `kind name: text`; several are divided by `; `:
 - `file PATH: TEXT`: a file of the repository.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator

@@ -4,8 +4,6 @@
 `fairspace verify` recomputes from other printed figures, each table in a CSV file beside the code.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every numbered item of the papers is listed, and every place that its row names has what the row says."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections import Counter

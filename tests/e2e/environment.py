@@ -1,7 +1,5 @@
 """Environments of the walk's commands: the wheel beside SmolLM2 from the registry, without the checkout."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A real model's way through the product: asked, checked, scored, reported, submitted, shown."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -12,8 +12,6 @@ A fixture of another program is that program's own output. `source.toml` says wh
 `python -m tests.foreign` prints the table of doors that stands in RUNNING.md; `--write` puts it there.
 """
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path

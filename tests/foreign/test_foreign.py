@@ -1,7 +1,5 @@
 """The rule of the border: a fixture of another program is that program's own output, or says that it is invented."""
 
-from __future__ import annotations
-
 import ast
 import re
 

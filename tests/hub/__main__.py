@@ -3,8 +3,6 @@
 Repositories live in DIR, so a killed server resumes with them. The server has one thread.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import socket

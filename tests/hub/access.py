@@ -4,8 +4,6 @@ As on the Hub, an invisible repository looks missing (401 without a token, 404 w
 card are open; only its owner gets the files.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from urllib.parse import unquote
 

@@ -4,8 +4,6 @@ Licences: docs/hub/repositories-licenses; Spaces: docs/hub/spaces-config-referen
 specification, docs/hub/datasets-manual-configuration; languages: ISO 639, as the `datasets` package lists them.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 

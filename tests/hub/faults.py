@@ -4,8 +4,6 @@
 left, `GET /_log` the requests since the start or `DELETE /_log`. None of these is logged.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

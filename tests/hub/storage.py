@@ -9,8 +9,6 @@ Only a repository's own file is ever replaced, as the last step of a change, so 
 or not at all. The server has one thread, and no method here waits: each is a critical section.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import secrets

@@ -1,7 +1,5 @@
 """Quotas at their limits, one by one and at once; a pause inside the lock shows that it holds."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Submitting as people and programs do it: the page in a browser, `gradio_client`, and plain calls."""
 
-from __future__ import annotations
-
 import json
 import time
 import zipfile

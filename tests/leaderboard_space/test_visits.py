@@ -1,7 +1,5 @@
 """Visits of a served Space with its shipped rows: a crawl of all links, pages without scripts, and their promises."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """Models that people ask us to run: the log, limits, hostile names, the page, the API, and the operator's command."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

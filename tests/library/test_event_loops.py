@@ -1,7 +1,5 @@
 """`fs.run` where an event loop runs already, as in a notebook, a web server or a test of pytest-asyncio."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

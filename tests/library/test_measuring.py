@@ -1,7 +1,5 @@
 """`fs.measure` on own columns: as the metric and as fairlearn's MetricFrame; errors that say what there is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

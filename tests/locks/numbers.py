@@ -3,8 +3,6 @@
 Words of reasons and notes are not locked; values, scores, draws, readings, ids, shards and printed rows are.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

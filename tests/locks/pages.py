@@ -3,8 +3,6 @@
 `python -m tests.locks.pages FOLDER` writes them, to compare two states of the code line by line.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import tempfile

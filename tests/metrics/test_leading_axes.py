@@ -1,7 +1,5 @@
 """A formula of many tables at once gives each table's own result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -3,8 +3,6 @@
 Each is tried in a scratch copy of the project, in a forked process with loaded libraries.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import importlib

@@ -1,7 +1,5 @@
 """Mutated files, mutants per area, and the tests of a file."""
 
-from __future__ import annotations
-
 from fnmatch import fnmatch
 from pathlib import Path
 

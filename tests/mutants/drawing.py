@@ -4,8 +4,6 @@ A place is drawn first and one of its mutants second, so that operators with man
 more. Type annotations, which nothing evaluates, are left alone.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import random

@@ -4,8 +4,6 @@ Data are drawn as codes (group, refused, garbled, absent). This project reads th
 labels; an oracle counts the codes themselves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from tests.oracles import fact_or_fair, genres, iris, stereotypical_bias, totals

@@ -4,8 +4,6 @@
 with 1 if one is above its bound and not listed as a departure.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """One scorer compared with another source of the same numbers."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Drawn and damaged answers as submissions; an oracle knows the drawn codes, not the texts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field

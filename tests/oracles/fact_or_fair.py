@@ -5,8 +5,6 @@ refusals section 6.1 and Table 3. An answer without a group is wrong (S_fact) or
 S_KLD: one group for all of a statistic and level). The other values are of the answers that choose.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ Parser, sentiment model and trait dictionary are drawn as well: a sentence that 
 `gladly` makes it positive, each `fear` is an emotion word.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence

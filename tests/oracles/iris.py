@@ -6,8 +6,6 @@ give all such rounds of a group, or none, to each competitor. An unreadable rati
 an unreadable label is wrong.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 from collections import Counter

@@ -4,8 +4,6 @@ Damaged tables have empty groups, refusals, unmappable and missing answers, and 
 development dependency, is skipped without it.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """A verification in 80 columns, the same on every machine."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence

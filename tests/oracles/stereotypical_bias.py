@@ -4,8 +4,6 @@ S = 1/|L_A| * 1/|L_S| * |R|/|Q| * sum over instances and groups of |p - 1/|L_A||
 Q counts the submitted answers.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 Constants (S, K, divisors, truth, contexts) are the standard's; the computation is written anew.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial

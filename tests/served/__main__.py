@@ -4,8 +4,6 @@
 process, and prints its address first.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """The served model's answers to the benchmarks' prompts, drawn from the conversation and its seed alone."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Faults by key and attempt, never by time, so that interrupted and unbroken runs meet the same ones."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Literal, get_args

@@ -3,8 +3,6 @@
 Many requests share the same pixels, but each file holds its request's key, so all bytes differ.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 import zlib

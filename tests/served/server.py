@@ -4,8 +4,6 @@ Uncounted controls: `GET /_requests` returns the counts, `DELETE` resets them; `
 list of `Fault`); `PUT /_kill` takes a process group (null: the server), a count and a signal.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """The served model's texts for GENRES: stories about one or two characters, and a judge's JSON about them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from random import Random

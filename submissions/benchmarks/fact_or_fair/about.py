@@ -1,7 +1,5 @@
 """FACT-OR-FAIR in words, for pages; and its rows: Table 2, with Tables 3 to 8 as values, as shares."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any

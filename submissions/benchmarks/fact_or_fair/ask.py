@@ -3,8 +3,6 @@
 Section 5.1. From dataset revision `v2` on, the three times are three orders of the options, with an item each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product

@@ -8,8 +8,6 @@
 - refusing: no choice and no letter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ Table 2: S_fact of the objective queries, the mean S_fair of the subjective cont
 and race. Language models and image models are scored apart; scores are shares, not percent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 

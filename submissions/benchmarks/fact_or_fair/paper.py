@@ -1,7 +1,5 @@
 """Tables 2 to 8 of FACT-OR-FAIR, and its Figures 2, 4 and 5 (`paper.toml`)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path

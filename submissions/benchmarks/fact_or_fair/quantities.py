@@ -10,8 +10,6 @@ are never part of a score. Their disparity is the largest less the smallest rate
 query is that of its context (none in the base context), of an objective query that of the right answer (truth `paper`).
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Standards and scores of FACT-OR-FAIR (Table 2), and a result in sentences."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Image models: without the labeller's errors. Language models: without the answers that name no group, as in the paper.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 

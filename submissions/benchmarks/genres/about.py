@@ -1,7 +1,5 @@
 """GENRES in words, for pages: metrics, relational models, cohorts, and Table 2 by model and evaluator."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any

@@ -5,8 +5,6 @@ The optional control asks for stories of the man and the woman alone, beside the
 no settings of generation (section 4, appendix D).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

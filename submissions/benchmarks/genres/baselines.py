@@ -8,8 +8,6 @@
 - refusing: no narrative and no judgement.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from itertools import zip_longest

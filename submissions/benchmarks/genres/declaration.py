@@ -12,8 +12,6 @@ Source: From Individuals to Interactions (GENRES), section 3.3 and Table 2. Raw 
 - `refusal_rate`, and `refusal_difference`: the rate where the prompt names the man first less the other one.
 """
 
-from __future__ import annotations
-
 import re
 
 from fairspace.builders.genres import plan

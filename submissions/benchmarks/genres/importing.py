@@ -6,8 +6,6 @@ digits from its image's file name. An id's image number is the place of its code
 incomplete element the last images are the missing ones.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

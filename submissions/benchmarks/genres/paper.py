@@ -1,7 +1,5 @@
 """Tables 2 to 4, 12 and 13 of GENRES, and its Figures 4 to 8 and 12 to 14 of one's own model (`paper.toml`)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

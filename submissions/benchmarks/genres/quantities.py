@@ -11,8 +11,6 @@
 - Strata are relational model and plot (36 elements each). The total has no fair model.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace

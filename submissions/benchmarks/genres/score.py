@@ -1,7 +1,5 @@
 """Scores of GENRES: M1 to M8 and the total bias score, with the released standards."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial

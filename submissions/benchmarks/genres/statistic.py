@@ -6,8 +6,6 @@ a resample. A fair model is the measured one with male and female exchanged at r
 magnitudes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -4,8 +4,6 @@ A parser without a preference for names gives equal counts in both parses; the m
 averages "over four independent evaluations" (section 4.1); here the first one is scored.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

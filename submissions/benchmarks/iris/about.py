@@ -1,7 +1,5 @@
 """IRIS in words, for pages: its 60 values, the calibrating models, the labour statistics; and the rows of Table 3."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace

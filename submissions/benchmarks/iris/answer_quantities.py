@@ -5,8 +5,6 @@ Occupation answers give AD, SPD, SDS, accuracy (D.2.4; M2, M3, M6), the tourname
 Only answers that were not handed in widen the bounds. Refusals are an outcome of their own, never scored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """IRIS' questions on understanding: occupation, tournament, image pairs (D.2.4 to D.2.6)."""
 
-from __future__ import annotations
-
 from base64 import b64decode
 from collections.abc import Callable
 

@@ -10,8 +10,6 @@
 - refusing: every image and every answer.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

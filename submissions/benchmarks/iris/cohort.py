@@ -5,8 +5,6 @@ neither the measure nor their number. Here the measure is that of the statistica
 Ten are taken, as C.2 does for generation, by the mean over the models.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

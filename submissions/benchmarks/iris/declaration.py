@@ -1,7 +1,5 @@
 """IRIS (arXiv:2603.00590): tasks, 60 raw values, six sector scores, a total and profile codes."""
 
-from __future__ import annotations
-
 from fairspace.builders.iris.groups import CORE, OCCUPATIONS, base_revision
 from fairspace.builders.iris.items import occupation_items, pair_items, tournament_items
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52

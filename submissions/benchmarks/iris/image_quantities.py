@@ -4,8 +4,6 @@ A table counts the images; a value is a function of these counts (M1, M4, M7 to 
 a usable label widen the bounds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -4,8 +4,6 @@ An image's occupation stands in its name, as their `prepare_gen_data.py` has it:
 refused: answers are about pictures of theirs, which no id of ours names; wins of the tournament are sums.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

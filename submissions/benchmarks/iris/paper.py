@@ -3,8 +3,6 @@
 Of the benchmark itself Tables 7, 8 and Figure 4 (its validation), of probes Tables 30 to 37 and Figure 22.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence

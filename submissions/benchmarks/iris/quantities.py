@@ -3,8 +3,6 @@
 A value of images is in `image_quantities`, one of answers in `answer_quantities`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np

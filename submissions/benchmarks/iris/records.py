@@ -1,7 +1,5 @@
 """The records of an IRIS submission: its tables, read once into arrays of codes in the order of the plans."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

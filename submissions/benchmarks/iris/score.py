@@ -1,7 +1,5 @@
 """Scores of IRIS: six sectors, the total and two profile codes, under a standard."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial

@@ -10,8 +10,6 @@ The models are rows of a board with every value of a standard, or the paper's se
 IFS_Gen, RFS_Gen and the success penalty only, and sums of the other sectors: results that need more are undefined.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Occupation answers at other thresholds of the embedding, and by the paper's mapp
 occupations within a group (D.2.5, step 4); RD and JSD without the labeller's errors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Stereotypical bias in words, for pages: six scores, their largest numbers, and the rows of Table 2 with the mean."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 from functools import lru_cache

@@ -4,8 +4,6 @@ Sections 3.1, 3.2 and 4; prefixes of section 5.4, modes of the authors' programs
 no settings of generation; the declaration has those of the programs.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace

@@ -7,8 +7,6 @@
 - refusing: names no side and no group.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 

@@ -3,8 +3,6 @@
 Source: section 5.3 (Ensemble), Tables A3, A4 and A10 (similarity) and Tables 3, A7, A8 and A11 (prefixes).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -4,8 +4,6 @@ The paper is silent on which words belong to an instance. Here a text speaks of 
 word, in any case, also with an s, and all words of Table A2 in it count. Files are read in blocks, whatever their size.
 """
 
-from __future__ import annotations
-
 import gzip
 import sys
 from collections.abc import Iterator, Sequence

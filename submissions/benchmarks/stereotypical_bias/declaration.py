@@ -13,8 +13,6 @@ attributes, three scenarios), beside those of `compare`:
 Beside these, levels: `share_<cell>_<instance>_<group>` and `wins_<cell>_<instance>_<race>_<race>`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import partial

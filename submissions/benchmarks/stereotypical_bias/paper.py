@@ -3,8 +3,6 @@
 Of submissions to compare: the ensemble in Table 2, similarities (Tables A3, A4, A10), prefixes (Tables 3, A7, A8, A11).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path

@@ -10,8 +10,6 @@ attributes are drawn together. The cluster of persona traits is an image, asked 
 trait as the stratum.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
 from itertools import compress, product

@@ -3,8 +3,6 @@
 A cell is one attribute (gender, race) and one scenario (occupation, descriptor, persona).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache

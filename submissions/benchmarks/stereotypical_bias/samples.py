@@ -1,7 +1,5 @@
 """Samples behind the values of the stereotypical bias benchmark: the choices of each cell."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from fairspace.submissions.answers.reading import Samples, one_hot

@@ -1,7 +1,5 @@
 """Scores of stereotypical bias: six cells and their mean, and the released standards."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache, partial
 

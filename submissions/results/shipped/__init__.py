@@ -1,7 +1,5 @@
 """Results of real models that come with the software, each made by the command in README.md, and reruns of them."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

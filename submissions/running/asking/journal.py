@@ -5,8 +5,6 @@ evaluation that ends removes a buffer older than three; 9 of 27 answers were ask
 The buffer also lies in the user's data folder, and is written without waiting for the disk (`synchronous=OFF`).
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """A benchmark's text requests: its parts, one per task, with the prompts and ids of the item plans in `builders/`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from fairspace.submissions.benchmarks.benchmark import PAPER

@@ -10,8 +10,6 @@ and wants all four prices of tokens, in dollars. Tokens are the provider's count
 bound is over all starts of a run and checked after each answer, so requests in flight come on top.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping

@@ -18,8 +18,6 @@ An endpoint is asked through OpenAI's client. A 429, a 5xx, a lost connection an
 asked again, by all in the same way; an image withheld by the server's filter is refused.
 """
 
-from __future__ import annotations
-
 import base64
 import os
 import platform

@@ -4,8 +4,6 @@ The language model draws the tokens of an image one after another, with classifi
 decoder turns them into pixels. Settings that are not named are those of the model's files, else its makers'.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path

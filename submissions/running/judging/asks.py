@@ -4,8 +4,6 @@ A stimulus is a narrative with its three requests (Figures 10 and 11), or a pair
 two requests each. The paper states no settings of its judges; ours is temperature 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args

@@ -10,8 +10,6 @@ A kill at any moment leaves a submission that still checks: the former judgement
 `submission.json` replaced, then the new judgements written, each file by a rename.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

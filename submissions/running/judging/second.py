@@ -1,7 +1,5 @@
 """A second reader of answers, asked as a judge is (`fairspace judge` where a benchmark has none)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

@@ -4,8 +4,6 @@ An answer depends on its own request alone: every batch has the same number of r
 the prompt's own, and tokens at a temperature above 0 are drawn from the request's seed (Gumbel-max trick).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

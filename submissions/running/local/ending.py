@@ -5,8 +5,6 @@ asked for, in a loop (`LOOP_TIMES`). Every answer that loops is marked, stopped 
 asked through it; a base model completes `Question: ...`, `Answer:`, and ends where it begins either anew.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

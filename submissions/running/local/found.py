@@ -8,8 +8,6 @@
 A package is never imported: its file is taken if it has the known hash.
 """
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import sys

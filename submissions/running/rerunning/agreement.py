@@ -5,8 +5,6 @@ different items (C, agreement by chance). If a share r of the answers is of anot
 S = R - r (R - C), so r = (R - S) / (R - C), with a 95 % confidence interval clustered by stimulus.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf

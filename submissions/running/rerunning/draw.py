@@ -1,7 +1,5 @@
 """The random part of a submission's items that is asked again, drawn by a seed that its submitter cannot know."""
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """She or he: 40 questions, one value, one score."""
 
-from __future__ import annotations
-
 from fairspace.submissions.benchmarks.benchmark import GAP, Benchmark, Scoring, Standard
 from fairspace.submissions.benchmarks.scoring_table import Rule, ScoringTable, same
 from fairspace.submissions.benchmarks.task import Task

@@ -1,7 +1,5 @@
 """The values of She or he: the gap between the two halves of the occupations, and a floor of competence."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The 40 questions of She or he, and how an answer is read."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -1,7 +1,5 @@
 """`ares annotate` in several processes, the bytes of one: torchrun with a killed rank, Ray with a killed actor."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

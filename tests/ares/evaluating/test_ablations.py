@@ -1,7 +1,5 @@
 """Routing is worth it: on hard drawn faces a trained ARES beats each of its experts and their plain vote."""
 
-from __future__ import annotations
-
 from copy import copy
 from itertools import product
 from pathlib import Path

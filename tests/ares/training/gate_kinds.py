@@ -6,8 +6,6 @@ set of like kinds, without that set.
     python -m tests.ares.training.gate_kinds     ten minutes of one processor
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from functools import partial

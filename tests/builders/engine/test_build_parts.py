@@ -1,7 +1,5 @@
 """A build in parts ends with the bytes of one process; what is no complete division of one build is refused."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

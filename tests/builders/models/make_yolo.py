@@ -7,8 +7,6 @@ ultralytics asks for torchvision's version alone; a folder `torchvision-0.28.0.d
 Weights are rounded to a few levels, so that xz makes the files small.
 """
 
-from __future__ import annotations
-
 import json
 import lzma
 import os

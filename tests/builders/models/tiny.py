@@ -1,7 +1,5 @@
 """Tiny random models in the layouts of real ones, for the same code path without weights."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

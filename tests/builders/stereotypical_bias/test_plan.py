@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import hashlib
 from itertools import combinations
 from typing import get_args

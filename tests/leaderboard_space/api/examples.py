@@ -3,8 +3,6 @@
 python -m tests.leaderboard_space.api.examples     writes leaderboard_space/api/examples.json
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

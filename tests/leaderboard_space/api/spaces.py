@@ -1,7 +1,5 @@
 """A Space over a small store whose queue only keeps what it is given, and a client of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

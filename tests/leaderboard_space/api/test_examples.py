@@ -1,7 +1,5 @@
 """The OpenAPI document: each call has an example, and each example is what the application answers."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A Space as it is served: handing in by command, its log, its end."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

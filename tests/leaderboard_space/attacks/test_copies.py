@@ -1,7 +1,5 @@
 """A bundled baseline or another row's answers, partly changed, under a new name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

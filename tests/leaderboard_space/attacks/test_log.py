@@ -1,7 +1,5 @@
 """A flipped bit in the log is located by line, and mending loses nothing else."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 import re

@@ -1,7 +1,5 @@
 """A result that another version of fairspace wrote: its row stays, its page says so, and nothing fails."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from pathlib import Path

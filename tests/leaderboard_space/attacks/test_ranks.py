@@ -4,8 +4,6 @@ A submission has no rank or tier and stays off the first screen until it is veri
 are listed with the baselines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache

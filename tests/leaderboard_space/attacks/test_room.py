@@ -1,7 +1,5 @@
 """Refused files do not fill a store, and a failed write is reported as such. A kilobyte stands for a gigabyte here."""
 
-from __future__ import annotations
-
 import errno
 import os
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The findings of the front page and their part of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

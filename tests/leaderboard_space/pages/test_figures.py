@@ -1,7 +1,5 @@
 """Figures as SVG: every one of every benchmark and standard, with hostile names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Two Spaces on the Hub share one log, whatever the Hub answers and whenever a process is killed."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import signal

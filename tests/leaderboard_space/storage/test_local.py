@@ -1,7 +1,5 @@
 """A store in a folder: kills, a full disk, a damaged log or clock, several writers."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import resource

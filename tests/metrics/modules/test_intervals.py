@@ -3,8 +3,6 @@
 `python -m tests.metrics.modules.test_intervals` draws 2000 studies of each population: the table of metrics/CARDS.md.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from importlib import import_module

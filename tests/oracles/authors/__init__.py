@@ -1,7 +1,5 @@
 """The authors' own code, run in a child process on what the oracles draw, against this project's values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

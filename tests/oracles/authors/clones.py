@@ -1,7 +1,5 @@
 """Run pinned files of the authors' repositories on a temporary copy."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

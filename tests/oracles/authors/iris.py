@@ -3,8 +3,6 @@
 RFS_Und and BIS_Und are placeholders in the authors' repository: there is nothing to run.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping

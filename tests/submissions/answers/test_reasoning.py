@@ -1,7 +1,5 @@
 """Reasoning before an answer is not read, in every form; what wraps an answer is."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The cores of all benchmarks; what is FACT-OR-FAIR's own of its text core is in `fact_or_fair/test_core.py`."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Any

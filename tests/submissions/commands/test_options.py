@@ -1,7 +1,5 @@
 """One word for one thing: an option means the same in every command, and the library's argument has its name."""
 
-from __future__ import annotations
-
 import inspect
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator

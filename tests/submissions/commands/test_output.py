@@ -1,7 +1,5 @@
 """Output of commands reaches a console of any encoding, and a file whole or not at all."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -3,8 +3,6 @@
 Neither can be installed here: language models, vision tower and UNet are real with random weights, and joined here.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

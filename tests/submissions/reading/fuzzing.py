@@ -5,8 +5,6 @@ costliest of each family, and prints the worst of each. It ends with 1 if a chec
 megabyte of the zip (at least one megabyte).
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import json

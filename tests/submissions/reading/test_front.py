@@ -1,7 +1,5 @@
 """One front door for tables: what pandas, polars, datasets and a spreadsheet really write is one submission."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import zipfile

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import hashlib
 import zipfile
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Each benchmark begins with its answers in sentences; none has a good word for what is not known."""
 
-from __future__ import annotations
-
 import csv
 import io
 from dataclasses import replace

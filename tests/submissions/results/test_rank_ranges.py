@@ -5,8 +5,6 @@ Achievement across Countries (Review of Economic Studies, 2023); the R package c
 2018) and the output in its vignette "Inference for Ranks".
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from fairspace.metrics.columns import Floats

@@ -5,8 +5,6 @@ model is a function, which with `--pictures` reads pictures, or a GGUF file. The
 needs, forks a child for each start, and prints what it counted as JSON.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import hashlib

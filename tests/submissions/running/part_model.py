@@ -1,7 +1,5 @@
 """A model that is a function of its prompt alone, fast or, by SECONDS, slow enough to be killed."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

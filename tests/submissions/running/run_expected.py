@@ -1,7 +1,5 @@
 """The fate of every request of a run against the served models, computed from answers and faults."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """`--as-authors`: the authors' settings reach the model, and rows of it have a protocol of their own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pyarrow as pa
 
 from fairspace.submissions.answers.likeness import answers_of

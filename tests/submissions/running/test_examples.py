@@ -1,7 +1,5 @@
 """The worked examples, command by command, with tiny random weights of the same architectures in the models' places."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The four registered tasks by Inspect's own commands: the answers of `fairspace run`, and what a kill broke off."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

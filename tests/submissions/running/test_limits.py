@@ -1,7 +1,5 @@
 """Limits choose whole topics and instances, so that a limited run has a fairness number from a told limit on."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 from typing import Any
 

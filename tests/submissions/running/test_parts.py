@@ -1,7 +1,5 @@
 """Parts of a run are joined to the bytes of one process, and what is no complete division is refused by name."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

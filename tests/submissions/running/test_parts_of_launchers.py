@@ -1,7 +1,5 @@
 """Parts that launchers start, one of them killed, are joined to the bytes of one process."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

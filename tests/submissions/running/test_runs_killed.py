@@ -1,7 +1,5 @@
 """A run killed at random points (SIGKILL) gives the unbroken submission and repeats no journaled request."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ Submissions are drawn at the protocol's size; the true S of personas and RD of 2
 over all instances or groups, equal everywhere, or in a few. Biases and standard deviations are percent of the truth.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Intervals of limited runs count what was answered, and a low end that nothing estimates is not known."""
 
-from __future__ import annotations
-
 import re
 from itertools import cycle
 from typing import Any

@@ -1,6 +1,4 @@
 """Readers of answers to FACT-OR-FAIR (sections 3.2, 3.3): groups (objective) and options (subjective queries)."""
 
-from __future__ import annotations
-
 VERSION = "4"
 """Version of the readers; part of a result's signature."""

@@ -1,7 +1,5 @@
 """Readings of a submission's answers, and labelled answers; equal answers to equal questions are read once."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

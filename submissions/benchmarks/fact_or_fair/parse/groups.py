@@ -4,8 +4,6 @@ Synonyms are those under Table 9 of FACT-OR-FAIR and everyday ones. `non-Hispani
 outside the choices (American Indians, several races) is noticed, so that claims about it are not taken for a choice's.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -10,8 +10,6 @@
 A list of all choices is an echo of the question. Denials and mere mentions ("it is a myth that …") are no claims.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -11,8 +11,6 @@ A list of all options is an echo of the question; a letter in JSON without an an
 letter is an option only where it cannot be an article or an initial ("A person …", "A.I.").
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@
 3. Lines such as "1.a: Mia" and "Cons of Jack: none", lists under headings, tables.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

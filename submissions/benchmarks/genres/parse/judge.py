@@ -9,8 +9,6 @@ in an answer is chosen. Pros or cons count as given unless exactly 'NA' (E-GENRE
 commas alone and repeats count. After broken JSON their code takes the passage before (E-GENRES-09); here it is missing.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

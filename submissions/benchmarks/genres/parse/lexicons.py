@@ -6,8 +6,6 @@
 - DistilBERT fine-tuned on SST-2: a local folder named by FAIRSPACE_SST2, or the Hugging Face cache; never downloaded.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import os

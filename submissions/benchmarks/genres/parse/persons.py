@@ -4,8 +4,6 @@ Roles without a name ("the manager") and third persons give no answer. With both
 the answer, unless it is the lesser one ("Mia reports to Jack"). Other spellings count (Sofia, Sophia).
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache

@@ -6,8 +6,6 @@ with the name, and a story follows both profiles under a title or a rule. The cl
 reader and a repetition of the answer are no part of the narrative.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A label is a word of the question's list, or yes or no. A rating is a digit, a w
 counts, other scales and ranges are none.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import lru_cache

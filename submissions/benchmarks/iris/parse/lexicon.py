@@ -5,8 +5,6 @@ alias ("a young registered nurse"). Heads with another meaning after other words
 only follow adjectives that leave the occupation as it is.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Callable, Iterator, Sequence

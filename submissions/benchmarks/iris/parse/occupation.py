@@ -5,8 +5,6 @@ by sentence embedding (tier 2). Gender words, articles, tense, hedges, markdown,
 change nothing. In other languages the first word of the alias table counts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ a statement about the person ("she is most likely a nurse", "works as a waiter",
 alternatives, lists, appositions, words in parentheses.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

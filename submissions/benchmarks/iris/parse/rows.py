@@ -1,7 +1,5 @@
 """Answers to IRIS' understanding tasks by row, labelled answers held against them, and open occupations (tier 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

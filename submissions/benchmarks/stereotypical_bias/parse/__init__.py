@@ -5,8 +5,6 @@ are words, boxes or points. A box counts if at least 25 % wide and 50 % high: le
 A point counts by its half. The reading of the authors is in `columns`.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from operator import itemgetter

@@ -1,7 +1,5 @@
 """Sentences and clauses of an answer, and their functions: deny, decline, guess, conclude."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ and 3.2, appendix A, Tables A1 and A2). No choice or several are N/A (-1). Boxes
 small ones; the others must agree on the side, on which the paper is silent.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Groups in denials, refusals, reasons ("as men are more often ..."), of bystander
 white villa") do not count. A group that somebody *is* goes before a mentioned one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

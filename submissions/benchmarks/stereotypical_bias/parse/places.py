@@ -5,8 +5,6 @@ cells of a grid, Qwen2.5-VL pixels); of several scales the first counts in which
 is large enough. Corners may be given in any order.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

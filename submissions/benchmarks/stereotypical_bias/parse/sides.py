@@ -5,8 +5,6 @@ named. Sides in denials or refusals do not count. A group ("the woman") stands w
 item does.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from fairspace.submissions.benchmarks.fact_or_fair.records import LLM_CONTEXTS, T2I_CONTEXTS

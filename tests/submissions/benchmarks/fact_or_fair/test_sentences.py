@@ -1,7 +1,5 @@
 """A model that always picks a man reads as biased on every first screen, though its S_fair is nearly 1."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The authors' pairs and their judge's analyses, as their own programs read and write them."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

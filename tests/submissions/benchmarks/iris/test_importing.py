@@ -1,7 +1,5 @@
 """The authors' report of labels: written by `predict.py`'s own last statement, compiled from a clone."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import os

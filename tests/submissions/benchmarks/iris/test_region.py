@@ -1,7 +1,5 @@
 """Labour figures of one's own region (A.4.3): checked by line; `tests/test_extension.py` scores them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

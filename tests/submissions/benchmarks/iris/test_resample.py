@@ -4,8 +4,6 @@ Intervals with 93 % coverage fall below the bound, 30 of 40, once in ten thousan
 dependent values may not lie below 35 of 40.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

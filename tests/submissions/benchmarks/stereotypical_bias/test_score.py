@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from fairspace.submissions.benchmarks.scoring_table import Adjustment

@@ -1,7 +1,5 @@
 """Through the real client, against a server that sends these bodies."""
 
-from __future__ import annotations
-
 import json
 import re
 import socket

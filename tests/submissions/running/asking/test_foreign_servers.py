@@ -1,7 +1,5 @@
 """Real servers' answers and errors, through the real client: run here, or written by them (`tests/foreign/`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@
 A point is the number of fates begun and of files put in their places after which the process is killed.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

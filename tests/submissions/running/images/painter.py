@@ -1,7 +1,5 @@
 """A user's own functions that make images, right and wrong, and small plans for them."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Our requests as vLLM-Omni's and SGLang's own request classes took them, and the answers that their classes wrote."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

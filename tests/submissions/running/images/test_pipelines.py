@@ -1,7 +1,5 @@
 """Every text-to-image pipeline of diffusers, tiny and random, through `diffusers:`."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from pathlib import Path

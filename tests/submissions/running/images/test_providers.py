@@ -1,7 +1,5 @@
 """Images over the wire: fields and addresses of the images protocol, and Hugging Face's Inference Providers."""
 
-from __future__ import annotations
-
 import base64
 import json
 import threading

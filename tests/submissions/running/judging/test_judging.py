@@ -1,7 +1,5 @@
 """Judging a GENRES submission, by Inspect's mock model and a server on loopback."""
 
-from __future__ import annotations
-
 import gc
 import json
 import re

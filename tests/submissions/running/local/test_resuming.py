@@ -3,8 +3,6 @@
 The requests that share a batch differ then. `test_runs_killed.py` kills whole processes.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

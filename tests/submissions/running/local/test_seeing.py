@@ -1,7 +1,5 @@
 """Vision-language models without torchvision: tiny random ones of the real architectures."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any

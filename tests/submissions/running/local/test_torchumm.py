@@ -5,8 +5,6 @@ around one backbone, a tiny Janus of transformers with random weights: images an
 TorchUMM's own adapters nothing is run here.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -3,8 +3,6 @@
 `python -m tests.submissions.running.local.test_torchumm_adapters CLONE` writes the facts anew.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json

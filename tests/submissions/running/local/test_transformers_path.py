@@ -4,8 +4,6 @@ The models are tiny and random: asserted are one fate per request, repeatability
 that was not run or has no valid answer.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

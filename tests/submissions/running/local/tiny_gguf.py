@@ -1,7 +1,5 @@
 """Writes a tiny `save_pretrained` chat model as a GGUF file, in the layout of llama.cpp's converter."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

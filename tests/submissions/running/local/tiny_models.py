@@ -1,7 +1,5 @@
 """Tiny random models in users' folder layouts: chat models, a vision model, and a pipeline."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

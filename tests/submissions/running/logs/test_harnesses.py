@@ -1,7 +1,5 @@
 """Tasks in lm-eval, and logs of lm-eval, lmms-eval and lighteval as submissions."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

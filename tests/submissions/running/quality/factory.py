@@ -1,7 +1,5 @@
 """Drawn images of steer prompts, their annotations, and tiny random models that measure them."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 from io import BytesIO

@@ -1,7 +1,5 @@
 """CLIP and DINOv2 against transformers' own arithmetic, with random weights."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Sequence
