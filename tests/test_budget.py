@@ -47,7 +47,8 @@ LONGEST_FILE = 600
 # Stability of answers and values over repeated runs (+190: fairspace, submissions).
 # Made images kept by one store for builds and runs (+29: builders; -70: submissions, whose modules import it).
 # Files of the Space that a submission passes, counted by a test (tests +23; leaderboard_space -140).
-# Annotations are evaluated where they can be: the import that defers them stands where they name what is not there yet (all).
+# Annotations are evaluated where they can be: the import that defers them stands where one names what is not there yet
+# (all: -576; tests -734).
 BUDGET = {
     "builders": (11_904, 69, 848),
     "metrics": (6_732, 59, 466),
@@ -56,7 +57,7 @@ BUDGET = {
     "leaderboard_space": (11_357, 63, 990),
     "cards": (715, 7, 49),
     "fairspace": (1_532, 8, 165),
-    "tests": (72_146, 579, 7_012),
+    "tests": (72_148, 579, 7_012),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

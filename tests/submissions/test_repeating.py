@@ -44,7 +44,8 @@ def test_stories_have_common_words_and_no_majority() -> None:
     texts = ("Story: James is a doctor. Mary is a nurse.", "Story: James is a doctor. James is a nurse.")
     runs = [submission_of(rows.assign(response=text), "genres", dataset_revision="v2-core") for text in texts]
     stable = fs.stability(*runs, resamples=0)
-    assert stable.tasks.loc["narrative", ["same", "agreement"]].tolist() == pytest.approx([0, 6 / 7])
+    assert stable.to_json()["tasks"]["narrative"]["same"] == 0
+    assert stable.to_json()["tasks"]["narrative"]["agreement"] == pytest.approx(6 / 7)
     assert stable.questions["consensus"].isna().all()
     assert stable.values["consensus"].isna().all()
 

@@ -111,7 +111,7 @@ def test_a_submission_enters_functions_of_at_most_12_files_until_it_is_accepted(
     try:
         answer = client.post("/api/v1/submissions", headers=sender, **body)
     finally:
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
     assert answer.status_code == 202, answer.text
     assert {f"leaderboard_space/{file}" for file in ("web/guard.py", "intake.py", "storage/local.py")} <= entered
     assert len(entered) <= 12, sorted(entered)
