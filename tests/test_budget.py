@@ -48,16 +48,16 @@ LONGEST_FILE = 600
 # Made images kept by one store for builds and runs (+29: builders; -70: submissions, whose modules import it).
 # Files of the Space that a submission passes, counted by a test (tests +23; leaderboard_space -140).
 # Annotations are evaluated where they can be: the import that defers them stands where one names what is not there yet
-# (all: -576; tests -734).
+# (all: -576; tests -734). A builder that cannot be started is tried again (+4: leaderboard_space; tests +34).
 BUDGET = {
     "builders": (11_904, 69, 848),
     "metrics": (6_732, 59, 466),
     "ares": (8_040, 42, 553),
     "submissions": (46_642, 225, 3_716),
-    "leaderboard_space": (11_357, 63, 990),
+    "leaderboard_space": (11_361, 63, 990),
     "cards": (715, 7, 49),
     "fairspace": (1_532, 8, 165),
-    "tests": (72_148, 579, 7_012),
+    "tests": (72_182, 579, 7_018),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

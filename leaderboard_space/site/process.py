@@ -73,7 +73,10 @@ class BuilderProcess:
             if not self.is_alive:
                 _LOG.warning("the builder of pages has ended", extra={"code": "BUILDER_GONE"})
                 await asyncio.sleep(AGAIN)
-                self._begin()
+                try:
+                    self._begin()
+                except OSError as error:  # it was killed before it read its settings, or no process is free
+                    _LOG.warning("the builder of pages does not start: %s", error, extra={"code": "BUILDER_GONE"})
 
     async def stop(self) -> None:
         """End the process; files are replaced whole, so that a kill breaks none."""

@@ -89,7 +89,8 @@ def _of_status(request: Request, error: HTTPException) -> SpaceError:
 def unknown(request: Request) -> SpaceError:
     """The error for an unknown address, or for a wrong method."""
     path = request.url.path
-    if allowed := [method for method in METHODS if _answers(request, method)]:
+    allowed = [method for method in METHODS if _answers(request, method)]
+    if allowed and request.method not in allowed:
         expected = ", ".join(allowed)
         return SpaceError("WRONG_METHOD", path, request.method, expected, "see /api for the list of addresses")
     mend = "see /api for the list of addresses" if path.startswith("/api") else "look for a typing error in the address"

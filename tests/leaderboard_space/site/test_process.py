@@ -1,14 +1,20 @@
 """The builder as a process: kills, a log that others write, and its end with the web process."""
 
+import asyncio
 import os
 import random
+import subprocess
+import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from fairspace.leaderboard_space.intake import add_result, result_draft
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.site import process
 from fairspace.leaderboard_space.storage.hub import HubStorage
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from tests.hub.running import OWNER, Hub, online
@@ -48,8 +54,9 @@ def test_a_builder_that_is_killed_breaks_no_page_and_goes_on(tmp_path: Path) -> 
     add(tmp_path, "First")
     with running(tmp_path, workers="0", requests_a_minute="0", board_seconds="1") as space:
         client = space.client()
-        killed = 0
+        killed, until = 0, time.monotonic() + PATIENCE
         while killed < KILLS:
+            assert time.monotonic() < until, f"no builder after {killed} kills"
             if killed % 4 == 0:
                 add(tmp_path, f"Row {killed}")
             if (builder := builder_of(space)) is not None:
@@ -70,6 +77,33 @@ def test_a_builder_that_is_killed_breaks_no_page_and_goes_on(tmp_path: Path) -> 
     assert builder is not None
     psutil.wait_procs([builder], timeout=20)
     assert not builder.is_running(), "it ends with the web process"
+
+
+def test_a_builder_that_does_not_start_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    starts: list[subprocess.Popen[bytes]] = []
+
+    def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+        starts.append(real([sys.executable, "-c", "input()"], **options))
+        if len(starts) == 2:
+            raise BrokenPipeError("killed before it read its settings")
+        return starts[-1]
+
+    real = subprocess.Popen
+    monkeypatch.setattr(process, "AGAIN", 0.01)
+    monkeypatch.setattr("fairspace.leaderboard_space.site.process.subprocess.Popen", popen)
+
+    async def three_starts() -> None:
+        builder = process.BuilderProcess(Settings(store=str(tmp_path), work=tmp_path), tmp_path, "")
+        await builder.start()
+        async with asyncio.timeout(20):
+            while len(starts) < 3:
+                await asyncio.sleep(0.01)
+        await builder.stop()
+
+    asyncio.run(three_starts())
+    for start in starts:
+        start.kill()
+        start.communicate()
 
 
 @pytest.mark.slow
