@@ -57,7 +57,7 @@ BUDGET = {
     "leaderboard_space": (11_361, 63, 990),
     "cards": (715, 7, 49),
     "fairspace": (1_532, 8, 165),
-    "tests": (72_182, 579, 7_018),
+    "tests": (72_183, 579, 7_018),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

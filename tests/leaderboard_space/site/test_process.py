@@ -14,7 +14,7 @@ import pytest
 
 from fairspace.leaderboard_space.intake import add_result, result_draft
 from fairspace.leaderboard_space.settings import Settings
-from fairspace.leaderboard_space.site import process
+from fairspace.leaderboard_space.site.process import BuilderProcess
 from fairspace.leaderboard_space.storage.hub import HubStorage
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from tests.hub.running import OWNER, Hub, online
@@ -89,11 +89,12 @@ def test_a_builder_that_does_not_start_is_tried_again(tmp_path: Path, monkeypatc
         return starts[-1]
 
     real = subprocess.Popen
-    monkeypatch.setattr(process, "AGAIN", 0.01)
-    monkeypatch.setattr("fairspace.leaderboard_space.site.process.subprocess.Popen", popen)
+    of = "fairspace.leaderboard_space.site.process"
+    monkeypatch.setattr(f"{of}.AGAIN", 0.01)
+    monkeypatch.setattr(f"{of}.subprocess.Popen", popen)
 
     async def three_starts() -> None:
-        builder = process.BuilderProcess(Settings(store=str(tmp_path), work=tmp_path), tmp_path, "")
+        builder = BuilderProcess(Settings(store=str(tmp_path), work=tmp_path), tmp_path, "")
         await builder.start()
         async with asyncio.timeout(20):
             while len(starts) < 3:
