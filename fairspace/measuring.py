@@ -92,24 +92,24 @@ def swaps(
     """
     import pandas as pd
 
-    named = templates if isinstance(templates, Mapping) else {str(place): text for place, text in enumerate(templates)}
+    texts = templates if isinstance(templates, Mapping) else {str(place): text for place, text in enumerate(templates)}
     fills = {
         name: levels if isinstance(levels, Mapping) else {level: {name: level} for level in levels}
         for name, levels in attributes.items()
     }
     rows = []
-    for place, (template, text) in product([*product(*fills.values())], named.items()):
+    for place, (template, text) in product([*product(*fills.values())], texts.items()):
         of = dict(zip(fills, place, strict=True))
         words = {name: fills[name][level] for name, level in of.items()}
         fields = {field for _, field, *_ in Formatter().parse(text) if field is not None}
-        known = {field: word for each in words.values() for field, word in each.items()}
-        if wrong := sorted(fields - {*known}):
-            raise UsageError(f"Nothing fills {{{wrong[0]}}} of template {template}{did_you_mean(wrong[0], known)}.")
+        filling = {field: word for each in words.values() for field, word in each.items()}
+        if wrong := sorted(fields - {*filling}):
+            raise UsageError(f"Nothing fills {{{wrong[0]}}} of template {template}{did_you_mean(wrong[0], filling)}.")
         if hidden := [name for name, each in words.items() if not fields & {*each}]:
             raise UsageError(
                 f"Template {template} shows no {hidden[0]}: its prompts would be the same for every level."
             )
-        rows.append({"template": template, **of, "prompt": text.format_map(known)})
+        rows.append({"template": template, **of, "prompt": text.format_map(filling)})
     return pd.DataFrame(rows)
 
 

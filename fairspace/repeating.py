@@ -108,19 +108,20 @@ def stability(*runs: Any, benchmark: str = "", dataset_revision: str = "", resam
 def _task(runs: Sequence[TaskAnswers]) -> tuple[dict[str, float], pd.DataFrame]:
     """A row of `Stability.tasks`, and the questions with the number of the first `run` that gave the consensus."""
     keys = [key for key in runs[0].text if all(key in run.text for run in runs)]
-    said = [[run.text[key] for run in runs] for key in keys]
-    most = [None if runs[0].words else Counter(texts).most_common(1)[0][0] for texts in said]
+    answers = [[run.text[key] for run in runs] for key in keys]
+    alike, words = runs[0].likeness, runs[0].words
+    most = [None if words else Counter(texts).most_common(1)[0][0] for texts in answers]
     frame = pd.DataFrame(keys, columns=["id", "sample"])
-    frame["agreement"] = [float(np.mean([runs[0].likeness(*two) for two in combinations(texts, 2)])) for texts in said]
-    frame["answers"], frame["consensus"] = [len({*texts}) for texts in said], most
-    frame["run"] = [texts.index(text) if text else 0 for texts, text in zip(said, most, strict=True)]
+    frame["agreement"] = [float(np.mean([alike(*two) for two in combinations(texts, 2)])) for texts in answers]
+    frame["answers"], frame["consensus"] = [len({*texts}) for texts in answers], most
+    frame["run"] = [texts.index(text) if text else 0 for texts, text in zip(answers, most, strict=True)]
     row: dict[str, float] = {"questions": len(keys), "asked": len({key for run in runs for key in run.text})}
     if keys:
         item = np.unique([item for item, _ in keys], return_inverse=True)[1].astype(np.int64)
         for name, values in (("same", frame["answers"] == 1), ("agreement", frame["agreement"])):
             of = np.asarray(values, np.float64)
             row |= dict(zip((name, f"{name}_low", f"{name}_high"), share(of, item), strict=True))
-        row["chance"] = by_chance(runs[0].likeness, *([texts[at] for texts in said] for at in (0, 1)))
+        row["chance"] = by_chance(alike, *([texts[at] for texts in answers] for at in (0, 1)))
     return row, frame
 
 
@@ -138,7 +139,7 @@ def _of_most(handed_in: Sequence[Submission], questions: pd.DataFrame) -> Submis
 def _values(results: Sequence[Result], consensus: Result | None) -> dict[str, dict[str, Any]]:
     """The rows of `Stability.values`: the first values of the benchmark that all results have."""
     shown = [first_values(result) for result in results]
-    chosen = {} if consensus is None else first_values(consensus)
+    of_most = {} if consensus is None else first_values(consensus)
     bench = find_benchmark(results[0].benchmark)
     rows = {}
     for name in shown[0]:
@@ -148,5 +149,5 @@ def _values(results: Sequence[Result], consensus: Result | None) -> dict[str, di
             low, high = np.mean([value.interval or (np.nan, np.nan) for value in each], axis=0)
             row = {"title": bench.describe(name) or name, "mean": numbers.mean(), "spread": numbers.std(ddof=1)}
             row |= {"least": numbers.min(), "most": numbers.max(), "interval_low": low, "interval_high": high}
-            rows[name] = row | {"consensus": chosen[name].value if name in chosen else None}
+            rows[name] = row | {"consensus": of_most[name].value if name in of_most else None}
     return rows

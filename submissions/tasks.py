@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 def _task(benchmark: str, tasks: str | list[str] = "", data: str = "", **options: Any) -> Task:
     """The task of a benchmark; `options` are fields of `ChosenPart`."""
-    chosen = ChosenPart(benchmark, "" if options.get("text_only") else data, _named(tasks), **options)
-    opened = open_benchmark(chosen)
+    part = ChosenPart(benchmark, "" if options.get("text_only") else data, _named(tasks), **options)
+    opened = open_benchmark(part)
     meta = meta_of(opened.chosen, opened.marks, ModelFacts())
-    return build_task(opened, RunAsking(opened.parts, seed=chosen.seed), meta=meta)
+    return build_task(opened, RunAsking(opened.parts, seed=part.seed), meta=meta)
 
 
 def _named(tasks: str | list[str]) -> tuple[str, ...]:

@@ -49,15 +49,16 @@ LONGEST_FILE = 600
 # Files of the Space that a submission passes, counted by a test (tests +23; leaderboard_space -140).
 # Annotations are evaluated where they can be: the import that defers them stands where one names what is not there yet
 # (all: -576; tests -734). A builder that cannot be started is tried again (+4: leaderboard_space; tests +34).
+# What a server of images has to have is declared so (+1: submissions), results without a hash are made again (tests).
 BUDGET = {
     "builders": (11_904, 69, 848),
     "metrics": (6_732, 59, 466),
     "ares": (8_040, 42, 553),
-    "submissions": (46_642, 225, 3_716),
+    "submissions": (46_643, 225, 3_717),
     "leaderboard_space": (11_361, 63, 990),
     "cards": (715, 7, 49),
-    "fairspace": (1_532, 8, 165),
-    "tests": (72_183, 579, 7_018),
+    "fairspace": (1_533, 8, 165),
+    "tests": (72_185, 579, 7_018),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

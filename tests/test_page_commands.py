@@ -23,15 +23,15 @@ def lines(page: str) -> list[str]:
     """The commands of a page without their comments, and number and first line of each block of another language."""
     blocks = re.findall(r"^```(\w+)\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     commands: list[str] = []
-    seen = Counter[str]()
+    counted = Counter[str]()
     for language, text in blocks:
         if language == "console":
             commands += re.findall(r"^\$ (.*)", text, re.MULTILINE)
         elif language == "bash":
             commands += [line for line in text.replace("\\\n", " ").splitlines() if line.strip()]
         else:
-            seen[language] += 1
-            commands += [f"({language} {seen[language]}) {text.strip().splitlines()[0]}"]
+            counted[language] += 1
+            commands += [f"({language} {counted[language]}) {text.strip().splitlines()[0]}"]
     return list(dict.fromkeys(" ".join(re.sub(r"\s+# .*", "", line).split()) for line in commands))
 
 
@@ -62,31 +62,31 @@ def runs(text: str, page: str, line: str) -> bool:
 def run_here(page: str) -> list[str]:
     """The lines of a page that the wheel runs, as they are run."""
     ends = {STANDS: "", PLANNED: " --dry-run"}
-    return [line + ends[done] * (ends[done] not in line) for at, line, done in table() if at == page and done in ends]
+    return [line + ends[test] * (ends[test] not in line) for at, line, test in table() if at == page and test in ends]
 
 
 def test_every_line_is_run_or_says_why_not() -> None:
     rows = table()
     assert [row[:2] for row in rows] == [(page, line) for page in PAGES for line in lines(page)]
-    for page, line, done in rows:
-        if done in (STANDS, PLANNED):
+    for page, line, test in rows:
+        if test in (STANDS, PLANNED):
             assert line.startswith(("fairspace ", "pip install ")), line
-        elif done.startswith(ELSEWHERE):
-            match = _NAMED.fullmatch(done)
-            assert match is not None, done
+        elif test.startswith(ELSEWHERE):
+            match = _NAMED.fullmatch(test)
+            assert match is not None, test
             text = (ROOT / match[1]).read_text(encoding="utf-8")
-            assert f"def {match[2]}(" in text, done
-            assert runs(text, page, line), (line, done)
+            assert f"def {match[2]}(" in text, test
+            assert runs(text, page, line), (line, test)
         else:
-            assert done.startswith(NOT), done
-            assert len(done.split()) > 3, done
+            assert test.startswith(NOT), test
+            assert len(test.split()) > 3, test
 
 
 if __name__ == "__main__":
     kinds = Counter(
-        next(kind for kind in (STANDS, PLANNED, ELSEWHERE, NOT) if done.startswith(kind)) for *_, done in table()
+        next(kind for kind in (STANDS, PLANNED, ELSEWHERE, NOT) if test.startswith(kind)) for *_, test in table()
     )
     print(", ".join(f"{count} {kind.strip(': ')}" for kind, count in kinds.items()), f"of {kinds.total()}")
-    for page, line, done in table():
-        if done.startswith(NOT):
-            print(f"- {page}: `{line}`: {done.removeprefix(NOT)}")
+    for page, line, test in table():
+        if test.startswith(NOT):
+            print(f"- {page}: `{line}`: {test.removeprefix(NOT)}")

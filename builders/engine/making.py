@@ -130,7 +130,7 @@ class MadeFiles:
             result: dict[str, Any] = json.loads((self._folder / f"{name}.json").read_bytes())
         except (FileNotFoundError, ValueError):
             return None
-        return result if hashlib.sha256(self.image(name)).hexdigest() == result["sha256"] else None
+        return result if hashlib.sha256(self.image(name)).hexdigest() == result.get("sha256") else None
 
     def image(self, name: str) -> bytes:
         """The image of that name; no bytes if there is none."""

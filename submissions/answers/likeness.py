@@ -71,7 +71,7 @@ def _labels(rows: list[dict[str, object]]) -> dict[Key, str]:
 def by_chance(like: Callable[[str, str], float], first: Sequence[str], second: Sequence[str]) -> float:
     """Mean likeness of answers to different questions, at distances of 1 to 20; 1 for a single question."""
     shifts = range(1, min(_SHIFTS, len(second) - 1) + 1)
-    alike = [like(one, second[(place + shift) % len(second)]) for shift in shifts for place, one in enumerate(first)]
+    alike = [like(text, second[(place + shift) % len(second)]) for shift in shifts for place, text in enumerate(first)]
     return float(np.mean(alike)) if alike else 1.0
 
 

@@ -274,8 +274,8 @@ class _Store:
         self.folder, self.plan, self.files = folder, plan, MadeFiles(folder / MADE)
         self.size = max(SLICE, -(-len(plan) // SHARDS))
         self.count = max(1, -(-len(plan) // self.size))
-        known = {"images": "of an earlier version"} if (folder / _FORMER).exists() else self.files.get(_RUN)
-        self.run = known or self.files.put(_RUN, {"started": now(), **about})
+        begun = {"images": "of an earlier version"} if (folder / _FORMER).exists() else self.files.get(_RUN)
+        self.run = begun or self.files.put(_RUN, {"started": now(), **about})
         for name in about:
             if self.run.get(name) != about[name]:
                 what = f"{name} {self.run.get(name)!r}, and now {about[name]!r}"

@@ -23,6 +23,7 @@ import os
 import platform
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -68,12 +69,12 @@ _OURS = {"model", "prompt", "n", "size", "quality", "seed", "stream"}
 """Fields of a body that `extra` cannot replace."""
 
 
-class _RemoteImages:
+class _RemoteImages(ABC):
     """A model behind a server, which is asked for one image at a time.
 
     Args:
         named: the user's name for the model.
-        seed: whether the seed is sent. A server that refuses it, or another of `own`, is asked without it (`refused`).
+        seed: whether the seed is sent. A server that refuses one of `optional` is asked without it (`refused`).
         extra: further fields of the body.
         attempts: requests for one image, of which the last failure counts.
         key: environment variable that holds the key or token.
@@ -82,7 +83,7 @@ class _RemoteImages:
     """
 
     batch = 1
-    own: tuple[str, ...] = ("seed",)
+    optional: tuple[str, ...] = ("seed",)
     """Fields that not every server knows."""
     ends: dict[int, tuple[str, str]]
     """Status at which all requests are of no use, 0 for none -> what was expected, and the remedy."""
@@ -127,7 +128,7 @@ class _RemoteImages:
                 made = failed(f"status {status}: {body}" if status else f"{type(error).__name__}: {error}")
                 if status in (400, 403, 422) and _FILTERED.search(body.lower().replace(" ", "_")):
                     return refused(made.reason)
-                new = {name for name in self.own if re.search(rf"\b{name}\b", body)} - before
+                new = {name for name in self.optional if re.search(rf"\b{name}\b", body)} - before
                 if status in (400, 422) and new:
                     self.refused |= new
                     return self._made(prompt)
@@ -144,12 +145,12 @@ class _RemoteImages:
 
     def _sent(self, prompt: ImagePrompt, **fields: Any) -> dict[str, Any]:
         """Those of `fields` and the seed that the server does not refuse."""
-        own = {**fields, **({"seed": prompt.seed} if self._seed else {})}
-        return {name: value for name, value in own.items() if name not in self.refused}
+        wanted = {**fields, **({"seed": prompt.seed} if self._seed else {})}
+        return {name: value for name, value in wanted.items() if name not in self.refused}
 
+    @abstractmethod
     def _image(self, prompt: ImagePrompt) -> GeneratedImage:
         """The server's answer to one request; any Exception if it has none."""
-        raise NotImplementedError
 
     def _unknown(self, what: str, expected: str, mend: str = _MEND) -> RunError:
         return unknown(self._named, what, expected, mend)
@@ -219,7 +220,7 @@ class EndpointImages(_RemoteImages):
     """
 
     engine, engine_version = "openai", version("openai")
-    own = ("response_format", "seed")
+    optional = ("response_format", "seed")
 
     def __init__(
         self,

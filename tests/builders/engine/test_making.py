@@ -111,11 +111,12 @@ def test_a_result_that_a_power_cut_spoiled_is_made_again(tmp_path: Path) -> None
     expected = run(tmp_path)
     results, images = (sorted((tmp_path / "made").glob(f"*.{kind}")) for kind in ("json", "image"))
     results[0].write_bytes(b"")
+    results[3].write_text('{"reason": ""}')  # of an earlier version, which kept no hash
     images[1].write_bytes(b"")
     images[2].unlink()
     again = Painter()
     assert run(tmp_path, painter=again) == expected
-    assert 1 <= len(again.asked) <= 3
+    assert 1 <= len(again.asked) <= 4
 
 
 def test_an_image_does_not_depend_on_what_else_is_wanted(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ class Opened:
 
     @property
     def tokens(self) -> Tokens:
-        """What makes and reads its tokens."""
+        """Maker and reader of its tokens."""
         tokens: Tokens = self.client.app.state.tokens  # type: ignore[attr-defined]
         return tokens
 

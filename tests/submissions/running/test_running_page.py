@@ -78,12 +78,12 @@ RUNNING = [["eval"], ["run"], ["judge"], ["probe"], ["import"], ["ares", "qualit
 def test_every_option_that_the_text_names_exists() -> None:
     text = re.sub(r"```.*?```|<!-- doors -->.*?<!-- end of doors -->", "", PAGE, flags=re.DOTALL)
     further = [["score"], ["build"], ["verify-submission"], ["compare"]]
-    known = set().union(*(options(command(words)) for words in [*RUNNING, *further]))
-    known |= {"--epochs", "--model-cost-config", "--sample-id", "--no-deps"}  # of Inspect, and of pip
-    known |= {"--save-details"}  # of lighteval
+    existing = set().union(*(options(command(words)) for words in [*RUNNING, *further]))
+    existing |= {"--epochs", "--model-cost-config", "--sample-id", "--no-deps"}  # of Inspect, and of pip
+    existing |= {"--save-details"}  # of lighteval
     used = {found for code in re.findall(r"`([^`]*)`", text) for found in re.findall(r"(?<![\w-])--[a-z-]+", code)}
     assert used
-    assert used <= known
+    assert used <= existing
 
 
 def test_every_command_that_runs_models_is_shown_with_its_own_options() -> None:
