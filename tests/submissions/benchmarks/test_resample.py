@@ -140,7 +140,7 @@ def test_the_error_of_m3_is_the_derived_one() -> None:
     [
         ("images, leaning", 24, ("entropy", "kld", "fairness")),
         ("persona, fair", 60, ("gender", "race")),
-        ("passages, leaning", 60, ("M4", "M8", "TBS")),
+        pytest.param("passages, leaning", 60, ("M4", "M8", "TBS"), marks=pytest.mark.slow),
     ],
 )
 def test_intervals_hold_the_truth_as_often_as_they_say(model: str, submissions: int, names: tuple[str, ...]) -> None:
