@@ -96,7 +96,7 @@ def test_ones_own_row_has_intervals_and_says_what_differs(fact_or_fair: Path) ->
     assert "Not the paper's protocol but v2-core" in own["notes"]
     empty = rows(fact_or_fair, "table8a", "own")[0]
     assert empty["O"] == "–"
-    assert "its distribution is undefined" in empty["notes"]
+    assert "has no readable answer to 'highest' (and 22 more like it)" in empty["notes"]
     page = (fact_or_fair / "paper.html").read_text(encoding="utf-8")
     assert "SmolLM2-135M-Instruct (our scenarios) has no row" in page  # it makes no images
     tex = (fact_or_fair / "table2.tex").read_text(encoding="utf-8")
