@@ -53,20 +53,22 @@ def _bar() -> Progress:
 
 
 def _lines() -> Tell:
-    """Tell progress in lines: one at the start of each activity, then one a minute."""
-    doing, line_at, began, done_before = "", 0.0, 0.0, 0
+    """Tell progress in lines: one at the start of each activity, or where its count begins anew, then one a minute."""
+    doing, line_at, began, at_first, latest = "", 0.0, 0.0, 0, 0
 
     def tell(what: str, done: int, total: int) -> None:
-        nonlocal doing, line_at, began, done_before
+        nonlocal doing, line_at, began, at_first, latest
         at, what = time.monotonic(), what.partition(" (")[0].partition(",")[0]
-        if what != doing:
-            doing, began, done_before = what, at, done
+        begins, latest = what != doing or done < latest, done
+        if begins:
+            doing, began, at_first = what, at, done
         elif at < line_at:
             return
         line_at = at + LINE_SECONDS
-        seconds = at - began
-        rate = (done - done_before) / seconds if seconds > 0 else 0.0
-        left = f", {rate:.1f}/s, about {(total - done) / rate / 60:.0f} min left" if rate else ""
+        minutes = (at - began) / 60
+        rate = (done - at_first) / minutes if minutes > 0 else 0.0
+        speed = f"{rate / 60:.1f}/s" if rate >= 60 else f"{rate:.1f} a minute"
+        left = f", {speed}, about {(total - done) / rate:.0f} min left" if rate else ""
         sys.stderr.write(f"{what}: {done} of {total}{left}\n" if total else f"{what}\n")
 
     return tell

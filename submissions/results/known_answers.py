@@ -22,7 +22,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 from scipy.special import chdtrc
 
 from fairspace.submissions.answers.rows import Codes, answer_codes, item_hashes, mixed
@@ -222,6 +221,8 @@ def _answered(known: Codes, task: int, ours: Codes) -> NDArray[np.int64]:
 
 
 def _shares(ours: NDArray[np.uint8], theirs: Mapping[Baseline, NDArray[np.int64]]) -> Shares:
+    from scipy.optimize import nnls  # a third of a second, which a Space that only shows rows need not wait for
+
     names = [name for name in NAMES if name != _DRAWN]
     by_chance = np.array([(theirs[_DRAWN] == theirs[name]).mean() for name in names])
     both = np.array([[(theirs[name] == theirs[other]).mean() for other in names] for name in names])
