@@ -1,5 +1,5 @@
 """`python -m fairspace.leaderboard_space` serves the board, as the Space's `app.py` does."""
 
-from fairspace.leaderboard_space.app import main
+from fairspace.leaderboard_space.serving import main
 
 main()

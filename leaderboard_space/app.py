@@ -1,12 +1,10 @@
 """The Space as one web application over one store: pages, API, Gradio, `/health`, request log, old files."""
 
-import asyncio
 import hashlib
 import logging
 import os
 import secrets
 import shutil
-import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,10 +13,8 @@ from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
-import uvicorn
 from fastapi import APIRouter, FastAPI, Response
 from fastapi.responses import FileResponse, JSONResponse, RedirectResponse
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -29,12 +25,11 @@ from fairspace.leaderboard_space.api.routes import add_examples
 from fairspace.leaderboard_space.errors import SpaceError, StorageError
 from fairspace.leaderboard_space.gradio_pages.gate import GradioGate
 from fairspace.leaderboard_space.jobs.limits import children_leave_network
-from fairspace.leaderboard_space.logs import REQUEST, configure
+from fairspace.leaderboard_space.logs import REQUEST
 from fairspace.leaderboard_space.pages.rendering import ASSETS
-from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.site.addresses import file_of, headers_of, is_public, moved, shown_by
-from fairspace.leaderboard_space.site.builder import END, Builder, unpacked
-from fairspace.leaderboard_space.site.process import BuilderProcess
+from fairspace.leaderboard_space.site.builder import Builder, unpacked
+from fairspace.leaderboard_space.site.process import END, FOLDER, BuilderProcess
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.guard import Forwarded, Guard, Heads, Proxies
 from fairspace.leaderboard_space.web.identity import Rate, Tokens, signs_in, space_of
@@ -223,12 +218,7 @@ ROUTERS: tuple[str, ...] = (
     "fairspace.leaderboard_space.pages.submission",
 )
 """Modules with a `router` of what differs by user or moment, and for its description the rest of the API."""
-FOLDER = "site"
-"""Folder of public pages in the working folder."""
-MOST_CONNECTIONS, KEEP_ALIVE = 500, 15
-"""Connections at a time, below the usual limit of 1,024 files, and seconds for which an idle one is kept."""
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1", "[::1]")
-LOGGER = logging.getLogger("fairspace")
 
 
 def create_app(space: Space, maker: BuilderProcess | None = None) -> FastAPI:
@@ -295,46 +285,3 @@ def _asset(version: str, name: str) -> Response:
     if file.parent != ASSETS or not file.is_file():
         raise SpaceError("UNKNOWN_PAGE", f"/site/{version}/{name}", "nothing", "a file of the pages", "reload the page")
     return FileResponse(file, headers={"Cache-Control": "public, max-age=31536000, immutable"})
-
-
-def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None:
-    """Serve the Space until SIGTERM or Ctrl-C. StorageError: unreadable store; UsageError: exposed `insecure_local`."""
-    if settings.insecure_local and host != "127.0.0.1":
-        raise UsageError(f"--insecure-local lets everybody submit who can reach {host}; use it only with 127.0.0.1.")
-    configure()
-    space = Space.open(settings, rows=False)  # the builder shows them
-    site = settings.site() or f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    app = create_app(space, BuilderProcess(settings, settings.work / FOLDER, site))
-    if not settings.keeps_the_store():
-        LOGGER.error("the store is not kept: handing in is refused until FAIRSPACE_STORE names one that is")
-    config = uvicorn.Config(app, host, port, loop="uvloop", ws="none", log_config=None, access_log=False)
-    config.limit_concurrency, config.timeout_keep_alive = MOST_CONNECTIONS, KEEP_ALIVE
-    config.timeout_graceful_shutdown, config.server_header = settings.stop_seconds, False
-    config.proxy_headers = False  # `Forwarded` knows whom to believe
-    _Server(config, app).run()
-
-
-class _Server(uvicorn.Server):
-    """Uvicorn that loads Gradio once it listens, and on shutdown stops the jobs and ends open streams first."""
-
-    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
-        super().__init__(config)
-        self.app = app
-        self._loading: asyncio.Task[object] | None = None
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._loading = asyncio.create_task(self.app.state.gate.load())
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        if self._loading is not None:
-            self._loading.cancel()
-        await run_in_threadpool(self.app.state.space.jobs.take_no_more)
-        self.app.state.gate.end_streams()
-        await super().shutdown(sockets)
-
-
-def main() -> None:
-    """Run the Space at the port that Gradio would use."""
-    port = int(os.environ.get("GRADIO_SERVER_PORT", "7860"))
-    serve(Settings.from_environment(), host="0.0.0.0", port=port)  # noqa: S104 a container

@@ -7,7 +7,7 @@ import gzip
 import logging
 import os
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
@@ -22,6 +22,7 @@ from fastapi import FastAPI, Request, Response
 
 from fairspace.leaderboard_space.boards.models import slug_of
 from fairspace.leaderboard_space.site.addresses import file_of, path_of, shown_by
+from fairspace.leaderboard_space.site.process import END, PageAnswer
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.refusals import add_handlers, as_space_error, refuse, refuse_the_rest
 from fairspace.submissions.benchmarks.registry import NAMES
@@ -48,19 +49,8 @@ MAKERS, WHOLE = 2, (".csv", "board.json")
 """Pages made at a time, and ends of addresses with all rows of a table, of which one is made beside these."""
 PACKED = 6
 VERSIONS = "versions.json"
-END = ".gz"
 LOGGER = logging.getLogger("fairspace.boards")
 _PART = ".part-"
-
-
-@dataclass(frozen=True)
-class PageAnswer:
-    """The answer to a request for a public page: content, packed if it is `kept` as a file, and headers otherwise."""
-
-    status: int
-    content: bytes
-    headers: Mapping[str, str] = field(default_factory=dict)
-    kept: bool = False
 
 
 def reading_app(space: Space) -> FastAPI:

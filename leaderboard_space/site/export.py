@@ -15,7 +15,8 @@ from fairspace.leaderboard_space.jobs.jobs import add_shipped
 from fairspace.leaderboard_space.pages.rendering import ASSETS, ENVIRONMENT, asset
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.site.addresses import PAGE, TEXTS, file_of, is_public, media_type
-from fairspace.leaderboard_space.site.builder import FIRST, Builder, PageAnswer, unpacked
+from fairspace.leaderboard_space.site.builder import FIRST, Builder, unpacked
+from fairspace.leaderboard_space.site.process import PageAnswer
 from fairspace.leaderboard_space.space import Space
 
 DYNAMIC = ("/submit", "/queue")

@@ -1,42 +1,43 @@
-"""The builder as a process of its own, which answers over a socket, and its counterpart in the web process."""
+"""The builder of pages as a process of its own, seen from the web process, and what both share.
+
+This module loads little, so that the process can be started before all else.
+"""
 
 import asyncio
 import logging
-import os
 import shutil
 import subprocess
 import sys
-import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import asdict, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
 
 import httpx
 import orjson
-import uvicorn
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
-from fairspace.leaderboard_space.errors import SpaceError, StorageError
-from fairspace.leaderboard_space.logs import configure
+from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.settings import Settings
-from fairspace.leaderboard_space.site.builder import END, Builder, PageAnswer
-from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.storage import HUB
 
 MODULE = "fairspace.leaderboard_space.site"
 PATIENCE, PAUSE = 60.0, 0.1
 """Seconds for which a builder that does not answer is waited for, and between two looks at it."""
 AGAIN = 0.5
 """Seconds after which a builder that has ended is started again."""
-NICE = 5
-"""Niceness of the builder: making pages yields to sending them."""
 KEPT = "x-kept"
+FOLDER, END = "site", ".gz"
+"""Folder of public pages in the working folder, and end of its files."""
 _LOG = logging.getLogger("fairspace.boards")
+
+
+@dataclass(frozen=True)
+class PageAnswer:
+    """The answer to a request for a public page: content, packed if it is `kept` as a file, and headers otherwise."""
+
+    status: int
+    content: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+    kept: bool = False
 
 
 class BuilderProcess:
@@ -57,11 +58,13 @@ class BuilderProcess:
         return self._process is not None and self._process.poll() is None
 
     async def start(self) -> None:
-        """Start the process, and watch it."""
-        self._begin()
+        """Watch the process, which is started unless it was."""
+        if self._process is None:
+            self.begin()
         self._watching = asyncio.create_task(self._watch())
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Start the process. OSError."""
         self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, start_new_session=True)
         assert self._process.stdin is not None
         self._process.stdin.write(self._settings + b"\n")
@@ -74,7 +77,7 @@ class BuilderProcess:
                 _LOG.warning("the builder of pages has ended", extra={"code": "BUILDER_GONE"})
                 await asyncio.sleep(AGAIN)
                 try:
-                    self._begin()
+                    self.begin()
                 except OSError as error:  # it was killed before it read its settings, or no process is free
                     _LOG.warning("the builder of pages does not start: %s", error, extra={"code": "BUILDER_GONE"})
 
@@ -82,10 +85,14 @@ class BuilderProcess:
         """End the process; files are replaced whole, so that a kill breaks none."""
         if self._watching is not None:
             self._watching.cancel()
+        self.end()
+        await self._client.aclose()
+
+    def end(self) -> None:
+        """End a process that nothing watches."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-        await self._client.aclose()
         shutil.rmtree(self._socket.parent, ignore_errors=True)
 
     async def answer(self, address: str) -> PageAnswer:
@@ -117,52 +124,3 @@ class BuilderProcess:
             self._process.kill()
         mend = "try again in a minute; pages that were made before are there meanwhile"
         raise SpaceError("BUILDER_GONE", "the page", "its maker does not answer", "a page", mend)
-
-
-def builder_app(builder: Builder, seconds: float) -> Starlette:
-    """The builder over HTTP, for `BuilderProcess`; it looks for new events every so many seconds."""
-
-    async def page(request: Request) -> Response:
-        answer = await builder.answer(request.query_params["address"])
-        return Response(answer.content, answer.status, {**answer.headers, **({KEPT: "1"} if answer.kept else {})})
-
-    async def follow(request: Request) -> Response:
-        await builder.follow(request.path_params["number"])
-        return Response()
-
-    async def keep_following() -> None:
-        while True:
-            try:
-                await builder.follow()
-            except StorageError as error:
-                _LOG.warning("the boards stay as they are: %s", error, extra={"code": error.code})
-            except Exception:  # noqa: BLE001 - the next event may be another one
-                _LOG.exception("the boards stay as they are", extra={"code": "OUR_FAULT"})
-            await asyncio.sleep(seconds)
-
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        following = asyncio.create_task(keep_following())
-        yield
-        following.cancel()
-
-    routes = [Route("/page", page), Route("/follow/{number:int}", follow, methods=["POST"])]
-    return Starlette(routes=routes, lifespan=lifespan)
-
-
-def main() -> None:
-    """Run the builder of a folder, for a site, at a socket: the command line. Its settings come on standard input."""
-    folder, site, socket = sys.argv[1:]
-    configure()
-    os.nice(NICE)
-    data = orjson.loads(sys.stdin.buffer.readline())
-    lists = {name: tuple(part) for name, part in data.items() if isinstance(part, list)}
-    settings = Settings(**{**data, **lists, "work": Path(data["work"])})
-    threading.Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
-    if settings.store.startswith(HUB):  # two processes share no copy of a store on the Hub
-        settings = replace(settings, work=settings.work / "builder")
-    builder = Builder(Space.open(settings), Path(folder), site, is_eager=settings.board_seconds > 0)
-    app = builder_app(builder, settings.board_seconds or 0.5)
-    uvicorn.Server(
-        uvicorn.Config(app, uds=socket, log_config=None, access_log=False, server_header=False, date_header=False)
-    ).run()

@@ -276,7 +276,7 @@ def serve(port: int = 7860, store: str = DEFAULT_STORE, insecure_local: bool = F
     """
     if absent := absent_packages("gradio", "starlette", "uvicorn"):
         raise UsageError(f"The board needs {absent}: {install_command('space')}")
-    from fairspace.leaderboard_space.app import serve as serve_board
+    from fairspace.leaderboard_space.serving import serve as serve_board
     from fairspace.leaderboard_space.settings import Settings
 
     with socket.socket() as probe:

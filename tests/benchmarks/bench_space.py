@@ -103,7 +103,7 @@ def _slim(found: Result) -> Result:
 
 def serve(root: str, port: str) -> None:
     """The server, as `fairspace leaderboard serve` runs it, with high quotas."""
-    from fairspace.leaderboard_space.app import serve as served
+    from fairspace.leaderboard_space.serving import serve as served
     from fairspace.leaderboard_space.settings import Settings
 
     work = Path(root).parent / "work"

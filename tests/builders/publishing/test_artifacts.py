@@ -27,7 +27,7 @@ def test_the_card_names_the_pinned_gradio_and_lets_users_sign_in(tmp_path: Path)
 
 def test_the_space_has_every_package_its_data_and_its_requirements(tmp_path: Path) -> None:
     files = published(tmp_path)
-    assert b"fairspace.leaderboard_space.app import main" in files["app.py"]
+    assert b"fairspace.leaderboard_space.serving import main" in files["app.py"]
     assert {path.split("/")[0] for path in files if "/" in path} == {"fairspace"}
     assert {path.split("/")[1] for path in files if path.count("/") > 1} == set(PACKAGES)
     for path in ("assets/style.css", "templates/base.html.jinja", "storage/hub.py", "pages/board.py"):

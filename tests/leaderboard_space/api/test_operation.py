@@ -100,7 +100,7 @@ def test_a_line_of_the_log_is_one_object_whatever_it_says(monkeypatch: pytest.Mo
 
 
 def test_nobody_but_this_machine_reaches_a_space_without_sign_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fairspace.leaderboard_space.app import serve
+    from fairspace.leaderboard_space.serving import serve
 
     with pytest.raises(UsageError, match=r"use it only with 127\.0\.0\.1"):
         serve(Settings(insecure_local=True), host="0.0.0.0")

@@ -20,7 +20,7 @@ from tests.leaderboard_space.provider import CLIENT, SECRET, Provider
 
 SIGNING = "a secret of the tests, long enough for a Space"
 SERVE = (
-    "import sys; from fairspace.leaderboard_space.app import serve; "
+    "import sys; from fairspace.leaderboard_space.serving import serve; "
     "from fairspace.leaderboard_space.settings import Settings; "
     "serve(Settings.from_environment(), port=int(sys.argv[1]))"
 )

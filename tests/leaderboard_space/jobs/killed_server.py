@@ -57,7 +57,7 @@ def about(folder: Path) -> Settings:
 
 
 def serve(folder: Path, port: int) -> None:
-    from fairspace.leaderboard_space import app, space
+    from fairspace.leaderboard_space import serving, space
 
     os.setsid()
     log = os.open(folder / "log", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
@@ -65,7 +65,7 @@ def serve(folder: Path, port: int) -> None:
         os.dup2(log, stream)
     timing = Timing(sweep=0.2, poll=0.05)
     space.Jobs = partial(Jobs, module=CHILDREN, timing=timing)  # type: ignore[attr-defined, assignment]
-    app.serve(about(folder), port=port)
+    serving.serve(about(folder), port=port)
 
 
 @dataclass

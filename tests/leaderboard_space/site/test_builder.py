@@ -22,8 +22,9 @@ from fairspace.leaderboard_space.intake import User, result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.site import builder as building
 from fairspace.leaderboard_space.site.addresses import file_of, path_of
-from fairspace.leaderboard_space.site.builder import END, Builder
+from fairspace.leaderboard_space.site.builder import Builder
 from fairspace.leaderboard_space.site.export import export
+from fairspace.leaderboard_space.site.process import END
 from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import result
