@@ -239,6 +239,8 @@ class State:
     def __init__(self, storage: Storage, key: bytes = b"", *, rows: bool = True) -> None:
         self.storage = storage
         self.key = key
+        self.is_between = False
+        """Whether boards are made anew, and those of before are shown meanwhile."""
         self._lock, self._making = threading.RLock(), threading.RLock()
         self._measured = lru_cache(_MEASURED)(self._read_measured)
         self._folded = LogState(key=key, keeps_rows=rows, read=lambda entry: self._measured(entry)[0])
@@ -369,15 +371,25 @@ class State:
         """Number of events that the log says it lost."""
         return len(self._folded.lost)
 
-    def board(self, benchmark: str, standard: str = "") -> Board:
-        """The rows of a board without the withdrawn ones; see `results.board.board`. UsageError: unknown board."""
-        board, now = (benchmark, standard or find_benchmark(benchmark).default), self.version(benchmark)
-        with self._making:
+    def board(self, benchmark: str, standard: str = "", *, newest: bool = False) -> Board:
+        """The rows of a board without the withdrawn ones; see `results.board.board`. UsageError: unknown board.
+
+        While `is_between`, it is that of before if another thread makes a newer one, unless the `newest` is needed.
+        """
+        board = benchmark, standard or find_benchmark(benchmark).default
+        before = self._boards.get(board)
+        if not self._making.acquire(blocking=newest or before is None or not self.is_between):
+            assert before is not None
+            return before[1]
+        try:
             version, rows = self._boards.get(board, (-1, None))
+            now = self.version(benchmark)
             if rows is None or version != now:
-                now, rows = self.version(benchmark), self._board(*board)
+                rows = self._board(*board)
                 self._boards[board] = now, rows
             return rows
+        finally:
+            self._making.release()
 
     def piece(self, key: Hashable, marks: Hashable, make: Callable[[], Made]) -> Made:
         """A piece of a page, made again only if the `marks` that it depends on have changed."""
@@ -389,9 +401,10 @@ class State:
 
     def row(self, benchmark: str, standard: str, entry: str) -> Row | None:
         """A row of a board, even if it has just been added to the log; None for an unknown one."""
-        if entry not in self.board(benchmark, standard).by_entry:
-            self.refresh()
-        return self.board(benchmark, standard).by_entry.get(entry)
+        if row := self.board(benchmark, standard).by_entry.get(entry):
+            return row
+        self.refresh()
+        return self.board(benchmark, standard, newest=True).by_entry.get(entry)
 
     def find_row(self, benchmark: str, standard: str, entry: str) -> Row:
         """A row as `row` gives it. SpaceError UNKNOWN_ENTRY for an unknown or withdrawn row, with the reason."""

@@ -19,6 +19,7 @@ from weakref import WeakValueDictionary
 import httpx
 import orjson
 from fastapi import FastAPI, Request, Response
+from starlette.concurrency import run_in_threadpool
 
 from fairspace.leaderboard_space.boards.models import slug_of
 from fairspace.leaderboard_space.site.addresses import file_of, path_of, shown_by
@@ -45,6 +46,8 @@ FIRST = ("/", "/api/v1/boards", *(f"/board/{name}" for name in NAMES))
 """Pages that are there before anybody asks, and the first to be made again."""
 RENEWED, FILES = 150, 50_000
 """Most pages of boards that are made again after an event, and most files; what was made first goes first."""
+YIELDS = 10
+"""Hundredths of a second for which a page that is made again waits for those that somebody waits for."""
 MAKERS, WHOLE = 2, (".csv", "board.json")
 """Pages made at a time, and ends of addresses with all rows of a table, of which one is made beside these."""
 PACKED = 6
@@ -86,6 +89,8 @@ class Builder:
         self.space, self.folder, self.site, self.is_eager = space, folder, site, is_eager
         transport = httpx.ASGITransport(reading_app(space), raise_app_exceptions=False)
         self._client = httpx.AsyncClient(transport=transport, base_url=site)
+        self._asked = 0
+        """Pages that somebody waits for."""
         self._following, self._events = asyncio.Lock(), 0
         """Turn of who follows the log, and a number that each event raises while its pages change."""
         self._making: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -124,8 +129,12 @@ class Builder:
             file, events = self.folder / f"{file_of(path)}{END}", self._events
             if path in self._files and file.is_file():  # made meanwhile
                 return PageAnswer(200, file.read_bytes(), kept=True)
-            answer = await self._render(path)
-            if answer.status != 200 or not file_of(path) or events != self._events:  # it may be of before the event
+            may_be_old, self._asked = self.space.state.is_between, self._asked + 1
+            try:
+                answer = await self._render(path)
+            finally:
+                self._asked -= 1
+            if answer.status != 200 or not file_of(path) or may_be_old or events != self._events:
                 return answer
             return PageAnswer(200, self._write(path, answer.content), kept=True)
 
@@ -138,9 +147,7 @@ class Builder:
                 state.refresh()
             changed = [name for name in NAMES if state.version(name) != self._versions.get(name)]
             for name in changed:
-                self._events += 1
                 await self._renew(name, state.version(name))
-                self._events += 1
             if self.is_eager:
                 for path in FIRST:
                     if path not in self._files:
@@ -150,9 +157,12 @@ class Builder:
         """Bring the pages that show a benchmark's board up to its last event."""
         shows = {path: shown_by(path) for path in self._files}
         standards = {of.standard for of in shows.values() if of.benchmark == benchmark}
-        marks = {
-            standard: self._marks(benchmark, standard) for standard in {*standards, find_benchmark(benchmark).default}
-        }
+        standards.add(find_benchmark(benchmark).default)
+        self._events, self.space.state.is_between = self._events + 1, True
+        try:  # in a thread, which lets pages be made meanwhile
+            marks = {each: await run_in_threadpool(self._marks, benchmark, each) for each in standards}
+        finally:
+            self._events, self.space.state.is_between = self._events + 1, False
         changed = {standard: self._changed(benchmark, standard, now) for standard, now in marks.items()}
         slugs, every = (
             set[str]().union(*(of.slugs for of in changed.values())),
@@ -176,11 +186,15 @@ class Builder:
         for path in {*boards} - {*renewed}:
             self._remove(path)
         for path in renewed:
+            for _ in range(YIELDS):
+                if self._asked:
+                    await asyncio.sleep(0.01)
             answer = await self._render(path)
             if answer.status == 200:
                 self._write(path, answer.content)
             else:
                 self._remove(path)
+        self._events += 1
         self._versions[benchmark] = version
         self._remember()
 

@@ -27,7 +27,7 @@ from fairspace.submissions.running.judging.judging import as_the_authors
 from fairspace.submissions.running.judging.judging import judge as judged
 from fairspace.submissions.running.local.ending import usable_cores
 from fairspace.submissions.running.planning import PlanLine, plan
-from fairspace.submissions.running.run import RunOutcome, run, text_tasks, too_few
+from fairspace.submissions.running.run import RunOutcome, run, text_tasks, too_few, without_seed
 from fairspace.submissions.running.settings import RunSettings, Tell
 
 
@@ -98,7 +98,7 @@ def told_plan(opened: Sequence[OpenedBenchmark], model: ModelSettings, judge: Mo
         sentences.append("A core is a fixed part of a benchmark; its results are ranked in a group of their own.")
     limited = [each for each in opened if each.chosen.limit is not None]
     sentences += dict.fromkeys(f"{PART}: {limit_mark(each.chosen.limit or 0, stratified=True)}." for each in limited)
-    sentences += filter(None, map(too_few, limited))
+    sentences += filter(None, (*map(too_few, limited), *map(without_seed, opened)))
     return " ".join(sentences)
 
 

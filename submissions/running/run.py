@@ -28,7 +28,7 @@ from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
 from fairspace.submissions.running.asking.journal import JOURNAL
 from fairspace.submissions.running.asking.models import ModelSettings, found_revision, sees
 from fairspace.submissions.running.folders import held, link, public_name, work_folder
-from fairspace.submissions.running.planning import image_tasks
+from fairspace.submissions.running.planning import JUDGED, image_tasks
 from fairspace.submissions.running.settings import RunSettings, RunSteps, Tell, submission_meta
 
 _NEW, _FORMER = "submission.new", "submission.former"
@@ -121,8 +121,9 @@ def _answer(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> N
     assert settings.model is not None
     opened = open_benchmark(replace(settings.chosen, tasks=text_tasks(settings.chosen)))
     state.stated = {**opened.settings, **opened.marks}
-    if (few := too_few(opened)) and not settings.again:  # `fairspace eval` says it in its plan
-        sys.stderr.write(f"{few}\n")
+    for sentence in filter(None, (too_few(opened), without_seed(opened))):
+        if not settings.again:  # `fairspace eval` says it in its plan
+            sys.stderr.write(f"{sentence}\n")
     if note := limit_note(opened):
         state.notes.append(note)
     if settings.about.thresholds:
@@ -153,6 +154,13 @@ def too_few(opened: OpenedBenchmark) -> str:
         return ""
     of = f"a limit of {limit:,} is too few for a fairness number with an interval"
     return f"{benchmark(opened.chosen.benchmark).title}: {of}; the smallest that has one is {least:,}."
+
+
+def without_seed(opened: OpenedBenchmark) -> str:
+    """The sentence on a run whose stories nobody could draw again; '' for another one."""
+    if opened.chosen.seed is not None or not opened.parts.keys() & JUDGED.keys():
+        return ""
+    return "Stories are drawn: without --seed none can be asked again, and `fairspace verify-submission` tells little."
 
 
 def limit_note(opened: OpenedBenchmark) -> str:

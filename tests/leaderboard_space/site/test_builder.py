@@ -6,6 +6,7 @@ import json
 import random
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -25,6 +26,7 @@ from fairspace.leaderboard_space.site.addresses import file_of, path_of
 from fairspace.leaderboard_space.site.builder import Builder
 from fairspace.leaderboard_space.site.export import export
 from fairspace.leaderboard_space.site.process import END
+from fairspace.leaderboard_space.state import Board
 from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import result
@@ -118,6 +120,37 @@ def test_what_is_in_the_folder_is_what_would_be_made_anew_after_whatever_events(
         assert len(pages) > 10
 
     asyncio.run(go_on())
+
+
+def test_pages_are_made_while_the_boards_of_an_event_are_and_none_of_before_is_kept(
+    space: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, is_making, goes_on = space.space.state, threading.Event(), threading.Event()
+    make = state._board
+
+    def slowly(benchmark: str, standard: str) -> Board:
+        is_making.set()
+        assert goes_on.wait(20)
+        return make(benchmark, standard)
+
+    async def ask() -> None:
+        builder = Builder(space.space, tmp_path / "pages", SITE, is_eager=True)
+        await builder.follow()
+        monkeypatch.setattr(state, "_board", slowly)
+        entry = add(space, "Comes late")
+        following = asyncio.create_task(builder.follow())
+        await asyncio.to_thread(is_making.wait, 20)
+        before = await asyncio.wait_for(builder.answer(TABLE), 10)
+        assert (before.status, before.kept) == (200, False)
+        assert b"Comes late" not in before.content
+        goes_on.set()
+        assert state.row(BENCHMARK, "up_to_twenty", entry) is not None
+        await following
+        after = await builder.answer(TABLE)
+        assert after.kept
+        assert b"Comes late" in gzip.decompress(after.content)
+
+    asyncio.run(ask())
 
 
 def test_a_row_that_is_withdrawn_is_gone_with_the_next_answer_200_times(space: Opened) -> None:

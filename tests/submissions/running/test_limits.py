@@ -9,7 +9,7 @@ import fairspace as fs
 from fairspace.submissions.benchmarks.task import choose
 from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
 from fairspace.submissions.running.planning import made_parts
-from fairspace.submissions.running.run import too_few
+from fairspace.submissions.running.run import too_few, without_seed
 from fairspace.submissions.show.headline import opening
 
 CORES: dict[str, dict[str, Any]] = {
@@ -49,6 +49,11 @@ def test_images_of_highest_and_lowest_are_made_together() -> None:
         topics = [part.stimuli[place].stratum.split("/")[1:3] for place in part.positions]
         assert {slug for slug, level in topics if level == "highest"} == {slug for slug, _ in topics}
         assert sum(level == "lowest" for _, level in topics) == len(topics) / 2 > 0
+
+
+def test_stories_that_nobody_could_draw_again_are_told() -> None:
+    assert "without --seed" in without_seed(opened("genres"))
+    assert without_seed(opened("genres", seed=0)) == without_seed(opened("fact_or_fair")) == ""
 
 
 @pytest.mark.slow
