@@ -9,7 +9,7 @@ def test_a_count_that_begins_anew_has_a_speed_of_its_own(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     seconds = iter(range(0, 1000, 100))
-    monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(seconds)))
+    monkeypatch.setattr("time.monotonic", lambda: float(next(seconds)))
     with progress.watched() as tell:
         for done, total in ((0, 20), (10, 20), (20, 20), (0, 20), (5, 20)):
             tell("Asking, again", done, total)
