@@ -60,7 +60,7 @@ BUDGET = {
     "leaderboard_space": (11_441, 64, 1_011),
     "cards": (715, 7, 49),
     "fairspace": (1_533, 8, 165),
-    "tests": (72_248, 580, 7_023),
+    "tests": (72_251, 580, 7_023),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
