@@ -386,6 +386,7 @@ class State:
             now = self.version(benchmark)
             if rows is None or version != now:
                 rows = self._board(*board)
+                rows.version = now
                 self._boards[board] = now, rows
             return rows
         finally:
@@ -564,6 +565,8 @@ class Board(tuple[Row, ...]):
         return board
 
     _kept: dict[Hashable, Any]
+    version: int
+    """The event as of which it is the board of a state."""
 
     @cached_property
     def by_entry(self) -> dict[str, Row]:

@@ -52,15 +52,16 @@ LONGEST_FILE = 600
 # What a server of images has to have is declared so (+1: submissions), results without a hash are made again (tests).
 # Serving starts the builder first, pages are made beside an event's boards, stories without a seed are told (+80:
 # leaderboard_space, +20: submissions; tests +61).
+# The front page is kept by the boards that it shows, a builder says why it cannot open the store (+5).
 BUDGET = {
     "builders": (11_904, 69, 848),
     "metrics": (6_732, 59, 466),
     "ares": (8_040, 42, 553),
     "submissions": (46_663, 225, 3_718),
-    "leaderboard_space": (11_441, 64, 1_011),
+    "leaderboard_space": (11_446, 64, 1_011),
     "cards": (715, 7, 49),
     "fairspace": (1_533, 8, 165),
-    "tests": (72_251, 580, 7_023),
+    "tests": (72_255, 580, 7_023),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

@@ -72,8 +72,9 @@ class Front:
 
 def front(state: State) -> Front:
     """The front page under the default standards, kept until a board changes."""
-    versions, name = tuple(map(state.version, VIEWS)), next(iter(VIEWS))
-    return state.board(name, find_benchmark(name).default).get_or_make(("front", versions), lambda: _front(state))
+    boards = [state.board(name, find_benchmark(name).default) for name in VIEWS]
+    versions = tuple(board.version for board in boards)  # of what is shown, not of the log
+    return boards[0].get_or_make(("front", versions), lambda: _front(state))
 
 
 def _front(state: State) -> Front:

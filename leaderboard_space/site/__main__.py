@@ -78,7 +78,8 @@ def main() -> None:
         settings = replace(settings, work=settings.work / "builder")
     try:
         space = Space.open(settings)
-    except StorageError:  # the web process, which opens the same store, says why
+    except StorageError as error:
+        _LOG.error("the builder cannot open the store: %s", error, extra={"code": error.code})
         sys.exit(1)
     gc.freeze()
     builder = Builder(space, Path(folder), site, is_eager=settings.board_seconds > 0)

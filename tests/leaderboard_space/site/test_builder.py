@@ -143,11 +143,14 @@ def test_pages_are_made_while_the_boards_of_an_event_are_and_none_of_before_is_k
         before = await asyncio.wait_for(builder.answer(TABLE), 10)
         assert (before.status, before.kept) == (200, False)
         assert b"Comes late" not in before.content
+        builder._remove("/")
+        assert not (await builder.answer("/")).kept
         goes_on.set()
         assert state.row(BENCHMARK, "up_to_twenty", entry) is not None
         await following
         after = await builder.answer(TABLE)
         assert after.kept
+        assert b"/models/comes-late" in gzip.decompress((await builder.answer("/")).content)
         assert b"Comes late" in gzip.decompress(after.content)
 
     asyncio.run(ask())
