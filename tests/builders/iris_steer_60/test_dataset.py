@@ -324,7 +324,7 @@ def test_steer_images_say_what_was_asked_and_what_is_shown(sample: Built) -> Non
 def test_a_model_with_fewer_than_ten_combinations_has_no_plan(tmp_path: Path) -> None:
     few = [annotation("generation_neutral", f"neutral/{o}", 0, 3) for o in OCCUPATIONS[:9]]
     write_model(tmp_path / "source", rows=few, images=[])
-    manifest = build(DATASET, tmp_path / "x", source=tmp_path / "source")
+    manifest = build(DATASET, tmp_path / "x", source=tmp_path / "source", sample=True)
     assert manifest.find("generation", "test") is None
     assert any("show 9 combinations" in note for note in manifest.notes)
 
