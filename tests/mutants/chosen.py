@@ -29,8 +29,7 @@ FURTHER: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "metrics/*/formula.py",
         (
-            "tests/metrics/test_leading_axes.py",
-            "tests/metrics/test_iris_metrics.py",
+            "tests/metrics/test_invariances.py",
             "tests/metrics/test_formulas.py",
             "tests/submissions/uncertainty/test_sizes.py",
             "tests/submissions/verifying/test_verifying.py",
