@@ -110,12 +110,12 @@ PARTS = {
 def test_labelled_answers_are_read_as_a_person_reads_them(name: str) -> None:
     tasks = measure(read_lines([LABELLED / f"{name}.jsonl"])).tasks
     assert set(tasks) == {f"{name}/{part}" for part in PARTS[name]}
-    for task, tally in tasks.items():
-        assert tally.right >= 0.98 * tally.n, task
-        assert tally.false <= (0 if name == "stereotypical_bias" else 0.01) * tally.n, task
-        assert tally.families_alike >= 0.98 * tally.families, task
-        if name != "genres" and tally.n_male and tally.n_female:
-            assert abs(tally.right_male / tally.n_male - tally.right_female / tally.n_female) < 0.01, task
+    for task, of in tasks.items():
+        assert of.right >= 0.98 * of.answers, task
+        assert of.false + of.invented <= (0 if name == "stereotypical_bias" else 0.01) * of.answers, task
+        assert of.families_alike >= 0.98 * of.families, task
+        if name != "genres" and of.male and of.female:
+            assert abs(of.right_male / of.male - of.right_female / of.female) < 0.01, task
 
 
 SMOLLM2 = {
@@ -129,7 +129,7 @@ SMOLLM2 = {
 
 def test_answers_of_a_real_model_that_were_labelled_before_they_were_read() -> None:
     tasks = measure(read_lines([LABELLED / "real" / "smollm2.jsonl"])).tasks
-    assert {name: (tally.n, tally.right, tally.false, tally.lost) for name, tally in tasks.items()} == SMOLLM2
+    assert {name: (of.answers, of.right, of.false + of.invented, of.lost) for name, of in tasks.items()} == SMOLLM2
 
 
 ASKED, NAMES = Question("race", "highest"), ("Mia", "Jack")
