@@ -3,7 +3,7 @@
 import gc
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from filelock import FileLock
@@ -53,18 +53,3 @@ def pytest_collection_finish() -> None:
     """Freeze what was imported: garbage collection took a tenth of the tests' time."""
     gc.collect()
     gc.freeze()
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Run the command in this process: exit code, standard output, standard error."""
-    from fairspace.submissions.commands import main as cli
-
-    def command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["fairspace", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        captured = capfd.readouterr()
-        return int(ended.value.code or 0), captured.out, captured.err
-
-    return command

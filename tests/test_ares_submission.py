@@ -2,7 +2,7 @@ import hashlib
 import json
 import shutil
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,10 @@ from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.labelling import label_error, label_images, label_source
 from tests.ares.released import released
+from tests.submissions.conftest import Run
+from tests.submissions.conftest import run as run
 from tests.tiny_ares import random_ares
 
-Run = Callable[..., tuple[int, str, str]]
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 KEYS = {"task": pa.string(), "id": pa.string(), "sample": pa.int32(), "sha256": pa.string(), "image": IMAGE}
 

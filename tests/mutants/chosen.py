@@ -22,20 +22,20 @@ PROBES = (
     *("representation_similarity_bias", "stepwise_bias"),
 )
 OF_METRICS = "metrics/test_leading_axes metrics/test_iris_metrics metrics/test_formulas"
-OF_BENCHMARKS = "submissions/benchmarks/test_scoring_table submissions/benchmarks/test_resample"
+OF_BENCHMARKS = " ".join(f"submissions/benchmarks/test_{name}" for name in ("scores", "scoring_table", "resample"))
 OF_IRIS = "submissions/benchmarks/iris/test_resample submissions/benchmarks/iris/test_score"
 FURTHER: tuple[tuple[str, str], ...] = (
     ("metrics/*/formula.py", OF_METRICS),
     ("metrics/*/formula.py", "submissions/uncertainty/test_sizes submissions/verifying/test_verifying"),
-    ("metrics/iris_score/*", "submissions/benchmarks/iris/test_score"),
+    ("metrics/iris_score/*", "submissions/benchmarks/iris/test_score submissions/benchmarks/test_scores"),
     *((f"metrics/{name}/*", "metrics/modules/test_probes") for name in PROBES),
     ("submissions/uncertainty/*", f"submissions/uncertainty {OF_IRIS} submissions/results/test_tiers"),
     ("submissions/uncertainty/*", "submissions/results/test_hostile_results submissions/benchmarks/test_resample"),
     ("submissions/reading/images.py", "submissions/reading/test_images"),
     ("submissions/reading/*", "submissions/checking/test_submission submissions/format/test_manifest"),
     ("submissions/reading/*", "submissions/reading submissions/checking/test_hostile"),
+    ("submissions/benchmarks/scoring_table.py", "submissions/benchmarks/test_scores"),
     ("submissions/benchmarks/scoring_table.py", "submissions/benchmarks/genres/test_score"),
-    ("submissions/benchmarks/scoring_table.py", "submissions/benchmarks/stereotypical_bias/test_score"),
     ("submissions/benchmarks/scoring_table.py", "submissions/benchmarks/iris/test_score"),
     ("submissions/benchmarks/iris/*", "submissions/benchmarks/iris/test_measure"),
     ("submissions/benchmarks/fact_or_fair/*", "submissions/benchmarks/fact_or_fair/test_measure"),
