@@ -64,8 +64,9 @@ def test_plain_inspect_gives_the_same_submission(ran: Path, commands: Commands, 
     commands.start("eval", "fairspace/fact_or_fair", *MODEL, *words, *logged, program="inspect").done()
     (log,) = (tmp_path / "logs").iterdir()
     commands.run("import", "inspect", log, "--out", tmp_path / "mine")
-    for name in ("responses.parquet", "submission.json"):
-        assert (tmp_path / "mine" / name).read_bytes() == (ran / name).read_bytes()
+    assert (tmp_path / "mine" / "responses.parquet").read_bytes() == (ran / "responses.parquet").read_bytes()
+    meta, known = (json.loads((folder / "submission.json").read_bytes()) for folder in (tmp_path / "mine", ran))
+    assert meta == known
     mine, whole = (manifest(folder)["stages"][0] for folder in (tmp_path / "mine", ran))
     same = ("what", "model", "engine", "engine_version", "prompts", "datasets", "tasks", "requests", "fates", "limit")
     assert {name: mine[name] for name in same} == {name: whole[name] for name in same}

@@ -86,12 +86,12 @@ def test_a_run_that_was_killed_ends_as_the_unbroken_one(
 def test_a_judge_that_was_killed_ends_as_the_unbroken_one(
     data: Path, commands: Commands, served: Served, tmp_path: Path
 ) -> None:
-    words = ("run", "--benchmark", "genres", "--text-only", "--model", "openai-api/served/m", "--limit", 12)
+    words = ("run", "--benchmark", "genres", "--text-only", "--limit", 12)
     for name in ("unbroken", "killed"):
         commands.run(*words, *ASKED, "--out", tmp_path / name)
     # What the engine does not send again by itself counts as an attempt of ours, and a kill may lie behind it.
     served.inject(*(fault for fault in FAULTS if fault.times is None or fault.way in ("status", "reset")))
-    judge = ("judge", "--model", "openai-api/served/judge", "--model", "openai-api/served/second", *ASKED[3:])
+    judge = ("judge", "--model", "openai-api/served/judge", "--model", "openai-api/served/second", *BOUNDS)
     served.requests(reset=True)
     commands.run(*judge, tmp_path / "unbroken")
     total = served.requests(reset=True).total

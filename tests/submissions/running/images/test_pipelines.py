@@ -81,7 +81,7 @@ def build(name: str, folder: Path, **more: Any) -> None:
 
     parts: dict[str, Any] = {**TINY[name], **more}
     for role, given in TINY[name].items():
-        if isinstance(given, list):
+        if isinstance(given, list) and role not in more:
             kind, configuration = given
             parts[role] = part(kind, configuration | LIGHTER.get(name, {}).get(role, {}))
     getattr(diffusers, name)(**parts).save_pretrained(folder)
