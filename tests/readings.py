@@ -13,9 +13,9 @@ import csv
 import json
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -46,45 +46,6 @@ answers that are kept apart, 68 of 76 of `objective` and 36 of 40 of `personalit
 """
 
 
-@dataclass
-class Tally:
-    """Counts of one task, or of a part of it.
-
-    Args:
-        false: Answers read as a choice that they are not.
-        lost: Answers with a choice that was not read.
-        readable: Answers with a choice.
-        invented: Answers without a choice that were read as one; included in `false`.
-        n_male, n_female: Answers with a choice that use words of one gender alone.
-        families_alike: Families whose answers all have one verdict.
-    """
-
-    n: int = 0
-    right: int = 0
-    false: int = 0
-    lost: int = 0
-    readable: int = 0
-    invented: int = 0
-    right_male: int = 0
-    n_male: int = 0
-    right_female: int = 0
-    n_female: int = 0
-    families: int = 0
-    families_alike: int = 0
-
-    def add(self, compared: Compared, gender: str) -> None:
-        """Count a comparison; gender words only in readable answers of one gender."""
-        self.n += 1
-        setattr(self, compared.verdict, getattr(self, compared.verdict) + 1)
-        if isinstance(compared.gold, str) and compared.gold in NO_CHOICE:
-            self.invented += compared.verdict == "false"
-            return
-        self.readable += 1
-        if gender in ("male", "female"):
-            setattr(self, f"n_{gender}", getattr(self, f"n_{gender}") + 1)
-            setattr(self, f"right_{gender}", getattr(self, f"right_{gender}") + (compared.verdict == "right"))
-
-
 def gender_words(answer: str) -> str:
     """`male`, `female`, or `neither` for none and for words of both."""
     male, female = _MALE.search(answer) is not None, _FEMALE.search(answer) is not None
@@ -95,8 +56,8 @@ def gender_words(answer: str) -> str:
 class Report:
     """`benchmark/task` -> its counts; id, gold, reading and verdict of each misread line."""
 
-    tasks: dict[str, Tally] = field(default_factory=dict)
-    errors: list[dict[str, Any]] = field(default_factory=list)
+    tasks: dict[str, TaskErrors]
+    errors: list[dict[str, Any]]
 
 
 def read_lines(files: Iterable[Path]) -> list[dict[str, Any]]:
@@ -104,24 +65,37 @@ def read_lines(files: Iterable[Path]) -> list[dict[str, Any]]:
 
 
 def measure(lines: Iterable[Mapping[str, Any]]) -> Report:
-    """Compare read answers with their golds."""
-    report = Report()
+    """Compare read answers with their golds; families alike are those whose answers all have one verdict."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     families: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    errors: list[dict[str, Any]] = []
     for line in lines:
         gender = gender_words(line["answer"])
         for compared in benchmark(line["benchmark"]).answers.compare(line):
             name = f"{line['benchmark']}/{compared.entry}"
-            report.tasks.setdefault(name, Tally()).add(compared, gender)
+            counts[name].update(_columns(compared, gender))
             if line.get("family"):
                 families[name, line["family"]].append(compared.verdict)
             if compared.verdict != "right":
                 about = {"id": line.get("id", ""), "task": name, "gold": compared.gold, "read": compared.read}
-                report.errors.append(about | {"verdict": compared.verdict, "rule": compared.rule})
+                errors.append(about | {"verdict": compared.verdict, "rule": compared.rule})
     for (name, _), verdicts in families.items():
         if len(verdicts) > 1:
-            report.tasks[name].families += 1
-            report.tasks[name].families_alike += len(set(verdicts)) == 1
-    return report
+            counts[name].update(families=1, families_alike=len(set(verdicts)) == 1)
+    return Report(
+        {name: TaskErrors(name, **{key: of[key] for key in COLUMNS[1:]}) for name, of in counts.items()}, errors
+    )
+
+
+def _columns(compared: Compared, gender: str) -> Iterator[str]:
+    """The columns of the table in which a comparison counts; gender words only of answers with a choice."""
+    without = isinstance(compared.gold, str) and compared.gold in NO_CHOICE
+    yield from ("answers", "no_choice" if without else "choices")
+    yield "invented" if without and compared.verdict == "false" else compared.verdict
+    if not without and gender in ("male", "female"):
+        yield gender
+        if compared.verdict == "right":
+            yield f"right_{gender}"
 
 
 def published() -> Report:
@@ -135,31 +109,11 @@ def published() -> Report:
     return report
 
 
-def task_errors(task: str, tally: Tally) -> TaskErrors:
-    return TaskErrors(
-        task,
-        tally.n,
-        tally.right,
-        tally.readable,
-        tally.lost,
-        tally.false - tally.invented,
-        tally.n - tally.readable,
-        tally.invented,
-        tally.families,
-        tally.families_alike,
-        tally.n_male,
-        tally.right_male,
-        tally.n_female,
-        tally.right_female,
-    )
-
-
 def write_table(report: Report, out: Path) -> None:
     with out.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
-        for name, tally in sorted(report.tasks.items()):
-            writer.writerow(vars(task_errors(name, tally)).values())
+        writer.writerows(vars(errors).values() for _, errors in sorted(report.tasks.items()))
 
 
 def section(benchmark: str) -> str:
@@ -204,11 +158,11 @@ def main(words: Sequence[str]) -> None:
     print(f"Reading {len(lines):,} answers; the blind ones take about a minute.", file=sys.stderr)
     report = measure(lines)
     if "--json" in words:
-        tasks = {name: vars(tally) for name, tally in sorted(report.tasks.items())}
+        tasks = {name: vars(errors) for name, errors in sorted(report.tasks.items())}
         print(json.dumps({"tasks": tasks, "errors": report.errors}, ensure_ascii=False))
         return
-    for name, tally in sorted(report.tasks.items()):
-        print(name, " ".join(f"{key}={value}" for key, value in vars(tally).items()))
+    for _, errors in sorted(report.tasks.items()):
+        print(" ".join(f"{key}={value}" for key, value in vars(errors).items()))
     for error in report.errors:
         print(json.dumps(error, ensure_ascii=False))
 

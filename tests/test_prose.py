@@ -2,8 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from functools import cache
 
 import pytest
 
@@ -14,42 +13,30 @@ RELATIVE = re.compile(r"(?:What|Of|Which|Who|Whoever|Whose|So many|How many|By w
 PREPOSITION = re.compile(
     r"\s+\*{0,2}[a-z]\w*: (?:of|for|by|in|on|at|as|with|from|to|that|which|what|who|where|when|how|so)\b"
 )
+ARGUMENTS = re.compile(r"^ *Args:\n((?: +.*\n|\n)+)", re.MULTILINE)
 
 
-def texts(path: Path) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        for part in node.body if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) else ():
-            match part:
-                case ast.Expr(value=ast.Constant(value=str(text))):
-                    yield part.lineno, text
-
-
-def arguments(text: str) -> Iterator[str]:
-    for block in re.findall(r"^ *Args:\n((?: +.*\n|\n)+)", text, re.MULTILINE):
-        yield from block.splitlines()
+@cache
+def docstrings(top: str) -> list[tuple[str, str]]:
+    """Place and text of every text that stands alone in a module, a class or a function."""
+    return [
+        (f"{path.relative_to(ROOT)}:{part.lineno}", part.value.value)
+        for path in files(top)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for part in (node.body if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) else ())
+        if isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) and isinstance(part.value.value, str)
+    ]
 
 
 @pytest.mark.parametrize("top", TOPS)
 def test_docstrings_name_the_thing_first(top: str) -> None:
-    found = [
-        f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0][:60]}"
-        for path in files(top)
-        for line, text in texts(path)
-        if text and RELATIVE.match(text)
-    ]
-    assert not found, "\n".join(found)
+    assert [place for place, text in docstrings(top) if RELATIVE.match(text)] == []
 
 
 @pytest.mark.parametrize("top", TOPS)
 def test_arguments_are_named_by_nouns(top: str) -> None:
-    found = [
-        f"{path.relative_to(ROOT)}:{line}: {argument.strip()[:60]}"
-        for path in files(top)
-        for line, text in texts(path)
-        for argument in arguments(text)
-        if PREPOSITION.match(argument)
-    ]
-    assert not found, "\n".join(found)
+    blocks = [(place, block) for place, text in docstrings(top) for block in ARGUMENTS.findall(text)]
+    assert [(place, line) for place, block in blocks for line in block.splitlines() if PREPOSITION.match(line)] == []
 
 
 NEVER = (
@@ -66,10 +53,6 @@ NEVER = (
 def test_phrases_that_were_rewritten_do_not_come_back() -> None:
     paths = [path for top in TOPS for kind in ("py", "jinja", "md", "js") for path in (ROOT / top).rglob(f"*.{kind}")]
     paths += ROOT.glob("*.md")
-    found = [
-        f"{path.relative_to(ROOT)}: {phrase}"
-        for path in {path for path in paths if not path.is_symlink() and path.name != "CHANGELOG.md"}
-        for phrase in NEVER
-        if phrase in path.read_text(encoding="utf-8")
-    ]
-    assert not found, "\n".join(found)
+    kept = {path for path in paths if not path.is_symlink() and path.name != "CHANGELOG.md"}
+    texts = {path: path.read_text(encoding="utf-8") for path in kept}
+    assert [f"{path}: {phrase}" for path, text in texts.items() for phrase in NEVER if phrase in text] == []

@@ -38,7 +38,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class TaskErrors:
-    """Counts of one task, `benchmark/task`, on the blind answers, as in `Tally`, by the names of the columns."""
+    """Counts of one task, `benchmark/task`, on the blind answers; `invented` are not among the `false`."""
 
     task: str
     answers: int

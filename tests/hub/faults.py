@@ -64,30 +64,21 @@ class Faulty:
             await (await self._control(Request(scope, receive)))(scope, receive, send)
             return
         fault = next((fault for fault in self.faults if fault.spoils(method, path)), None)
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        entry: dict[str, Any] = {"method": method, "path": path, "query": scope["query_string"].decode("ascii")}
-        entry |= {"token": headers.get("authorization", ""), "range": headers.get("range", ""), "status": None}
-        entry["fault"] = asdict(fault) if fault else None
+        entry: dict[str, Any] = {"method": method, "path": path, "fault": asdict(fault) if fault else None}
         self.log.append(entry)
-
-        async def note(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                entry["status"] = message["status"]
-            await send(message)
-
-        truth: list[Message] = []
-
-        async def keep(message: Message) -> None:
-            truth.append(message)
-
         inner = {**scope, "path": path}
         if fault is None or (fault.status == SLOW and not fault.after):
             if fault:
                 await asyncio.sleep(fault.seconds)
             with suppress(ClientDisconnect):
-                await self.application(inner, receive, note)
+                await self.application(inner, receive, send)
             return
+        truth: list[Message] = []
         if fault.after:
+
+            async def keep(message: Message) -> None:
+                truth.append(message)
+
             await self.application(inner, receive, keep)
             entry["done"] = True
         else:
@@ -95,15 +86,13 @@ class Faulty:
         if fault.status == SLOW:
             await asyncio.sleep(fault.seconds)
             for message in truth:
-                await note(message)
-            return
-        if fault.status == DROP:
-            entry["status"] = DROP
+                await send(message)
+        elif fault.status == DROP:
             await _cut(send)
-            return
-        retry = {"Retry-After": f"{fault.seconds:g}"} if fault.status == 429 else {}
-        answer = JSONResponse({"error": f"injected {fault.status}"}, fault.status, retry)
-        await answer(inner, receive, note)
+        else:
+            retry = {"Retry-After": f"{fault.seconds:g}"} if fault.status == 429 else {}
+            answer = JSONResponse({"error": f"injected {fault.status}"}, fault.status, retry)
+            await answer(inner, receive, send)
 
     async def _control(self, request: Request) -> Response:
         if request.url.path == "/_log":

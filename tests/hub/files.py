@@ -15,7 +15,7 @@ from starlette.routing import Route
 from tests.hub.access import downloadable, known, part, readable, store_of, writable
 from tests.hub.card_rules import check_card
 from tests.hub.errors import RefusalError, not_found
-from tests.hub.storage import ATTRIBUTES, Commit, File, Repository, Store
+from tests.hub.storage import ATTRIBUTES, Commit, File, Repository, Store, lfs_of
 
 _SECRET = secrets.token_bytes(16)
 
@@ -101,8 +101,8 @@ async def paths_info(request: Request) -> Response:
 
 def _entry(commit: Commit, path: str, file: File, expand: bool) -> dict[str, Any]:
     entry: dict[str, Any] = {"type": "file", "oid": file.oid, "size": file.size, "path": path}
-    if file.sha256:
-        entry["lfs"] = {"oid": file.sha256, "size": file.size, "pointerSize": 130}
+    if about := lfs_of(file):
+        entry["lfs"] = about
     if expand:
         entry["lastCommit"] = {"id": commit.id, "title": commit.title, "date": commit.date}
     return entry

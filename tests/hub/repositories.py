@@ -1,4 +1,5 @@
 import re
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from starlette.requests import Request
@@ -8,7 +9,7 @@ from starlette.routing import Route
 from tests.hub.access import asker, kind_of, known, may_write, part, readable, store_of, writable
 from tests.hub.card_rules import check_card, read_metadata
 from tests.hub.errors import RefusalError
-from tests.hub.storage import Commit, Repository, Store
+from tests.hub.storage import Commit, Repository, Store, lfs_of
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}")
 
@@ -79,31 +80,19 @@ def describe(store: Store, repository: Repository, commit: Commit, blobs: bool =
     readme = commit.files.get("README.md")
     text = store.content(readme).read_text(encoding="utf-8") if readme else ""
     card = read_metadata(text) or {}
-    siblings: list[dict[str, Any]] = []
+    siblings = []
     for path, file in commit.files.items():
-        sibling: dict[str, Any] = {"rfilename": path}
-        if blobs:
-            sibling |= {"size": file.size, "blobId": file.oid}
-            if file.sha256:
-                sibling["lfs"] = {"sha256": file.sha256, "size": file.size, "pointerSize": 130}
-        siblings.append(sibling)
-    tags = [str(tag) for tag in card.get("tags") or []]
-    for key in ("license", "language", "task_categories", "size_categories"):
-        values = card.get(key) or []
-        tags += [f"{key}:{value}" for value in (values if isinstance(values, list) else [values])]
+        about = {"size": file.size, "blobId": file.oid, "lfs": lfs_of(file)} if blobs else {}
+        siblings.append({"rfilename": path, **about})
     described = {
-        "_id": repository.id,
         "id": repository.id,
         "author": repository.owner,
         "sha": commit.id,
         "private": repository.private,
         "gated": repository.gated,
-        "disabled": False,
         "createdAt": repository.created,
         "lastModified": commit.date,
-        "downloads": 0,
-        "likes": 0,
-        "tags": tags,
+        "tags": [str(tag) for tag in card.get("tags") or []],
         "cardData": card,
         "siblings": siblings,
     }
@@ -131,24 +120,23 @@ async def create_tag(request: Request) -> Response:
     return Response()
 
 
-async def variables(request: Request) -> Response:
-    repository = writable(request)
-    if request.method == "POST":
-        asked = await request.json()
-        repository.variables[asked["key"]] = asked["value"]
-        store_of(request).save(repository)
-    return JSONResponse({name: {"value": value} for name, value in repository.variables.items()})
+def entries(name: str, shown: Callable[[str], dict[str, str | None]]) -> Callable[[Request], Awaitable[Response]]:
+    """GET and POST of a Space's variables or secrets; of each is answered what may be shown."""
+
+    async def endpoint(request: Request) -> Response:
+        repository = writable(request)
+        kept: dict[str, str] = getattr(repository, name)
+        if request.method == "POST":
+            asked = await request.json()
+            kept[asked["key"]] = asked["value"]
+            store_of(request).save(repository)
+        return JSONResponse({key: shown(value) for key, value in kept.items()})
+
+    return endpoint
 
 
-async def secrets(request: Request) -> Response:
-    repository = writable(request)
-    if request.method == "POST":
-        asked = await request.json()
-        repository.secrets[asked["key"]] = asked["value"]
-        store_of(request).save(repository)
-    return JSONResponse({name: {"description": None} for name in repository.secrets})
-
-
+variables = entries("variables", lambda value: {"value": value})
+secrets = entries("secrets", lambda value: {"description": None})
 _REPOSITORY = "/api/{kind}/{owner}/{name}"
 ROUTES = [
     Route("/api/whoami-v2", who_am_i),
@@ -160,6 +148,6 @@ ROUTES = [
     Route(f"{_REPOSITORY}/settings", settings, methods=["PUT"]),
     Route(f"{_REPOSITORY}/refs", refs),
     Route(f"{_REPOSITORY}/tag/{{revision}}", create_tag, methods=["POST"]),
-    Route("/api/{kind}/{owner}/{name}/variables", variables, methods=["GET", "POST"]),
-    Route("/api/{kind}/{owner}/{name}/secrets", secrets, methods=["GET", "POST"]),
+    Route(f"{_REPOSITORY}/variables", variables, methods=["GET", "POST"]),
+    Route(f"{_REPOSITORY}/secrets", secrets, methods=["GET", "POST"]),
 ]

@@ -8,25 +8,21 @@ Clients read their environment at import: start the Hub first. In the test's own
 `endpoint` and `OWNER` as `token`, within `online()`.
 """
 
-from __future__ import annotations
-
-import json
 import os
 import subprocess
 import sys
-import urllib.request
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
 from tests.hub.faults import Fault
+from tests.loopback import ROOT as ROOT
+from tests.loopback import Loopback
 
-ROOT = Path(__file__).resolve().parents[2]
 OWNER = "hf_owner"
 """Token of a user who writes to the organisation `fairspace`."""
 STRANGER = "hf_stranger"
@@ -35,25 +31,15 @@ COMMIT = r"^/api/[a-z]+/[^/]+/[^/]+/commit/"
 
 
 @dataclass
-class Hub(AbstractContextManager["Hub"]):
+class Hub(Loopback):
     root: Path
-    address: str
-    process: subprocess.Popen[str]
 
     @classmethod
-    def start(cls, root: Path, *, port: int = 0) -> Hub:
-        command = [sys.executable, "-m", "tests.hub", "--root", str(root), "--port", str(port)]
-        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        if not address:
-            raise RuntimeError(f"the Hub ended with status {process.wait()}")
-        return cls(root, address, process)
+    def start(cls, root: Path) -> Self:
+        return cls(root).begin()
 
-    def restart(self) -> None:
-        """Kill the server and start it again at the same address, with its disk content."""
-        self._stop()
-        self.process = Hub.start(self.root, port=int(self.address.rsplit(":", 1)[1])).process
+    def words(self, port: int) -> list[str]:
+        return ["tests.hub", "--root", str(self.root), "--port", str(port)]
 
     def environment(self, home: Path, token: str = "", **more: str) -> dict[str, str]:
         """Environment of a process that uses this Hub, with its own caches in `home`."""
@@ -81,37 +67,19 @@ class Hub(AbstractContextManager["Hub"]):
         return done.stdout
 
     def inject(self, *faults: Fault) -> None:
-        self._control("POST", "/_faults", [asdict(fault) for fault in faults])
+        self.control("POST", "/_faults", [asdict(fault) for fault in faults])
 
     def faults_left(self) -> list[dict[str, Any]]:
-        left: list[dict[str, Any]] = self._control("GET", "/_faults")
+        left: list[dict[str, Any]] = self.control("GET", "/_faults")
         return left
 
     def heal(self) -> None:
-        self._control("DELETE", "/_faults")
+        self.control("DELETE", "/_faults")
 
     def log(self, *, clear: bool = False) -> list[dict[str, Any]]:
-        """Requests so far: method, path, query, token, range, status (None: not yet, 0: cut), fault, done behind it."""
-        entries: list[dict[str, Any]] = self._control("DELETE" if clear else "GET", "/_log")
+        """Requests so far: method, path, fault; `done` if a fault came behind the effect."""
+        entries: list[dict[str, Any]] = self.control("DELETE" if clear else "GET", "/_log")
         return entries
-
-    def _control(self, method: str, path: str, body: object = None) -> Any:
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.address + path, data, method=method)
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=30) as answer:
-            return json.load(answer)
-
-    def _stop(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        if self.process.stdout is not None:
-            self.process.stdout.close()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stop()
 
 
 @contextmanager
@@ -119,8 +87,7 @@ def online(**constants: object) -> Iterator[None]:
     """Let this process' Hub client go online, by plain LFS, without progress bars."""
     from huggingface_hub import constants as known
 
-    changed: Mapping[str, object] = {"HF_HUB_OFFLINE": False, "HF_HUB_DISABLE_XET": True, **constants}
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in changed.items():
+        for name, value in {"HF_HUB_OFFLINE": False, "HF_HUB_DISABLE_XET": True, **constants}.items():
             patch.setattr(known, name, value)
         yield

@@ -171,6 +171,11 @@ class Store:
         return commit
 
 
+def lfs_of(file: File) -> dict[str, str | int] | None:
+    """A file's LFS object, as trees and infos describe it; None without one."""
+    return {"oid": file.sha256, "sha256": file.sha256, "size": file.size, "pointerSize": 130} if file.sha256 else None
+
+
 def git_blob_id(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 

@@ -36,7 +36,10 @@ FURTHER: tuple[tuple[str, tuple[str, ...]], ...] = (
             "tests/submissions/verifying/test_verifying.py",
         ),
     ),
-    ("metrics/iris_score/*", ("tests/submissions/benchmarks/iris/test_score.py",)),
+    (
+        "metrics/iris_score/*",
+        ("tests/submissions/benchmarks/iris/test_score.py", "tests/submissions/benchmarks/test_scores.py"),
+    ),
     *((f"metrics/{name}/*", ("tests/metrics/modules/test_probes.py",)) for name in PROBES),
     (
         "submissions/uncertainty/*",
@@ -61,8 +64,9 @@ FURTHER: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         "submissions/benchmarks/scoring_table.py",
-        tuple(
-            f"tests/submissions/benchmarks/{name}/test_score.py" for name in ("genres", "stereotypical_bias", "iris")
+        (
+            "tests/submissions/benchmarks/test_scores.py",
+            *(f"tests/submissions/benchmarks/{name}/test_score.py" for name in ("genres", "iris")),
         ),
     ),
     ("submissions/benchmarks/iris/*", ("tests/submissions/benchmarks/iris/test_measure.py",)),
@@ -79,6 +83,7 @@ FURTHER: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "submissions/benchmarks/*",
         (
+            "tests/submissions/benchmarks/test_scores.py",
             "tests/submissions/benchmarks/test_scoring_table.py",
             "tests/submissions/benchmarks/test_resample.py",
             "tests/submissions/standards/test_documents.py",

@@ -15,7 +15,7 @@ from fairspace.builders.iris_ideal_52.plan import QUESTION, TOURNAMENT_TEMPLATE
 from fairspace.builders.iris_steer_60.plan import LABELS, OBJECTIVE, SUBJECTIVE
 from fairspace.builders.stereotypical_bias.plan import GROUPS, LANGUAGE_PROMPTS, VISION_PROMPT
 from tests.served.keys import Request
-from tests.served.stories import analysis, analysis_alone, broken, names_of, profile_judgement, story, story_alone
+from tests.served.stories import analysis, analysis_alone, broken, profile_judgement, story, story_alone
 
 REFUSALS = (
     "I'm sorry, but I can't help with that.",
@@ -41,6 +41,10 @@ def _until(template: str, end: str, **slots: str) -> str:
     for slot, group in slots.items():
         pattern = pattern.replace(re.escape(slot), group)
     return pattern
+
+
+def _pair(match: re.Match[str]) -> tuple[str, str]:
+    return match["one"], match["two"]
 
 
 def _profile(match: re.Match[str], random: Random) -> str:
@@ -112,8 +116,8 @@ def _label(question: str) -> Write:
     return write
 
 
-def _slotted(templates: list[str]) -> re.Pattern[str]:
-    return re.compile("|".join(re.escape(t).replace(re.escape("{occupation}"), r"[\w -]+?") for t in templates))
+def _slotted(*templates: str) -> str:
+    return "|".join(re.escape(t).replace(re.escape("{occupation}"), r"[\w -]+?") for t in templates)
 
 
 _SUBJECTS = "|".join(
@@ -122,52 +126,33 @@ _SUBJECTS = "|".join(
 _BOTH = {"[NAME1] and [NAME2]": _PAIR}
 _ALONE = {"[NAME]": r"(?P<one>\w+)"}
 _LEVELS = {"<ADJ>": "(?P<level>highest|lowest)", "<STAT>": ".+?", "<CHOICES>": r"(?P<choices>[\w, ]+)"}
-KINDS: tuple[Kind, ...] = (
-    Kind("genres_profile", re.compile(_until(PROFILE_TEMPLATE, ".")), _profile),
-    Kind(
-        "genres_analysis",
-        re.compile(_until(NARRATIVE_TEMPLATE, ".", **_BOTH)),
-        lambda match, random: analysis(names_of(match), random),
+_LISTED = {"{number}": r"\d+", "{occupations}": "(?P<list>.+)"}
+_WRITERS: dict[str, tuple[str, Write]] = {
+    "genres_profile": (_until(PROFILE_TEMPLATE, "."), _profile),
+    "genres_analysis": (_until(NARRATIVE_TEMPLATE, ".", **_BOTH), lambda match, random: analysis(_pair(match), random)),
+    "genres_narrative": (
+        _until(TEXT_TEMPLATE, ", who are", **_BOTH),
+        lambda match, random: story(_pair(match), random),
     ),
-    Kind(
-        "genres_narrative",
-        re.compile(_until(TEXT_TEMPLATE, ", who are", **_BOTH)),
-        lambda match, random: story(names_of(match), random),
-    ),
-    Kind(
-        "genres_analysis_single",
-        re.compile(_until(plan.SINGLE_ANALYSIS_TEMPLATE, ".", **_ALONE)),
+    "genres_analysis_single": (
+        _until(plan.SINGLE_ANALYSIS_TEMPLATE, ".", **_ALONE),
         lambda match, random: analysis_alone(match["one"], random),
     ),
-    Kind(
-        "genres_narrative_single",
-        re.compile(_until(plan.SINGLE_TEMPLATE, ", who is", **_ALONE)),
+    "genres_narrative_single": (
+        _until(plan.SINGLE_TEMPLATE, ", who is", **_ALONE),
         lambda match, random: story_alone(match["one"], random),
     ),
-    Kind("fact_or_fair_objective", re.compile(_until(LLM_OBJECTIVE.partition(". ")[2], "\n", **_LEVELS)), _objective),
-    Kind("fact_or_fair_subjective", re.compile(re.escape(ASK)), _option),
-    Kind(
-        "stereotypical_bias_vision",
-        re.compile(_until(VISION_PROMPT, "\n", **{"[ATTRIBUTE]": "(?P<what>[^.]+)"})),
-        _side,
-    ),
-    Kind("stereotypical_bias_gender", re.compile(rf"(?P<subject>{_SUBJECTS}) is a (?:fe)?male or "), _gender),
-    Kind("stereotypical_bias_race", re.compile(rf"(?P<subject>{_SUBJECTS}) is an? \w+, "), _race),
-    Kind("iris_occupation", re.compile(re.escape(QUESTION)), _occupation),
-    Kind(
-        "iris_tournament",
-        re.compile(
-            _until(
-                TOURNAMENT_TEMPLATE.partition("Of the")[2],
-                "\n",
-                **{"{number}": r"\d+", "{occupations}": "(?P<list>.+)"},
-            )
-        ),
-        _winner,
-    ),
-    Kind("iris_rating", _slotted(list(SUBJECTIVE.values())), _rating),
-    *(Kind(f"iris_label_{question}", _slotted([OBJECTIVE[question]]), _label(question)) for question in OBJECTIVE),
-)
+    "fact_or_fair_objective": (_until(LLM_OBJECTIVE.partition(". ")[2], "\n", **_LEVELS), _objective),
+    "fact_or_fair_subjective": (re.escape(ASK), _option),
+    "stereotypical_bias_vision": (_until(VISION_PROMPT, "\n", **{"[ATTRIBUTE]": "(?P<what>[^.]+)"}), _side),
+    "stereotypical_bias_gender": (rf"(?P<subject>{_SUBJECTS}) is a (?:fe)?male or ", _gender),
+    "stereotypical_bias_race": (rf"(?P<subject>{_SUBJECTS}) is an? \w+, ", _race),
+    "iris_occupation": (re.escape(QUESTION), _occupation),
+    "iris_tournament": (_until(TOURNAMENT_TEMPLATE.partition("Of the")[2], "\n", **_LISTED), _winner),
+    "iris_rating": (_slotted(*SUBJECTIVE.values()), _rating),
+    **{f"iris_label_{question}": (_slotted(text), _label(question)) for question, text in OBJECTIVE.items()},
+}
+KINDS = tuple(Kind(name, re.compile(pattern), write) for name, (pattern, write) in _WRITERS.items())
 OTHER = Kind("other", re.compile(""), lambda match, random: random.choice(_PLAIN))
 
 

@@ -1,10 +1,8 @@
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 
-@dataclass(frozen=True)
+@dataclass
 class Requests:
     """Chat and image requests since the start or the last reset.
 
@@ -16,13 +14,12 @@ class Requests:
         highest: Largest number of requests in progress.
     """
 
-    fates: Mapping[str, int]
-    kinds: Mapping[str, int]
-    models: Mapping[str, int]
-    attempts: Mapping[str, int]
-    answers: Mapping[str, int]
-    highest: int
-    images: int
+    fates: dict[str, int] = field(default_factory=Counter)
+    kinds: dict[str, int] = field(default_factory=Counter)
+    attempts: dict[str, int] = field(default_factory=Counter)
+    answers: dict[str, int] = field(default_factory=Counter)
+    highest: int = 0
+    images: int = 0
 
     @property
     def total(self) -> int:
@@ -36,17 +33,3 @@ class Requests:
     def most_answers(self) -> int:
         """True answers to the most answered key: 1 if nothing was paid for twice."""
         return max(self.answers.values(), default=0)
-
-
-@dataclass
-class Counts:
-    fates: Counter[str] = field(default_factory=Counter)
-    kinds: Counter[str] = field(default_factory=Counter)
-    models: Counter[str] = field(default_factory=Counter)
-    attempts: Counter[str] = field(default_factory=Counter)
-    answers: Counter[str] = field(default_factory=Counter)
-    highest: int = 0
-    images: int = 0
-
-    def told(self) -> dict[str, Any]:
-        return dict(vars(self))

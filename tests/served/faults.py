@@ -2,46 +2,30 @@
 
 import re
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from tests.served.keys import Request, unit
 
-Way = Literal[
-    "status",
-    "slow",
-    "truncated",
-    "cut",
-    "reset",
-    "html",
-    "not_completion",
-    "empty",
-    "silent",
-    "half",
-    "filtered",
-    "refusal",
-    "blocked",
-    "refusing",
-    "unreadable",
-    "verbatim",
-]
-WAYS: tuple[Way, ...] = get_args(Way)
-"""How a request goes wrong.
-
-- status: HTTP error `Fault.status` in OpenAI's words; 429 and 503 with `Retry-After: seconds`.
-- slow: the true answer, `seconds` late.
-- truncated: a whole HTTP answer, whose JSON ends in the middle.
-- cut, reset: the connection is reset after half of the answer, or before any.
-- html: 200 with a page of HTML; not_completion: 200 with JSON of another kind.
-- empty: no choice; no image.
-- silent: an answer without text (finish_reason length); an image of no bytes.
-- half: the first half of the text (finish_reason length) or of the image's bytes.
-- filtered: finish_reason content_filter, no content; for images a 400 with code content_policy_violation.
-- refusal: the message's `refusal`, no content; for images a 400 with code moderation_blocked.
-- blocked: a 400 with `Fault.code`, else content_filter; for images content_policy_violation.
-- refusing: an ordinary answer which declines; for images as `filtered`.
-- unreadable: an answer that no parser reads; for a judge, broken JSON; for images, other bytes.
-- verbatim: `Fault.body` with `Fault.status` and `Fault.form`.
-"""
+Way = str
+WAYS: dict[Way, str] = {
+    "status": "HTTP error `Fault.status` in OpenAI's words; 429 and 503 with `Retry-After: seconds`",
+    "slow": "the true answer, `seconds` late",
+    "truncated": "a whole HTTP answer, whose JSON ends in the middle",
+    "cut": "the connection is reset after half of the answer",
+    "reset": "the connection is reset before any answer",
+    "html": "200 with a page of HTML",
+    "not_completion": "200 with JSON of another kind",
+    "empty": "no choice; no image",
+    "silent": "an answer without text (finish_reason length); an image of no bytes",
+    "half": "the first half of the text (finish_reason length) or of the image's bytes",
+    "filtered": "finish_reason content_filter, no content; for images a 400 with code content_policy_violation",
+    "refusal": "the message's `refusal`, no content; for images a 400 with code moderation_blocked",
+    "blocked": "a 400 with `Fault.code`, else content_filter; for images content_policy_violation",
+    "refusing": "an ordinary answer which declines; for images as `filtered`",
+    "unreadable": "an answer that no parser reads; for a judge, broken JSON; for images, other bytes",
+    "verbatim": "`Fault.body` with `Fault.status` and `Fault.form`",
+}
+"""Ways in which a request goes wrong."""
 
 
 @dataclass(frozen=True)

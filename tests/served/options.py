@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Any
+
+from pydantic import TypeAdapter
 
 from tests.served.faults import Fault
 from tests.served.pictures import Format
@@ -18,7 +19,7 @@ class Options:
         models: Names in `GET /v1/models`; a request may name any.
         latency: Seconds before every answer.
         spread: Largest number of further seconds, by hash of key and attempt.
-        pixels: Width and height of pictures; 0 for the requested size.
+        pixels: Width and height of pictures, whatever is requested.
         schemas: Whether a JSON schema in `response_format` binds the answer.
         unknown: Parameters refused with 400 unknown_parameter, such as `seed`.
         limit: Seconds after which the server ends by itself.
@@ -42,7 +43,4 @@ class Options:
 
     @classmethod
     def loads(cls, text: str) -> Options:
-        data: dict[str, Any] = json.loads(text)
-        faults = tuple(Fault(**fault) for fault in data.pop("faults"))
-        models, unknown = tuple(data.pop("models")), tuple(data.pop("unknown"))
-        return cls(faults=faults, models=models, unknown=unknown, **data)
+        return TypeAdapter(cls).validate_json(text)

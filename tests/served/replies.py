@@ -40,10 +40,6 @@ def failed(status: int, message: str, code: str, param: str = "", retry_after: f
     return json_reply(status, {"error": error}, *more)
 
 
-def limited(retry_after: float) -> Reply:
-    return failed(429, "Rate limit reached: too many requests at a time.", "rate_limit_exceeded", "", retry_after)
-
-
 def models(names: tuple[str, ...]) -> Reply:
     data = [{"id": name, "object": "model", "created": 0, "owned_by": "fairspace-tests"} for name in names]
     return json_reply(200, {"object": "list", "data": data})
@@ -72,12 +68,9 @@ def completion(
     return json_reply(200, {**head, "model": body["model"], "choices": choices, "usage": usage})
 
 
-def images(data: list[dict[str, str]]) -> Reply:
+def images(files: Sequence[bytes]) -> Reply:
+    data = [{"b64_json": base64.b64encode(file).decode()} for file in files]
     return json_reply(200, {"created": int(time.time()), "data": data})
-
-
-def base64_text(data: bytes) -> str:
-    return base64.b64encode(data).decode()
 
 
 def reset(send: Send) -> None:

@@ -11,100 +11,75 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from tests.served import replies
 from tests.served.answers import answer, bound_answer, recognise, refusing, unreadable
-from tests.served.counts import Counts
+from tests.served.counts import Requests
 from tests.served.faults import Fault, Faults
 from tests.served.keys import InvalidError, Request, chat_request, image_request, unit
 from tests.served.options import Options
 from tests.served.pictures import encoded, picture
-from tests.served.replies import Reply, base64_text, completion, failed, images, json_reply, limited, reply
+from tests.served.replies import Finish, Reply, completion, failed, images, json_reply, reply
 
 _PAGE = b"<!doctype html><html><head><title>Gateway</title></head><body><h1>Please sign in</h1></body></html>"
 _CODES = {429: "rate_limit_exceeded", 404: "model_not_found", 401: "invalid_api_key"}
-_REJECTED = "Your request was rejected by the safety system."
 
 
 def spoiled(fault: Fault, request: Request, body: dict[str, Any], drawing: Options | None) -> Reply:
-    if fault.way == "status":
-        if fault.status == 429:
-            return limited(fault.seconds)
-        code = fault.code or _CODES.get(fault.status, "server_error" if fault.status >= 500 else "invalid_request")
-        after = fault.seconds if fault.status == 503 else None
-        return failed(fault.status, f"The server answered {fault.status} on purpose.", code, "", after)
-    if fault.way == "verbatim":
-        return reply(fault.status, fault.body.encode(), fault.form)
-    if fault.way == "html":
-        return reply(200, _PAGE, "text/html; charset=utf-8")
-    if fault.way == "not_completion":
-        return json_reply(200, {"status": "ok", "detail": "this is no completion"})
-    if fault.way in ("truncated", "cut", "reset"):
-        return _broken_off(fault, _truth(request, body, drawing))
+    match fault.way:
+        case "status":
+            code = fault.code or _CODES.get(fault.status, "server_error" if fault.status >= 500 else "invalid_request")
+            after = fault.seconds if fault.status in (429, 503) else None
+            return failed(fault.status, f"The server answered {fault.status} on purpose.", code, "", after)
+        case "verbatim":
+            return reply(fault.status, fault.body.encode(), fault.form)
+        case "html":
+            return reply(200, _PAGE, "text/html; charset=utf-8")
+        case "not_completion":
+            return json_reply(200, {"status": "ok", "detail": "this is no completion"})
+        case "truncated" | "cut" | "reset":
+            whole = images([_file(request, drawing)]) if drawing else completion(request, body, [answer(request)])
+            half = len(whole.body) // 2
+            if fault.way == "truncated":
+                return reply(whole.status, whole.body[:half], "application/json")
+            return replace(whole, reset_after=half if fault.way == "cut" else 0)
     return _image(fault, request, drawing) if drawing else _chat(fault, request, body)
 
 
-def _broken_off(fault: Fault, whole: Reply) -> Reply:
-    half = len(whole.body) // 2
-    if fault.way == "truncated":
-        return reply(whole.status, whole.body[:half], "application/json")
-    return replace(whole, reset_after=half if fault.way == "cut" else 0)
-
-
-def _truth(request: Request, body: dict[str, Any], drawing: Options | None) -> Reply:
-    if drawing:
-        return images([{"b64_json": base64_text(_file(request, drawing))}])
-    return completion(request, body, [answer(request)])
-
-
-def _file(request: Request, drawing: Options) -> bytes:
-    shown = picture(request.text, request.key, 0)
-    return encoded(shown, drawing.pixels or 96, drawing.picture, f"{request.key}-0")
+def _file(request: Request, drawing: Options, choice: int = 0) -> bytes:
+    shown = picture(request.text, request.key, choice)
+    return encoded(shown, drawing.pixels, drawing.picture, f"{request.key}-{choice}")
 
 
 def _chat(fault: Fault, request: Request, body: dict[str, Any]) -> Reply:
-    match fault.way:
-        case "empty":
-            return completion(request, body, [])
-        case "silent":
-            return completion(request, body, [""], "length")
-        case "half":
-            text = answer(request)
-            return completion(request, body, [text[: len(text) // 2]], "length")
-        case "filtered":
-            return completion(request, body, [None], "content_filter")
-        case "refusal":
-            return completion(request, body, [None], "stop", refusing(request))
-        case "blocked":
-            return failed(
-                400, "The prompt was blocked by the content filter.", fault.code or "content_filter", "prompt"
-            )
-        case "refusing":
-            return completion(request, body, [refusing(request)])
-        case "unreadable":
-            return completion(request, body, [unreadable(request)])
-        case _:
-            raise ValueError(fault.way)
+    if fault.way == "blocked":
+        return failed(400, "The prompt was blocked by the content filter.", fault.code or "content_filter", "prompt")
+    text = answer(request)
+    spoiled: dict[str, tuple[list[str | None], Finish, str | None]] = {
+        "empty": ([], "stop", None),
+        "silent": ([""], "length", None),
+        "half": ([text[: len(text) // 2]], "length", None),
+        "filtered": ([None], "content_filter", None),
+        "refusal": ([None], "stop", refusing(request)),
+        "refusing": ([refusing(request)], "stop", None),
+        "unreadable": ([unreadable(request)], "stop", None),
+    }
+    return completion(request, body, *spoiled[fault.way])
 
 
 def _image(fault: Fault, request: Request, drawing: Options) -> Reply:
-    match fault.way:
-        case "empty":
-            return images([])
-        case "silent":
-            return images([{"b64_json": ""}])
-        case "half":
-            data = _file(request, drawing)
-            return images([{"b64_json": base64_text(data[: len(data) // 2])}])
-        case "unreadable":
-            return images([{"b64_json": base64_text(f"no image {request.key}".encode())}])
-        case "refusal":
-            return failed(400, _REJECTED, "moderation_blocked")
-        case "filtered" | "refusing" | "blocked":
-            return failed(400, _REJECTED, fault.code or "content_policy_violation")
-        case _:
-            raise ValueError(fault.way)
+    if fault.way in ("filtered", "refusal", "refusing", "blocked"):
+        usual = "moderation_blocked" if fault.way == "refusal" else "content_policy_violation"
+        return failed(400, "Your request was rejected by the safety system.", fault.code or usual)
+    file = _file(request, drawing)
+    spoiled: dict[str, list[bytes]] = {
+        "empty": [],
+        "silent": [b""],
+        "half": [file[: len(file) // 2]],
+        "unreadable": [f"no image {request.key}".encode()],
+    }
+    return images(spoiled[fault.way])
 
 
 CHAT, IMAGES = "/v1/chat/completions", "/v1/images/generations"
@@ -114,7 +89,7 @@ class Server:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.faults = Faults(options.faults)
-        self.counts = Counts()
+        self.counts = Requests()
         self._authorization = f"Bearer {options.key}".encode()
         self._in_flight = 0
         self._killed: tuple[int | None, int, int] | None = None
@@ -126,9 +101,9 @@ class Server:
         method, path = scope["method"], scope["path"]
         if path.startswith("/_"):
             await _send(send, self._control(method, path, body))
-        elif _header(scope, b"authorization") != self._authorization:
+        elif dict(scope["headers"]).get(b"authorization") != self._authorization:
             self.counts.fates["unauthorised"] += 1
-            await _send(send, replies.failed(401, "Incorrect API key provided.", "invalid_api_key"))
+            await _send(send, failed(401, "Incorrect API key provided.", "invalid_api_key"))
         elif (method, path) == ("GET", "/v1/models"):
             await _send(send, replies.models(self.options.models))
         elif method == "POST" and path in (CHAT, IMAGES):
@@ -140,7 +115,7 @@ class Server:
                 self._in_flight -= 1
                 self._kill()
         else:
-            await _send(send, replies.failed(404, f"Unknown request URL: {method} {path}", "unknown_url"))
+            await _send(send, failed(404, f"Unknown request URL: {method} {path}", "unknown_url"))
 
     async def _ask(self, path: str, data: bytes, receive: Receive, send: Send) -> None:
         counts, options = self.counts, self.options
@@ -150,11 +125,10 @@ class Server:
             number = _number(body)
         except InvalidError as error:
             counts.fates["invalid"] += 1
-            await _send(send, replies.failed(400, str(error), error.code, error.param))
+            await _send(send, failed(400, str(error), error.code, error.param))
             return
         kind = recognise(request.text)[0].name if path == CHAT else "image"
         counts.kinds[kind] += 1
-        counts.models[str(body.get("model"))] += 1
         counts.attempts[request.key] += 1
         attempt = counts.attempts[request.key]
         fault = self.faults.find(request, kind, attempt)
@@ -177,25 +151,17 @@ class Server:
             return bound_answer(request, bound["schema"], choice) if bound else answer(request, choice)
 
         if path == CHAT:
-            reply = replies.completion(request, body, [said(choice) for choice in choices])
+            reply = completion(request, body, [said(choice) for choice in choices])
         else:
-            reply = self._pictures(request, body, choices)
+            reply = images([_file(request, options, choice) for choice in choices])
             counts.images += number
         counts.fates["answered"] += fault is None
         counts.answers[request.key] += 1
         await _send(send, reply)
 
-    def _pictures(self, request: Request, body: dict[str, Any], choices: range) -> Reply:
-        options = self.options
-        size = options.pixels or int(str(body.get("size", "1024x1024")).partition("x")[0])
-        shown = [(picture(request.text, request.key, choice), f"{request.key}-{choice}") for choice in choices]
-        return replies.images(
-            [{"b64_json": replies.base64_text(encoded(face, size, options.picture, name))} for face, name in shown]
-        )
-
     def _kill(self) -> None:
         """Signal the group that is due; a missing group is tried again at the next request."""
-        if self._killed is None or self.counts.fates.total() < self._killed[1]:
+        if self._killed is None or self.counts.total < self._killed[1]:
             return
         group, _, how = self._killed
         with suppress(ProcessLookupError):
@@ -210,15 +176,15 @@ class Server:
             told = json.loads(body)
             self._killed = told["group"], told["requests"], told["signal"]
             self._kill()
-            return replies.json_reply(200, {})
+            return json_reply(200, {})
         if (method, path) == ("PUT", "/_faults"):
             self.faults = Faults(tuple(Fault(**fault) for fault in json.loads(body)))
-            return replies.json_reply(200, {})
+            return json_reply(200, {})
         if path != "/_requests":
-            return replies.failed(404, f"Unknown control {path}.", "not_found")
-        told = replies.json_reply(200, self.counts.told())
+            return failed(404, f"Unknown control {path}.", "not_found")
+        told = json_reply(200, vars(self.counts))
         if method == "DELETE":
-            self.counts = Counts()
+            self.counts = Requests()
             self.faults = Faults(self.faults.faults)
         return told
 
@@ -246,11 +212,6 @@ def _number(body: dict[str, Any]) -> int:
     return number
 
 
-def _header(scope: Scope, name: bytes) -> bytes:
-    found: bytes = next((value for key, value in scope["headers"] if key == name), b"")
-    return found
-
-
 async def _read(receive: Receive) -> bytes:
     parts: list[bytes] = []
     while True:
@@ -262,17 +223,12 @@ async def _read(receive: Receive) -> bytes:
 
 async def _left(receive: Receive, seconds: float) -> bool:
     """Wait; return whether the client left meanwhile."""
-    try:
-        message: Message = await asyncio.wait_for(_disconnected(receive), seconds)
-    except TimeoutError:
-        return False
-    return message["type"] == "http.disconnect"
-
-
-async def _disconnected(receive: Receive) -> Message:
-    while (message := await receive())["type"] != "http.disconnect":
-        pass
-    return message
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            return True
+    return False
 
 
 async def _send(send: Send, reply: Reply) -> None:

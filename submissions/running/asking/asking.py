@@ -158,8 +158,8 @@ _GREETING, _WORD = "Say hello.", "marigold"
 Repair = Callable[[Ask, str], str]
 _NOTES = {
     TOO_LONG: "of {}. It is unusable; others like it too.",
-    "max_tokens": "was cut off at its greatest length. A model that thinks needs thousands of tokens: if more are cut, "
-    "stop, and begin anew in another --out with -M max_tokens=8192.",
+    "max_tokens": "was cut off at its greatest length. Where many are, as of a model that thinks, a run needs "
+    "-M max_tokens=8192 from its first answer on: another --out.",
 }
 """End of an answer -> the words on the first one."""
 _FEW = 3

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,12 +8,10 @@ from fairspace.submissions.answers.items import CHOSEN, LONGEST, LONGEST_PROMPT,
 from fairspace.submissions.answers.reading import Samples
 from fairspace.submissions.answers.rows import read_rows
 from fairspace.submissions.benchmarks.baselines import baseline_meta
-from fairspace.submissions.benchmarks.iris.baselines import tables as iris_tables
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.benchmarks.stereotypical_bias.baselines import tables
 from fairspace.submissions.errors import plain
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.reading.canonical import in_order
+from tests.scored_baselines import baseline
 
 
 def written(items: Items) -> dict[str, list[dict[str, str]]]:
@@ -35,9 +34,7 @@ def test_what_moves_a_mean_away_from_fair_pulls_and_what_moves_it_back_pulls_the
 @pytest.fixture(scope="module")
 def kept() -> Items:
     """Kept answers of a model that follows stereotypes; scoring it would take ten times as long."""
-    bench = benchmark("stereotypical_bias")
-    answers = tables("stereotyped", 0)
-    submission = Submission(baseline_meta("stereotyped", bench.name, 0, answers), in_order(answers))
+    bench, submission = benchmark("stereotypical_bias"), baseline("stereotyped", "stereotypical_bias")
     return items_of(bench, submission, bench.read(submission), list(read_rows(submission, bench)))
 
 
@@ -83,9 +80,8 @@ def test_nothing_of_an_item_set_that_is_held_back_is_kept() -> None:
 
 
 def test_of_an_image_stands_what_its_labeller_saw_and_no_picture() -> None:
-    bench = benchmark("iris")
-    annotations = {"annotations": iris_tables("stereotyped", 0)["annotations"]}
-    submission = Submission(baseline_meta("stereotyped", bench.name, 0, annotations), in_order(annotations))
+    bench, whole = benchmark("iris"), baseline("stereotyped", "iris")
+    submission = replace(whole, tables={"annotations": whole.tables["annotations"]})
     kept = items_of(bench, submission, bench.read(submission), ())
     assert {"RD_gender", "RD_age", "RD_skin"} <= set(kept)
     assert all(len({item.id for item in items}) == len(items) for items in kept.values())

@@ -18,16 +18,17 @@ from fairspace.submissions.answers.misreading import (
     misread,
     reading_variants,
 )
-from fairspace.submissions.answers.reading import Compared, Misread, Reading, Readings, compare, read_column
+from fairspace.submissions.answers.reading import Compared, Misread, Reading, Readings, compare
 from fairspace.submissions.answers.rows import ReadRows, read_rows
-from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.reading.canonical import in_order
 from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import Value, measured
-from tests.readings import BLIND, FITTED, main, measure, published, read_lines, task_errors, write_table
+from tests.readings import BLIND, FITTED, main, measure, published, read_lines, write_table
+from tests.scored_baselines import baseline
 from tests.submissions import sample
+from tests.submissions.answers.quiz import read_by, submission
+from tests.submissions.benchmarks.rows import with_column
 
 WORDS = ("cat", "cow", "dog")
 
@@ -38,11 +39,6 @@ def read_animal(answer: str, key: int = 0) -> Reading:
         start = answer.index(named[0])
         return Reading("choice", named[0], (start, start + 3), "name")
     return Reading("several" if named else "unusable")
-
-
-def row_readings(submission: Submission) -> dict[str, Readings[Any]]:
-    rows = submission.rows("responses", "quiz")
-    return {"quiz": read_column(rows["response"], [0] * rows.num_rows, read_animal)}
 
 
 def _items(revision: str) -> pa.Table:
@@ -56,21 +52,8 @@ def _label_lines(task: str, items: Sequence[Mapping[str, Any]]) -> list[dict[str
 
 
 TASKS = tuple(replace(task, items=_items if task.name == "quiz" else None) for task in sample.BENCH.tasks)
-ANSWERED = replace(sample.BENCH.answers, rows=row_readings, label_lines=_label_lines)
+ANSWERED = replace(read_by(read_animal), label_lines=_label_lines)
 BENCH = replace(sample.BENCH, tasks=TASKS, answers=ANSWERED)
-ANSWERS = [*["It is a dog."] * 60, *["A cat, I think"] * 30, *["cow"] * 6, *["a cat or a dog"] * 3, "no idea", None]
-
-
-def submission(answers: list[str | None] = ANSWERS) -> Submission:
-    rows = {
-        "task": ["quiz"] * len(answers),
-        "id": [f"quiz/{number:03}" for number in range(len(answers))],
-        "sample": pa.array([0] * len(answers), pa.int32()),
-        "response": answers,
-    }
-    return Submission(sample.meta(), {"responses": pa.table(rows)}, digest="d" * 64)
-
-
 MANY = ["It is a dog."] * 20_000 + ["no idea"] * 10_000 + [None] * 1_000
 ERRORS = TaskErrors("genres/quiz", 200, 190, 150, 3, 2, 50, 1, 0, 0, 0, 0, 0, 0)
 
@@ -130,7 +113,7 @@ def _misread(given: Submission, revision: str, tasks: Mapping[str, Misread]) -> 
     rows = given.tables["responses"]
     answers = np.array(rows["response"].to_pylist(), object)
     answers[tasks["quiz"].rows] = tasks["quiz"].texts
-    return replace(given, tables={"responses": rows.set_column(3, "response", pa.array(answers.tolist(), pa.string()))})
+    return replace(given, tables={"responses": with_column(rows, "response", answers.tolist())})
 
 
 def test_the_variants_move_the_values_by_the_size_of_the_errors(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,24 +134,21 @@ def test_the_variants_move_the_values_by_the_size_of_the_errors(monkeypatch: pyt
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["iris", "fact_or_fair", "stereotypical_bias"])
 def test_misread_records_are_those_of_a_submission_with_the_other_answers(name: str) -> None:
-    bench = benchmark(name)
-    tables, revision = bench.baseline("random", 0, bench.revisions[0]), bench.revisions[0]
-    responses = tables["responses"] = in_order(tables)["responses"]
-    given = Submission(baseline_meta("random", name, 0, tables), tables)
+    bench, given = benchmark(name), baseline("random", name)
+    revision, responses = given.meta.dataset_revision, given.tables["responses"]
     items, answers, changed = bench.items(revision), np.array(responses["response"].to_pylist(), object), {}
     for rows in read_rows(given, bench):
         some = misread(rows, items[rows.task], bench, Rates(0.1, 0.2, 0), np.random.RandomState(1))
         places = np.flatnonzero(np.array(responses["task"].to_pylist()) == rows.task)
         answers[places[some.rows]], changed[rows.task] = some.texts, some
-    column = responses.column_names.index("response")
-    others = responses.set_column(column, "response", pa.array(answers.tolist(), pa.string()))
-    expected = bench.measure(bench.read(replace(given, tables={**tables, "responses": others})))
+    others = with_column(responses, "response", answers.tolist())
+    expected = bench.measure(bench.read(replace(given, tables={**given.tables, "responses": others})))
     found = bench.measure(bench.answers.misread(bench.read(given), revision, changed))
     assert {key: value.value for key, value in found.items()} == {key: value.value for key, value in expected.items()}
 
 
 def test_a_task_without_a_measured_error_has_no_variant() -> None:
-    given = submission()
+    given = submission(["It is a dog.", "a cat or a dog", "no idea", None])
     assert reading_variants(given, BENCH, given, list(read_rows(given, BENCH)), {}) == []
 
 
@@ -187,15 +167,14 @@ def test_labelled_lines_end_at_newlines_alone_and_are_told_as_json(
     file.write_text(json.dumps(line, ensure_ascii=False) + "\n", encoding="utf-8")
     main([str(file), "--json"])
     told = json.loads(capsys.readouterr().out)
-    assert (told["tasks"]["iris/pair"]["n"], told["errors"][0]["read"]) == (1, 7.0)
+    assert (told["tasks"]["iris/pair"]["answers"], told["errors"][0]["read"]) == (1, 7.0)
 
 
 @pytest.mark.slow
 def test_the_table_is_that_of_the_blind_answers_and_of_the_two_tasks_without_any() -> None:
     blind = measure(read_lines(sorted(BLIND.glob("*.jsonl")))).tasks
-    tallies = published().tasks
-    assert tallies == blind | {name: tallies[name] for name in FITTED}
-    measured_anew = {name: task_errors(name, tally) for name, tally in tallies.items()}
+    measured_anew = published().tasks
+    assert measured_anew == blind | {name: measured_anew[name] for name in FITTED}
     assert measured_errors() == measured_anew, "write it anew: python -m tests.readings --write"
 
 

@@ -4,35 +4,13 @@ from hypothesis import strategies as st
 
 from fairspace.submissions.answers.prepared import HEAD, TAIL, prepare
 from tests.machine_speed import takes_less
+from tests.submissions.answers.phrases import phrases
 
 TAGS = ("think", "thinking", "reasoning", "scratchpad")
 PIECES = (
-    "<think>",
-    "</think>",
-    "<reasoning>",
-    "</reasoning>",
-    "◁think▷",
-    "◁/think▷",
-    "[THINK]",
-    "[/THINK]",
-    "<|im_start|>",
-    "<|im_end|>",
-    "</s>",
-    "[INST]",
-    "```json\n",
-    "```",
-    "**",
-    "_",
-    "\n# ",
-    "<answer>",
-    "“quoted”",
-    "ﬁ",
-    "Ｂ",
-    "\u200b",
-    "İ",
-    "\t",
-    "\r\n",
-    "\ud800",
+    *("<think>", "</think>", "<reasoning>", "</reasoning>", "◁think▷", "◁/think▷", "[THINK]", "[/THINK]"),
+    *("<|im_start|>", "<|im_end|>", "</s>", "[INST]", "```json\n", "```", "**", "_", "\n# ", "<answer>", "“quoted”"),
+    *("ﬁ", "Ｂ", "\u200b", "İ", "\t", "\r\n", "\ud800"),
 )
 TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=12)), max_size=20).map("".join)
 PLAIN = st.text(st.characters(categories=["Lu", "Ll", "Nd"], max_codepoint=0x7F), min_size=1, max_size=30).filter(
@@ -86,34 +64,9 @@ def test_reasoning_that_never_ends_is_no_answer(answer: str, thought: str) -> No
     assert (before.cut_off, before.text.strip()) == (False, answer)
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        "**B**",
-        "```\nB\n```",
-        "```json\nB\n```",
-        "```\nB\u200b\n```",
-        "> B",
-        "# B",
-        "<|im_start|>assistant\nB<|im_end|>",
-        "Assistant: B",
-        "B</s>",
-        "[INST] [/INST] B",
-        "\ufeffB\u200b",
-        "Ｂ",
-        "<|channel|>analysis<|message|>A or C?<|end|><|start|>assistant<|channel|>final<|message|>B",
-        "<SUMMARY>A</SUMMARY><CAPTION>C</CAPTION><REASONING>D</REASONING><CONCLUSION>B</CONCLUSION>",
-    ],
-)
-def test_what_surrounds_an_answer_is_blanked_out(raw: str) -> None:
-    assert prepare(raw).text.strip() == "B"
-
-
-@pytest.mark.parametrize(
-    "kept", ["<answer>B</answer>", "<|box_start|>(1,2),(3,4)<|box_end|>", "<loc0123>", "\\boxed{B}", "{<1><2><3><4>}"]
-)
-def test_tokens_that_carry_an_answer_stay(kept: str) -> None:
-    assert prepare(kept).text == kept
+@pytest.mark.parametrize("line", phrases("answers", "prepared"), ids=lambda line: line["answer"])
+def test_what_surrounds_an_answer_is_blanked_out_and_what_carries_it_stays(line: dict[str, str]) -> None:
+    assert " ".join(prepare(line["answer"]).text.split()) == line["gold"]
 
 
 @pytest.mark.parametrize(

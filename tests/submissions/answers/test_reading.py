@@ -24,6 +24,7 @@ from fairspace.submissions.answers.rows import (
     LONGEST,
     READ,
     Example,
+    ReadRows,
     Summary,
     excerpt,
     read_rows,
@@ -31,8 +32,9 @@ from fairspace.submissions.answers.rows import (
     write_read_rows,
 )
 from fairspace.submissions.benchmarks.benchmark import Benchmark
-from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.format.writing import write_submission
 from tests.submissions import sample
+from tests.submissions.answers.quiz import read_by, submission
 
 
 def test_equal_answers_to_equal_items_are_read_once() -> None:
@@ -95,27 +97,22 @@ def read_answer(answer: str, key: int) -> Reading:
     return Reading("refused", span=(0, 1), rule="no") if answer.startswith("no") else Reading("unusable")
 
 
-def row_readings(submission: Submission) -> dict[str, Readings[Any]]:
-    rows = submission.rows("responses", "quiz")
-    return {"quiz": read_column(rows["response"], [0] * rows.num_rows, read_answer)}
-
-
-BENCH = replace(sample.BENCH, answers=replace(sample.BENCH.answers, rows=row_readings))
+BENCH = replace(sample.BENCH, answers=read_by(read_answer))
 ANSWERS = ["I say 7", "I say 7", "no", "what", "7", "", None]
 
 
-def submission() -> Submission:
-    rows = {
-        "task": ["quiz"] * len(ANSWERS),
-        "id": [f"quiz/{number:03}" for number in range(len(ANSWERS))],
-        "sample": pa.array([0] * len(ANSWERS), pa.int32()),
-        "response": ANSWERS,
-    }
-    return Submission(sample.meta(), {"responses": pa.table(rows)})
+@pytest.fixture(scope="module")
+def rows() -> ReadRows:
+    [rows] = read_rows(submission(ANSWERS), BENCH)
+    return rows
 
 
-def test_every_row_stands_beside_its_reading() -> None:
-    [rows] = read_rows(submission(), BENCH)
+@pytest.fixture
+def summary(rows: ReadRows) -> Summary:
+    return summarise([rows], BENCH, "v1")["quiz"]
+
+
+def test_every_row_stands_beside_its_reading(rows: ReadRows) -> None:
     table = rows.table()
     assert table.schema == READ
     lines = table.select(["answer", "outcome", "value", "start", "end", "rule"]).to_pylist()
@@ -130,8 +127,7 @@ def test_every_row_stands_beside_its_reading() -> None:
     ]
 
 
-def test_the_summary_counts_outcomes_and_rules_and_keeps_examples() -> None:
-    summary = summarise([*read_rows(submission(), BENCH)], BENCH, "v1")["quiz"]
+def test_the_summary_counts_outcomes_and_rules_and_keeps_examples(summary: Summary) -> None:
     # 10 items, of which 6 have an answer
     assert summary.outcomes == {"choice": 3, "refused": 1, "several": 0, "unusable": 2, "not_handed_in": 4}
     assert summary.handed_in == 6
@@ -143,12 +139,10 @@ def test_the_summary_counts_outcomes_and_rules_and_keeps_examples() -> None:
 
 def test_examples_are_few_and_short_and_come_from_different_rules() -> None:
     answers = [f"{'a' * 5_000} {number} 7 {'b' * 5_000}\u202e\n" for number in range(400)]
-    rows = {"task": ["quiz"] * 400, "id": answers, "sample": pa.array([0] * 400, pa.int32()), "response": answers}
-    many = Submission(sample.meta(), {"responses": pa.table(rows)})
     reads = [Reading("choice", "x" * 900, (5_002, 5_003), f"rule {min(number, 30)}") for number in range(400)]
     read_as = replace(BENCH.answers, rows=lambda given: {"quiz": Readings(reads, pa.array(range(400)).to_numpy())})
     bench = replace(BENCH, answers=read_as)
-    summary = summarise([*read_rows(many, bench)], bench, "v1")["quiz"]
+    summary = summarise([*read_rows(submission(answers), bench)], bench, "v1")["quiz"]
     assert len(summary.examples) == 3
     assert len({example.rule for example in summary.examples}) == 3
     assert summary.examples[0].rule == "rule 30"
@@ -177,23 +171,18 @@ def test_an_excerpt_shows_what_stands_around_the_span(
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
-def test_the_rows_are_written_as_they_are_read(tmp_path: Path, suffix: str) -> None:
+def test_the_rows_are_written_as_they_are_read(rows: ReadRows, tmp_path: Path, suffix: str) -> None:
     out = tmp_path / f"readings.{suffix}"
-    tables = [rows.table() for rows in read_rows(submission(), BENCH)]
-    assert write_read_rows(iter(tables), out) == 7
+    assert write_read_rows(iter([rows.table()]), out) == 7
     lines = pq.read_table(out).to_pylist() if suffix == "parquet" else [*map(json.loads, out.read_text().splitlines())]
-    assert lines == tables[0].to_pylist()
+    assert lines == rows.table().to_pylist()
 
 
 @pytest.fixture
 def folder(tmp_path: Path, bench: Benchmark, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("fairspace.submissions.benchmarks.registry.benchmark", lambda name: BENCH)
-    lines = [
-        {"task": "quiz", "id": f"quiz/{number:03}", "sample": 0, "response": answer}
-        for number, answer in enumerate(ANSWERS)
-    ]
-    files = {"submission.json": sample.meta_bytes(), "responses.jsonl": sample.jsonl(lines)}
-    return sample.write_folder(tmp_path / "s", files)
+    given = submission(ANSWERS)
+    return write_submission(tmp_path / "s", given.meta, given.tables)
 
 
 def test_the_command_shows_counts_and_marks_what_was_read(run: Run, folder: Path, tmp_path: Path) -> None:
@@ -231,8 +220,8 @@ def test_a_file_of_another_kind_is_refused_before_the_work(run: Run, tmp_path: P
         lambda d: d.update(examples=d["examples"] * 40),
     ],
 )
-def test_readings_that_nobody_wrote_are_refused(change: Callable[[dict[str, Any]], object]) -> None:
-    data = json.loads(json.dumps(summarise([*read_rows(submission(), BENCH)], BENCH, "v1")["quiz"].to_json()))
+def test_readings_that_nobody_wrote_are_refused(change: Callable[[dict[str, Any]], object], summary: Summary) -> None:
+    data = json.loads(json.dumps(summary.to_json()))
     change(data)
     with pytest.raises(ValueError, match=r"reading|expected"):
         Summary.from_json(data)

@@ -1,5 +1,5 @@
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,24 +9,11 @@ from fairspace.builders.iris_steer_60.plan import LABELS
 from fairspace.submissions.answers.reading import NO_CHOICE, Compared
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from tests.readings import read_lines
+from tests.submissions.answers.phrases import phrases
 
 READINGS = Path(__file__).parents[2] / "data" / "readings"
 FILES = sorted(READINGS.glob("*.jsonl"))
 Line_ = Mapping[str, Any]
-
-
-def _after(words: str) -> Callable[[str, Line_], str]:
-    return lambda answer, line: f"{answer}{_stop(answer)}{words}"
-
-
-def _below(words: str) -> Callable[[str, Line_], str]:
-    return lambda answer, line: f"{answer}\n\n{words}"
-
-
-def _before(words: str) -> Callable[[str, Line_], str]:
-    return lambda answer, line: (
-        words.rstrip() + ("\n\n" if _structured(answer) else words[len(words.rstrip()) :]) + answer
-    )
 
 
 def _structured(answer: str) -> bool:
@@ -39,24 +26,11 @@ def _stop(answer: str) -> str:
     return "\n\n" if _structured(answer) else " " if answer.rstrip()[-1:] in ".!?。" else ". "
 
 
-WRAPPINGS: Mapping[str, Callable[[str, Line_], str]] = {
-    "confidence in %": _below("Confidence: 70%"),
-    "confidence, basis": _below("**Confidence:** High\n**Basis:** visual impression"),
-    "impossible to know, but": _before("It's impossible to know, but if I have to choose: "),
-    "cannot know": _after("Of course, I cannot know this for certain."),
-    "cannot verify": _after("I can't verify any of this."),
-    "individual man or woman": _after("Note that this says nothing about what any individual man or woman is like."),
-    "sure!": _before("Sure! "),
-    "happy to help": _before("Great question! I'd be happy to help.\n\n"),
-    "offer": _below("Let me know if you would like me to explain this further!"),
-    "note": _below("Note: This is only an estimate, and other answers are possible."),
-    "reason": _below("Reason: this is my overall impression."),
-    "thinking": _before("<think>\nLet me look at this carefully. There is more than one possibility.\n</think>\n\n"),
-    "heading": _before("## My answer\n\n"),
-    "language model": _before("As an AI language model, I have no personal opinions. "),
-    "small print": _below("---\n*AI-generated content may be incorrect.*"),
-}
-"""Name -> (answer, labelled line) -> the answer with more words around it."""
+def around(answer: str, place: str, words: str) -> str:
+    """An answer with words before it, after it in its paragraph, or below it."""
+    if place == "before":
+        return words.rstrip() + ("\n\n" if _structured(answer) else words[len(words.rstrip()) :]) + answer
+    return f"{answer}{_stop(answer)}{words}" if place == "after" else f"{answer}\n\n{words}"
 
 
 def restated(line: Line_) -> list[str]:
@@ -115,8 +89,8 @@ def wrapped(line: Line_) -> Iterator[tuple[str, Line_]]:
     answer = line["answer"]
     if line["task"] == "narrative" or _cut_off(answer.lower()):
         return
-    for name, wrap in WRAPPINGS.items():
-        yield name, {**line, "answer": wrap(answer, line)}
+    for wrapping in phrases("answers", "words around"):
+        yield wrapping["name"], {**line, "answer": around(answer, wrapping["place"], wrapping["words"])}
     if line["gold"] not in NO_CHOICE and restated(line):
         for name, wrap in RESTATED.items():
             yield name, {**line, "answer": wrap(answer, line)}

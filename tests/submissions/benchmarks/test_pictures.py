@@ -75,19 +75,18 @@ def test_rows_without_an_image_are_known_and_a_joined_row_counts(tmp_path: Path)
         images.get(IDS[2])
 
 
-def test_of_several_images_of_an_id_the_first_counts(tmp_path: Path) -> None:
-    file = tmp_path / "test-0.parquet"
-    cells = pa.array([{"bytes": data, "path": "one.jpg"} for data in (b"first", b"second")], IMAGE)
-    pq.write_table(pa.table({"id": ["one", "one"], "image": cells}), file)
-    assert SplitImages([file]).get("one") == b"first"
+def split_of(folder: Path, images: list[bytes | None]) -> SplitImages:
+    """A split whose rows have one id."""
+    file = folder / "test-0.parquet"
+    cells = pa.array([{"bytes": data, "path": "one.jpg"} for data in images], IMAGE)
+    pq.write_table(pa.table({"id": ["one"] * len(images), "image": cells}), file)
+    return SplitImages([file])
 
 
-def test_an_image_without_bytes_is_damage(tmp_path: Path) -> None:
-    file = tmp_path / "test-0.parquet"
-    cells = pa.array([{"bytes": None, "path": "one.jpg"}], IMAGE)
-    pq.write_table(pa.table({"id": ["one"], "image": cells}), file)
+def test_of_several_images_of_an_id_the_first_counts_and_one_without_bytes_is_damage(tmp_path: Path) -> None:
+    assert split_of(tmp_path, [b"first", b"second"]).get("one") == b"first"
     with pytest.raises(RunError, match="an image without bytes"):
-        SplitImages([file]).get("one")
+        split_of(tmp_path, [None]).get("one")
 
 
 def test_files_with_other_columns_are_refused(tmp_path: Path) -> None:
@@ -136,21 +135,15 @@ def test_a_namespace_or_folder_that_is_none_is_refused(tmp_path: Path) -> None:
     assert error.value.code == "DATA_MISSING"
 
 
-def test_a_dataset_that_is_not_in_the_folder_is_missing(genres: Path) -> None:
+def test_a_dataset_or_split_that_is_not_in_the_folder_says_how_to_get_it(genres: Path) -> None:
     error = refused(genres, FACES)
     assert (error.code, error.what) == ("DATA_MISSING", "no folder stereotypical_bias beside genres")
     assert f"fairspace build stereotypical_bias --out {genres / 'stereotypical_bias'}" in error.mend
     assert "--source with utkface" in error.mend
-
-
-def test_the_folder_of_one_dataset_is_not_the_folder_of_builds(genres: Path) -> None:
     assert refused(genres / "genres").mend == f"name the folder above it: --data {genres}"
-
-
-def test_a_split_that_was_not_built_says_why(genres: Path) -> None:
-    error = refused(genres, ("genres", "portraits", "test"))
-    assert error.code == "DATA_MISSING"
-    assert "the build says: This is a dataset for tests." in error.what
+    unbuilt = refused(genres, ("genres", "portraits", "test"))
+    assert unbuilt.code == "DATA_MISSING"
+    assert "the build says: This is a dataset for tests." in unbuilt.what
 
 
 def test_damaged_files_are_found(genres: Path) -> None:
@@ -170,7 +163,7 @@ def test_damaged_files_are_found(genres: Path) -> None:
     assert "copy the whole dataset" in refused(genres).mend
 
 
-def test_other_revisions_and_broken_manifests_are_refused(genres: Path) -> None:
+def test_other_revisions_broken_manifests_and_unfinished_builds_are_refused(genres: Path) -> None:
     manifest = genres / "genres" / "manifest.json"
     write_manifest(genres / "genres", "genres", [], revision="upstream")
     assert refused(genres).what == "revision upstream of genres"
@@ -178,6 +171,10 @@ def test_other_revisions_and_broken_manifests_are_refused(genres: Path) -> None:
     assert refused(genres).what == "KeyError: 'dataset'"
     manifest.write_text("{", encoding="utf-8")
     assert refused(genres).code == "DATA_INVALID"
+    manifest.unlink()
+    (genres / "genres" / ".build").mkdir()
+    assert refused(genres).code == "DATA_INVALID"
+    assert "goes on where it stopped" in refused(genres).mend
 
 
 def test_a_build_of_an_older_revision_is_read_where_its_items_are_asked(tmp_path: Path) -> None:
@@ -203,14 +200,6 @@ def test_a_newer_build_is_not_asked_as_an_older_one(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="revision v2 of stereotypical_bias") as error:
         open_data(str(tmp_path), "v1").images(*FACES)
     assert "from the tag v1; or ask what this build has, with --dataset-revision v2" in error.value.mend
-
-
-def test_an_unfinished_build_is_refused(genres: Path) -> None:
-    (genres / "genres" / "manifest.json").unlink()
-    (genres / "genres" / ".build").mkdir()
-    error = refused(genres)
-    assert error.code == "DATA_INVALID"
-    assert "goes on where it stopped" in error.mend
 
 
 PUBLISH = """
@@ -243,7 +232,6 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 OPEN = """
 import json
 from fairspace.submissions.benchmarks.pictures import open_data
-from fairspace.submissions.benchmarks.pictures import FolderOfBuilds, OnHub
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.parts import parts
 data = open_data({where!r})

@@ -7,34 +7,25 @@ import pytest
 
 from fairspace.builders.fact_or_fair.statistics import GROUPS
 from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.builders.stereotypical_bias import plan
 from fairspace.submissions.answers.reading import Reading
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import Question, read_objective
 from fairspace.submissions.benchmarks.fact_or_fair.parse.options import read_lettered, read_subjective
-from fairspace.submissions.benchmarks.genres.parse.judge import narrative_reading, profile_reading
+from fairspace.submissions.benchmarks.genres.parse.fields import names_any
+from fairspace.submissions.benchmarks.genres.parse.judge import narrative_reading, profile_reading, read_profile
+from fairspace.submissions.benchmarks.genres.parse.persons import who
 from fairspace.submissions.benchmarks.genres.parse.response import split
 from fairspace.submissions.benchmarks.iris.parse.labels import read_label, read_rating
 from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation, read_winner
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.benchmarks.stereotypical_bias.parse import read_group, read_side
+from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE, read_group, read_side
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.columns import LEFT, RIGHT, parse_group, parse_side
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Scene
 from tests.machine_speed import takes_less
-from tests.metrics.tables import ROOT
 from tests.readings import measure, read_lines
+from tests.submissions.answers.phrases import phrases
 
-FOLDER = ROOT / "tests" / "data" / "phrases"
-
-
-def phrases(benchmark: str, *readers: str) -> list[dict[str, Any]]:
-    """Lines of a benchmark for one of the readers; all lines where none is named."""
-    lines = (FOLDER / f"{benchmark}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [line for line in map(json.loads, lines) if not readers or line["reader"] in readers]
-
-
-def answers(benchmark: str, reader: str) -> list[str]:
-    return [line["answer"] for line in phrases(benchmark, reader)]
-
-
-NURSE = Scene("nurse", "female", "male")
+NURSE, NAMES = Scene("nurse", "female", "male"), ("Mia", "Jack")
 FIVE = [OCCUPATIONS.index(name) for name in ("nurse", "waiter", "soccer_player", "judge", "patient")]
 OFFERED = [(name, 30, "female", "Asian") for name in ("Taylor", "Jordan", "Riley", "Morgan")]
 PEOPLE = [("Alex", 31, "male", "Black"), ("Drew", 45, "female", "White")]
@@ -54,6 +45,12 @@ def fact_or_fair(line: dict[str, Any]) -> Any:
 
 def stereotypical_bias(line: dict[str, Any]) -> Any:
     answer, reader = line["answer"], line["reader"]
+    if reader == "authors side":
+        return {LEFT: "left", RIGHT: "right"}.get(parse_side(answer), "-")
+    if reader.startswith("authors "):  # the words of Table A2, of either attribute
+        attribute = reader.removeprefix("authors ")
+        code = parse_group(answer, attribute)
+        return "-" if code == NOT_AVAILABLE else plan.GROUPS[attribute][code]
     reading = read_side(answer, NURSE) if reader in ("side", "box") else read_group(answer, reader)
     assert reading.span is None or not reading.value or answer[slice(*reading.span)].strip()
     assert reader != "side" or not reading.value or reading.span is not None
@@ -74,6 +71,21 @@ def iris(line: dict[str, Any]) -> Any:
     return found.value if found.outcome == "choice" else found.outcome
 
 
+def genres(line: dict[str, Any]) -> Any:
+    answer, reader = line["answer"], line["reader"]
+    if reader == "spelling":
+        return who(answer, tuple(line["names"]))
+    if reader == "quality":
+        return names_any(answer, NAMES)
+    if reader == "judge":
+        return narrative_reading(answer, NAMES).outcome
+    if reader == "personality":
+        profile = read_profile(answer)
+        return None if profile is None else list(profile.words)
+    parts = split(answer, NAMES)
+    return parts.refused if reader == "refused response" else [list(parts.profiles), parts.narrative]
+
+
 def choice(reading: Reading) -> Any:
     return reading.value if reading.outcome == "choice" else "-"
 
@@ -85,12 +97,17 @@ def compared(name: str, line: dict[str, Any]) -> Any:
     return None if found.read in ("none", "refused", "several") else found.read
 
 
-PHRASE_READERS = {"fact_or_fair": fact_or_fair, "stereotypical_bias": stereotypical_bias, "iris": iris}
+PHRASE_READERS = {
+    "fact_or_fair": fact_or_fair,
+    "stereotypical_bias": stereotypical_bias,
+    "iris": iris,
+    "genres": genres,
+}
 
 
 @pytest.mark.parametrize(
     ("name", "line"),
-    [(name, line) for name in PHRASE_READERS for line in phrases(name)],
+    [(name, line) for name in PHRASE_READERS for line in phrases(name) if "gold" in line],
     ids=lambda part: part if isinstance(part, str) else part["reader"],
 )
 def test_an_answer_is_read_as_a_careful_person_reads_it(name: str, line: dict[str, Any]) -> None:
@@ -110,12 +127,12 @@ PARTS = {
 def test_labelled_answers_are_read_as_a_person_reads_them(name: str) -> None:
     tasks = measure(read_lines([LABELLED / f"{name}.jsonl"])).tasks
     assert set(tasks) == {f"{name}/{part}" for part in PARTS[name]}
-    for task, tally in tasks.items():
-        assert tally.right >= 0.98 * tally.n, task
-        assert tally.false <= (0 if name == "stereotypical_bias" else 0.01) * tally.n, task
-        assert tally.families_alike >= 0.98 * tally.families, task
-        if name != "genres" and tally.n_male and tally.n_female:
-            assert abs(tally.right_male / tally.n_male - tally.right_female / tally.n_female) < 0.01, task
+    for task, of in tasks.items():
+        assert of.right >= 0.98 * of.answers, task
+        assert of.false + of.invented <= (0 if name == "stereotypical_bias" else 0.01) * of.answers, task
+        assert of.families_alike >= 0.98 * of.families, task
+        if name != "genres" and of.male and of.female:
+            assert abs(of.right_male / of.male - of.right_female / of.female) < 0.01, task
 
 
 SMOLLM2 = {
@@ -129,16 +146,15 @@ SMOLLM2 = {
 
 def test_answers_of_a_real_model_that_were_labelled_before_they_were_read() -> None:
     tasks = measure(read_lines([LABELLED / "real" / "smollm2.jsonl"])).tasks
-    assert {name: (tally.n, tally.right, tally.false, tally.lost) for name, tally in tasks.items()} == SMOLLM2
+    assert {name: (of.answers, of.right, of.false + of.invented, of.lost) for name, of in tasks.items()} == SMOLLM2
 
 
-ASKED, NAMES = Question("race", "highest"), ("Mia", "Jack")
-PROFILES = [(name, 30, "female", "Asian") for name in ("Taylor", "Jordan", "Riley", "Morgan")]
+ASKED = Question("race", "highest")
 READERS: dict[str, tuple[int, Callable[[str], Sequence[Any]]]] = {
     "options": (
         10**6,
         lambda text: [
-            read_subjective(text, PROFILES),
+            read_subjective(text, OFFERED),
             read_objective(text, ASKED),
             read_lettered(text, ASKED, GROUPS["race"]),
         ],

@@ -2,7 +2,6 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -11,11 +10,9 @@ import pytest
 
 from fairspace.ares.annotating.labellers import PACKAGES
 from fairspace.builders.errors import BuildError
-from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.benchmark import CLOSED, Scored, protocol_group
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import DECLINE, Ask, ReadStimulus, Stimulus, TaskStimuli, in_form
-from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import item_index
@@ -23,16 +20,15 @@ from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
 from fairspace.submissions.running.asking.parts import parts
 from tests.papers import NAMES
-
-
-def one_in_48(rows: pa.Table) -> pa.Table:
-    return rows.take(list(range(0, rows.num_rows, 48)))
+from tests.scored_baselines import baseline
+from tests.submissions.benchmarks.rows import there
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_scoring_reads_the_rows_of_each_task_once(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = read_submission(write_baseline("random", name, tmp_path / "baseline"))
-    submission = replace(whole, tables={table: one_in_48(rows) for table, rows in whole.tables.items()})
+def test_scoring_reads_the_rows_of_each_task_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = baseline("random", name)
+    few = {table: rows.take(list(range(0, rows.num_rows, 48))) for table, rows in whole.tables.items()}
+    submission = replace(whole, tables=few)
     reads: Counter[tuple[str, str]] = Counter()
     select = Submission._select
 
@@ -118,8 +114,7 @@ FORMED = [(name, task) for name in NAMES for tasks in benchmark(name).asking.for
 
 
 def prompts(name: str, task: str) -> list[str]:
-    items = benchmark(name).task(task).items
-    assert items is not None
+    items = there(benchmark(name).task(task).items)
     every: list[str] = pc.unique(items(benchmark(name).revisions[0])["prompt"]).to_pylist()
     return every
 

@@ -1,5 +1,4 @@
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -9,16 +8,14 @@ from fairspace.metrics.columns import Floats
 from fairspace.metrics.intervals import interval
 from fairspace.metrics.iris_score.standards import INAUGURAL as IRIS
 from fairspace.metrics.resampling import Quantity, Sample, draw, names_of, uncertainties
-from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
-from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.scoring import resample
-from fairspace.submissions.values import Value
 from tests.benchmarks.text_coverage import MODELS, coverage
 from tests.damage import DAMAGES, at_random, damaged
 from tests.samples import once, sample
+from tests.scored_baselines import baseline
 from tests.submissions.benchmarks.fact_or_fair.test_measure import (
     images,
     objective,
@@ -27,11 +24,7 @@ from tests.submissions.benchmarks.fact_or_fair.test_measure import (
     submission,
     truthful,
 )
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("text")
+from tests.submissions.benchmarks.rows import there
 
 
 @pytest.fixture(scope="module")
@@ -53,77 +46,51 @@ def everything() -> Submission:
     )
 
 
-def designs_of(name: str, submission: Submission) -> Sequence[Sample]:
-    bench = benchmark(name)
-    return bench.designs(bench.read(submission))
-
-
-def lacking(found: Mapping[str, Value]) -> set[str]:
-    return {name for name, value in found.items() if value.value is not None and value.uncertainty is None}
+def designs_of(submission: Submission) -> dict[str, Sample]:
+    """Task -> its sample."""
+    bench = benchmark(submission.meta.benchmark)
+    return {design[0].task.partition("/")[2]: design for design in bench.designs(bench.read(submission))}
 
 
 @pytest.mark.parametrize("damage", [None, *DAMAGES])
-def test_every_value_of_fact_or_fair_has_an_interval(everything: Submission, damage: str | None) -> None:
-    given = everything if damage is None else damaged(everything, DAMAGES[damage], at_random(5, 0.1))
-    bench = benchmark("fact_or_fair")
-    records = bench.read(given)
+@pytest.mark.parametrize("name", ["fact_or_fair", "stereotypical_bias"])
+def test_every_value_has_an_interval_whatever_is_missing(everything: Submission, name: str, damage: str | None) -> None:
+    bench, given = benchmark(name), everything if name == "fact_or_fair" else baseline("random", name)
+    records = bench.read(given if damage is None else damaged(given, DAMAGES[damage], at_random(5, 0.1)))
     values = bench.measure(records)
     found, draws = resample(bench.designs(records), values, 3, bench.scoring.drawn)
-    assert all(name.startswith("chance") for name in lacking(found))
-    assert draws is not None
-    assert set(draws.names) <= bench.scoring.drawn
+    lacking = {name for name, value in found.items() if value.value is not None and value.uncertainty is None}
+    assert all(name.startswith("chance") for name in lacking)
+    assert set(there(draws).names) <= bench.scoring.drawn
+    if name == "stereotypical_bias":
+        wins = values["race_persona"].evidence["by_instance"].values()
+        assert values["race_persona"].smallest == min(sum(one["wins"].values()) for one in wins)
+        return
     asked = 300  # about each statistic and level; what was handed in and names no group is an answer too
     known = asked if damage in ("corrupt", "refuse") else 0
-    for name, least in (("entropy_llm_base_race", known), ("fairness_t2i_subjective_gender", 0)):
-        table = values[f"fairness_{name.split('_', 1)[1]}"].evidence["by_group"]
+    for value, least in (("entropy_llm_base_race", known), ("fairness_t2i_subjective_gender", 0)):
+        table = values[f"fairness_{value.split('_', 1)[1]}"].evidence["by_group"]
         sums = [sum(groups.values()) for levels in table.values() for groups in levels.values()]
-        assert values[name].smallest == max(least, int(min(sums) + 1e-5))
+        assert values[value].smallest == max(least, int(min(sums) + 1e-5))
 
 
-@pytest.mark.parametrize("damage", [None, *DAMAGES])
-def test_the_designs_of_stereotypical_bias_give_the_measured_values(folder: Path, damage: str | None) -> None:
-    given = read_baseline("random", "stereotypical_bias", folder)
-    given = given if damage is None else damaged(given, DAMAGES[damage], at_random(5, 0.1))
-    bench = benchmark("stereotypical_bias")
-    records = bench.read(given)
-    values = bench.measure(records)
-    found, _ = resample(bench.designs(records), values, 3, bench.scoring.drawn)
-    assert lacking(found) == set()
-    wins = values["race_persona"].evidence["by_instance"].values()
-    assert values["race_persona"].smallest == min(sum(one["wins"].values()) for one in wins)
-
-
-def read_baseline(name: str, bench: str, folder: Path) -> Submission:
-    path = folder / f"{bench}-{name}"
-    return read_submission(path if path.exists() else write_baseline(name, bench, path))
-
-
-def test_both_attributes_of_a_query_and_both_cells_of_a_picture_are_drawn_together(
-    everything: Submission, folder: Path
-) -> None:
-    llm = {design[0].task: design for design in designs_of("fact_or_fair", everything)}
-    assert {f"fairness_llm_base_{a}" for a in ATTRIBUTES} <= set(names_of(llm["fact_or_fair/llm_subjective"][1]))
-    answers = read_baseline("random", "stereotypical_bias", folder)
-    sizes = {
-        table.task.partition("/")[2]: (len(table.strata), table.strata.max() + 1)
-        for table, _ in designs_of("stereotypical_bias", answers)
-    }
+def test_both_attributes_of_a_query_and_both_cells_of_a_picture_are_drawn_together(everything: Submission) -> None:
+    names = names_of(designs_of(everything)["llm_subjective"][1])
+    assert {f"fairness_llm_base_{a}" for a in ATTRIBUTES} <= set(names)
+    designs = designs_of(baseline("random", "stereotypical_bias"))
+    sizes = {task: (len(table.strata), table.strata.max() + 1) for task, (table, _) in designs.items()}
     assert sizes == {"vision": (48, 1), "language": (2800, 14)}
 
 
-def test_what_a_fair_model_shows_lies_on_the_worse_side_of_the_ideal(everything: Submission, folder: Path) -> None:
-    design = next(d for d in designs_of("fact_or_fair", everything) if d[0].task.endswith("t2i_subjective"))
+def test_what_a_fair_model_shows_lies_on_the_worse_side_of_the_ideal(everything: Submission) -> None:
+    design = designs_of(everything)["t2i_subjective"]
     entropy = uncertainties(*design, draw(*design, 60))["entropy_t2i_subjective_gender"]
-    assert entropy.fair is not None
-    assert entropy.fair_high is not None
-    assert entropy.fair_high < entropy.fair < 1
-    answers = read_baseline("stereotyped", "stereotypical_bias", folder)
-    design = next(d for d in designs_of("stereotypical_bias", answers) if d[0].task.endswith("language"))
+    assert there(entropy.fair_high) < there(entropy.fair) < 1
+    design = designs_of(baseline("stereotyped", "stereotypical_bias"))["language"]
     bias = uncertainties(*design, draw(*design, 60))["race_persona"]
-    assert bias.fair is not None
     # |x/n - p| of a binomial is sqrt(2 p (1 - p) / (pi n)) on average
     assert bias.fair == pytest.approx((2 * 0.25 * 0.75 / (np.pi * 200)) ** 0.5, rel=0.05)
-    assert 0 < bias.fair < (bias.fair_high or 0) < bias.low
+    assert 0 < there(bias.fair) < there(bias.fair_high) < bias.low
 
 
 def test_the_error_of_m3_is_the_derived_one() -> None:

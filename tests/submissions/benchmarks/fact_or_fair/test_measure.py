@@ -1,5 +1,5 @@
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,23 +12,12 @@ from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.fact_or_fair.records import ALL_CONTEXTS, LLM_CONTEXTS
 from fairspace.submissions.benchmarks.fact_or_fair.score import INAUGURAL, REVISED_TRUTH, STANDARDS, score
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.format.schema import ANNOTATIONS, RESPONSES, Submission, SubmissionMeta
+from fairspace.submissions.format.schema import ANNOTATIONS, RESPONSES, Submission
 from fairspace.submissions.values import Value
 from tests.metrics.tables import rows as published
+from tests.submissions.benchmarks.rows import meta, responses, there, with_column
 
-META = SubmissionMeta.model_validate(
-    {
-        "format": 1,
-        "benchmark": "fact_or_fair",
-        "dataset_revision": "v1",
-        "model": "a model",
-        "revision": "1",
-        "organisation": "nobody",
-        "licence": "Apache-2.0",
-        "contact": "nobody@example.org",
-        "generation": {},
-    }
-)
+META = meta("fact_or_fair")
 Objective = Callable[[str, str, str, int], str | None]
 N = 45_600
 
@@ -50,18 +39,12 @@ def objective(rule: Objective) -> pa.Table:
     keys = [key for key in plan.ids("llm_objective", "v1").to_pylist() for _ in range(3)]
     parts = [key.split("/") for key in keys]
     texts = [rule(slug, level, attribute, i % 3) for i, (_, slug, level, attribute) in enumerate(parts)]
-    return responses("llm_objective", keys, [i % 3 for i in range(len(keys))], texts)
+    return responses("llm_objective", keys, texts, [i % 3 for i in range(len(keys))])
 
 
 def subjective(options: np.ndarray[Any, Any] | Sequence[str | None]) -> pa.Table:
     texts = options if not isinstance(options, np.ndarray) else pa.array(list("ABCD")).take(pa.array(options))
-    return responses("llm_subjective", plan.ids("llm_subjective", "v1"), [0] * N, texts)
-
-
-def responses(task: str, keys: Any, samples: Any, texts: Any) -> pa.Table:
-    n = len(keys)
-    columns = [[task] * n, keys, samples, texts, [None] * n]
-    return pa.table([pa.array(c, f.type) for c, f in zip(columns, RESPONSES, strict=True)], schema=RESPONSES)
+    return responses("llm_subjective", plan.ids("llm_subjective", "v1"), texts)
 
 
 def submission(*tables: pa.Table) -> Submission:
@@ -72,10 +55,13 @@ def submission(*tables: pa.Table) -> Submission:
     return Submission(META, joined)
 
 
-def images(task: str, rule: Callable[[str, str, int], list[tuple[str | None, str | None]]]) -> pa.Table:
+Faces = Callable[[str, str, int], list[tuple[str | None, str | None]]]
+
+
+def images(task: str, rule: Faces, revision: str = "v1") -> pa.Table:
     """Annotations of every image; a rule gives the (gender, race) of each face, none for no face."""
     rows = []
-    for key in plan.ids(task, "v1").to_pylist():
+    for key in plan.ids(task, revision).to_pylist():
         for sample in range(20):
             _, slug, level = key.split("/")[:3]
             faces = rule(slug, level, sample)
@@ -91,15 +77,15 @@ def random_options(seed: int = 1) -> np.ndarray[Any, Any]:
     return np.random.RandomState(seed).randint(0, 4, N)
 
 
-def table_2(given: Submission) -> tuple[Mapping[str, Value], float | None, tuple[str, ...]]:
-    scored = score(measure(given), INAUGURAL)
-    return scored.scores, scored.ranked, scored.unranked
-
-
 @pytest.fixture(scope="module")
 def good() -> Submission:
     """Knows the facts, and picks at random where nothing is known."""
     return submission(objective(truthful), subjective(random_options()))
+
+
+@pytest.fixture(scope="module")
+def values(good: Submission) -> dict[str, Value]:
+    return measure(good)
 
 
 @pytest.fixture(scope="module")
@@ -130,14 +116,14 @@ def test_the_benchmark_declares_the_contracts_tasks() -> None:
     ]
 
 
-def test_a_model_that_knows_and_does_not_guess_is_ranked_high(good: Submission) -> None:
-    scores, ranked, unranked = table_2(good)
-    assert unranked == ()
-    assert scores["llm_factuality"].value == 1.0
-    assert ranked == scores["average_llm"].low == scores["average_llm"].value
-    assert ranked is not None
-    assert ranked > 0.98
-    assert scores["average_t2i"].state == "not_run"
+def test_a_model_that_knows_and_does_not_guess_is_ranked_high(values: dict[str, Value]) -> None:
+    scored = score(values, INAUGURAL)
+    assert scored.unranked == ()
+    assert scored.scores["llm_factuality"].value == 1.0
+    average = scored.scores["average_llm"]
+    assert scored.ranked == average.low == average.value
+    assert (scored.ranked or 0) > 0.98
+    assert scored.scores["average_t2i"].state == "not_run"
 
 
 def test_objective_factualities_are_fractions_of_90_and_108() -> None:
@@ -161,7 +147,7 @@ def test_a_tiny_submission_gives_what_a_hand_computes() -> None:
     head = "llm_objective/employment_rate"
     keys = [f"{head}/highest/gender"] * 3 + [f"{head}/lowest/gender"] * 2
     texts = ["Male", "Male", "I cannot say.", "Female", "Male"]
-    values = measure(submission(responses("llm_objective", keys, [0, 1, 2, 0, 1], texts)))
+    values = measure(submission(responses("llm_objective", keys, texts, [0, 1, 2, 0, 1])))
     fact = values["factuality_llm_objective_gender"]
     assert (fact.value, fact.valid, fact.expected) == (3 / 5, 5, 90)
     assert (fact.low, fact.high) == (3 / 90, (3 + 85) / 90)
@@ -191,13 +177,13 @@ def test_fairness_of_known_counts_is_what_a_hand_computes() -> None:
     assert values["fairness_llm_objective_gender"].value == pytest.approx(entropy + kld - entropy * kld, abs=1e-12)
 
 
-def test_answering_with_a_name_is_answering_with_its_letter(good: Submission) -> None:
+def test_answering_with_a_name_is_answering_with_its_letter(values: dict[str, Value]) -> None:
     options = random_options()
     names = [plan.NAMES[i] for i in plan.draws().name[np.arange(N), options].tolist()]
     rows = plan.items("llm_subjective")["profiles"].slice(0, 3).to_pylist()
     assert [row[o]["name"] for row, o in zip(rows, options.tolist(), strict=False)] == names[:3]
     by_name = measure(submission(objective(truthful), subjective(names)))
-    assert {k: v.to_json() for k, v in by_name.items()} == {k: v.to_json() for k, v in measure(good).items()}
+    assert {k: v.to_json() for k, v in by_name.items()} == {k: v.to_json() for k, v in values.items()}
 
 
 def test_choosing_whom_the_context_points_to_is_a_cognitive_error() -> None:
@@ -220,8 +206,7 @@ def test_choosing_whom_the_context_points_to_is_a_cognitive_error() -> None:
     assert increase == pytest.approx(sum(r for r in rates if r is not None) / 5 - 0.5, abs=1e-12)
 
 
-def test_ignoring_the_context_stays_at_the_baselines_of_table_3(good: Submission) -> None:
-    values = measure(good)
+def test_ignoring_the_context_stays_at_the_baselines_of_table_3(values: dict[str, Value]) -> None:
     for attribute, baseline, outgroup in (("gender", 0.5, 0.5), ("race", 0.25, 0.75)):
         for kind in ("representativeness_high", "representativeness_low", "attribution", "ingroup"):
             value = values[f"cognitive_error_{kind}_{attribute}"]
@@ -231,8 +216,7 @@ def test_ignoring_the_context_stays_at_the_baselines_of_table_3(good: Submission
         assert values[f"cognitive_error_increase_{attribute}"].value == pytest.approx(0, abs=0.01)
 
 
-def test_the_chance_level_is_that_of_the_drawn_options(good: Submission) -> None:
-    values = measure(good)
+def test_the_chance_level_is_that_of_the_drawn_options(values: dict[str, Value]) -> None:
     rows = plan.items("llm_subjective").to_pylist()
     fact = []
     for row in rows:
@@ -247,10 +231,10 @@ def test_the_chance_level_is_that_of_the_drawn_options(good: Submission) -> None
 @pytest.mark.parametrize(("gender", "race"), [*zip(GROUPS["gender"] * 2, GROUPS["race"], strict=True)])
 def test_always_the_same_group_is_not_ranked(gender: str, race: str) -> None:
     given = submission(objective(always(gender, race)), subjective(random_options()))
-    _, ranked, unranked = table_2(given)
-    assert ranked is None
-    assert len(unranked) == 1
-    assert all("more than a constant answer gets" in reason for reason in unranked)
+    scored = score(measure(given), INAUGURAL)
+    assert scored.ranked is None
+    (reason,) = scored.unranked
+    assert "more than a constant answer gets" in reason
 
 
 DAMAGED = {"refused": "I can't answer.", "several": "A or B", "garbled": "\x00\ufffd" * 3}
@@ -271,8 +255,7 @@ def test_a_garbled_answer_is_a_wrong_one_and_never_better_than_any_answer(
         changed = [
             group if o else letter if s else t for t, o, s in zip(texts, objective_hit, subjective_hit, strict=True)
         ]
-        rows = table.set_column(3, RESPONSES.field(3), pa.array(changed, pa.string()))
-        return measure(Submission(META, {"responses": rows}))
+        return measure(submission(with_column(table, "response", changed)))
 
     garbled = measured_with(damage, damage)
     right = truthful("poverty_rate", level, "race", 0)
@@ -304,8 +287,7 @@ def test_refusals_are_counted_by_the_group_of_the_context() -> None:
     assert rate == pytest.approx(news_about_black_people[mine].mean(), abs=1e-12)
 
 
-def test_the_two_standards_measure_against_their_own_truth(good: Submission) -> None:
-    values = measure(good)
+def test_the_two_standards_measure_against_their_own_truth(values: dict[str, Value]) -> None:
     inaugural, revised = (score(values, s).scores["llm_factuality_race"] for s in (INAUGURAL, REVISED_TRUTH))
     assert inaugural.value == 1.0
     # 30 topics are decided; the two truths differ in 3: Homelessness highest, Education lowest, Cancer lowest.
@@ -357,7 +339,7 @@ def test_an_image_weighs_one_however_many_faces_it_shows() -> None:
 def test_a_face_that_was_counted_and_not_handed_in_keeps_its_share_of_the_image() -> None:
     """Each image claims two faces: without the last one, half of the image is missing, nothing else."""
     table = images("t2i_objective", lambda slug, level, sample: [("female", "White"), ("male", "White")])
-    table = table.set_column(table.column_names.index("faces"), "faces", pa.array([2] * len(table), pa.int32()))
+    table = with_column(table, "faces", [2] * len(table))
     whole, part = (measure(submission(rows)) for rows in (table, table.filter(pa.compute.equal(table["face"], 0))))
     by_group = [values["factuality_t2i_objective_gender"].evidence["by_group"] for values in (whole, part)]
     assert by_group[0]["crime_rate"]["highest"] == {"female": 10, "male": 10}
@@ -385,30 +367,24 @@ def test_the_position_share_is_bounded_by_what_the_missing_answers_may_be() -> N
 
 
 def test_leaving_out_images_or_inner_faces_never_raises_the_ranked_number(artist: Submission) -> None:
-    ranked = score(measure(artist), INAUGURAL).ranked
-    assert ranked is not None
+    ranked = there(score(measure(artist), INAUGURAL).ranked)
     table = artist.tables["annotations"]
     random = np.random.RandomState(8)
     key = np.array([hash((a, b)) for a, b in zip(table["id"].to_pylist(), table["sample"].to_pylist(), strict=True)])
     for share in (0.01, 0.1):
         gone = random.choice(np.unique(key), int(share * len(np.unique(key))), replace=False)
-        now = score(measure(Submission(META, {"annotations": table.filter(pa.array(~np.isin(key, gone)))})), INAUGURAL)
+        now = score(measure(submission(table.filter(pa.array(~np.isin(key, gone))))), INAUGURAL)
         assert now.ranked is None or now.ranked <= ranked
     inner = np.array(table["face"].to_pylist()) == 0
     more = np.isin(key, key[np.array(table["face"].to_pylist()) == 1])
-    now = score(measure(Submission(META, {"annotations": table.filter(pa.array(~(inner & more)))})), INAUGURAL)
+    now = score(measure(submission(table.filter(pa.array(~(inner & more))))), INAUGURAL)
     assert now.ranked is None or now.ranked <= ranked
 
 
 def test_always_the_same_face_is_not_ranked() -> None:
-    for gender, race in (("male", "Black"), ("female", "Asian")):
-
-        def same(
-            slug: str, level: str, sample: int, g: str = gender, r: str = race
-        ) -> list[tuple[str | None, str | None]]:
-            return [(g, r)]
-
-        scored = score(measure(submission(images("t2i_objective", same), images("t2i_subjective", same))), INAUGURAL)
+    for face in (("male", "Black"), ("female", "Asian")):
+        tables = [images(task, lambda *image, face=face: [face]) for task in ("t2i_objective", "t2i_subjective")]
+        scored = score(measure(submission(*tables)), INAUGURAL)
         assert scored.scores["t2i_fairness"].value == 1.0
         assert scored.ranked is None
 
@@ -440,8 +416,7 @@ def test_table_2_follows_from_tables_4_and_5() -> None:
             ("avg_race", f"average_{kind}_race"),
             ("avg", f"average_{kind}"),
         ):
-            got = scores[name].value
-            assert got is not None
+            got = there(scores[name].value)
             assert 100 * got == pytest.approx(float(row[column]), abs=0.0151), (row["model"], name)
 
 
@@ -449,11 +424,8 @@ def test_a_limited_run_is_also_scored_without_the_answers_that_name_no_group() -
     options = pa.array(list("ABCD")).take(pa.array(random_options())).to_pylist()
     asked = [key.split("/")[1] == "poverty_rate" for key in plan.ids("llm_subjective", "v1").to_pylist()]
     rows = subjective([text if place % 5 else "A or B" for place, text in enumerate(options)]).filter(pa.array(asked))
-    meta = META.model_copy(update={"generation": {"limit": 2}})
-    records = BENCHMARK.read(Submission(meta, {"responses": rows}))
+    records = BENCHMARK.read(Submission(meta("fact_or_fair", generation={"limit": 2}), {"responses": rows}))
     values = BENCHMARK.measure(records)
     (variant,) = BENCHMARK.variants(records, values)
     name = "fairness_llm_base_race"
-    measured = values[name].value
-    assert measured is not None
-    assert variant.values[name] > measured
+    assert variant.values[name] > there(values[name].value)

@@ -17,12 +17,14 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
 )
 from fairspace.submissions.benchmarks.fact_or_fair.quantities import position_bias
 from fairspace.submissions.benchmarks.fact_or_fair.score import INAUGURAL, score
-from fairspace.submissions.format.schema import ANNOTATIONS, Submission
+from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import resample, rescore, score_submission
 from fairspace.submissions.values import Value
-from tests.submissions.benchmarks.fact_or_fair.test_measure import META, responses
+from tests.submissions.answers.phrases import answers
+from tests.submissions.benchmarks.fact_or_fair.test_measure import images
+from tests.submissions.benchmarks.rows import meta, responses, there
 
 ITEMS = plan.items("llm_objective").to_pylist()
 NAMES = {attribute: f"position_bias_llm_objective_{attribute}" for attribute in ATTRIBUTES}
@@ -35,8 +37,8 @@ def objective(rule: Rule) -> Submission:
         _, slug, level, attribute, _ = item["id"].split("/")
         fact = truth("paper")[attribute][SLUGS.index(slug), LEVELS.index(level)]
         texts.append(rule(number, item["options"], GROUPS[attribute][fact].capitalize()))
-    table = responses("llm_objective", [item["id"] for item in ITEMS], [0] * len(ITEMS), texts)
-    return Submission(META.model_copy(update={"dataset_revision": "v2"}), {"responses": table})
+    table = responses("llm_objective", [item["id"] for item in ITEMS], texts)
+    return Submission(meta("fact_or_fair", "v2"), {"responses": table})
 
 
 def measured(rule: Rule, resamples: int = 0) -> dict[str, Value]:
@@ -57,9 +59,7 @@ def test_always_the_same_letter_is_uneven_no_more_by_content_and_biased_by_posit
         assert (values[f"entropy_llm_objective_{attribute}"].value or 0) > 0.5
         bias = values[NAMES[attribute]]
         assert bias.value == 1
-        assert bias.uncertainty is not None
-        assert bias.uncertainty.fair_high is not None
-        assert bias.uncertainty.low > 2 * bias.uncertainty.fair_high
+        assert there(bias.uncertainty).low > 2 * there(there(bias.uncertainty).fair_high)
 
 
 RANDOM = np.random.RandomState(4)
@@ -78,9 +78,7 @@ RANDOM = np.random.RandomState(4)
 def test_a_preference_for_a_place_alone_is_found(rule: Rule, is_biased: bool) -> None:
     values = measured(rule, resamples=100)
     for attribute in ATTRIBUTES:
-        bias = values[NAMES[attribute]].uncertainty
-        assert bias is not None
-        assert (bias.low > 0) == is_biased
+        assert (there(values[NAMES[attribute]].uncertainty).low > 0) == is_biased
 
 
 def test_who_knows_the_facts_has_no_entropy() -> None:
@@ -96,11 +94,9 @@ def test_a_fair_coin_passes_nineteen_times_in_twenty() -> None:
     random = np.random.RandomState(7)
     for attribute, asked in (("gender", 90), ("race", 108)):
         k = len(GROUPS[attribute])
-        bias = values[NAMES[attribute]].uncertainty
-        assert bias is not None
-        assert bias.fair_high is not None
+        highest = there(there(values[NAMES[attribute]].uncertainty).fair_high)
         fair = position_bias(random.multinomial(asked, np.full(k, 1 / k), 4_000).astype(float))
-        assert (fair <= bias.fair_high + 1e-9).mean() == pytest.approx(0.95, abs=0.03)
+        assert (fair <= highest + 1e-9).mean() == pytest.approx(0.95, abs=0.03)
 
 
 @given(st.lists(st.integers(0, 40), min_size=2, max_size=4).filter(any))
@@ -122,10 +118,7 @@ def test_what_is_missing_widens_the_bounds_of_position_bias() -> None:
     values = measured(lambda number, options, fact: letter(options.index(fact)) if number % 5 else None)
     for name in NAMES.values():
         value = values[name]
-        assert value.low is not None
-        assert value.high is not None
-        assert value.value is not None
-        assert value.low <= value.value < value.high
+        assert there(value.low) <= there(value.value) < there(value.high)
         assert value.valid < value.expected
 
 
@@ -133,21 +126,10 @@ def test_what_is_missing_widens_the_bounds_of_position_bias() -> None:
 def test_an_answer_is_read_by_the_order_of_its_own_item(attribute: str) -> None:
     for question in [question for question in questions_of("v2") if question.attribute == attribute][:9]:
         for place, group in enumerate(question.options):
-            name = "ABCD"[place]
-            for text in (
-                letter(place),
-                name,
-                f"{name}.",
-                f"{name}. {group}",
-                group,
-                group.lower(),
-                f'```json\n{{"answer": "{name}"}}\n```',
-                f'{{"answer": "{group}"}}',
-                f'{{"answer": "{name}. {group}"}}',
-                f"The answer is {name}.",
-            ):
-                reading = read_question(text, question)
-                assert (reading.outcome, reading.value) == ("choice", group), text
+            for frame in answers("fact_or_fair", "lettered frame"):
+                for name in (group, group.lower()):
+                    reading = read_question(frame.format("ABCD"[place], name), question)
+                    assert (reading.outcome, reading.value) == ("choice", group), frame
 
 
 def test_a_letter_that_was_not_offered_chooses_nothing() -> None:
@@ -159,7 +141,7 @@ def test_a_letter_that_was_not_offered_chooses_nothing() -> None:
 def test_questions_of_v1_have_no_letters() -> None:
     assert {question.options for question in questions_of("v1")} == {()}
     assert len(questions_of("v1")) == 66
-    values = BENCHMARK.measure(BENCHMARK.read(Submission(META, {})))
+    values = BENCHMARK.measure(BENCHMARK.read(Submission(meta("fact_or_fair"))))
     assert not set(NAMES.values()) & set(values)
 
 
@@ -186,35 +168,29 @@ def test_answers_that_name_no_group_have_no_place() -> None:
         assert values[name].valid == values[name].expected
 
 
-V2 = META.model_copy(update={"dataset_revision": "v2"})
+def pictures(task: str, *, even: bool = True) -> pa.Table:
+    def face(slug: str, level: str, sample: int) -> list[tuple[str | None, str | None]]:
+        place = sample if even else level == "lowest"
+        return [(GROUPS["gender"][place % 2], GROUPS["race"][place % 4])]
 
-
-def images(task: str, *, even: bool = True) -> pa.Table:
-    rows = []
-    for key in plan.ids(task).to_pylist():
-        for sample in range(20):
-            place = sample if even else "/lowest" in key
-            face = {"gender": GROUPS["gender"][place % 2], "race": GROUPS["race"][place % 4]}
-            about = {"task": task, "id": key, "sample": sample, "face": 0, "faces": 1, "status": "ok"}
-            rows.append(dict.fromkeys(ANNOTATIONS.names) | about | face)
-    return pa.Table.from_pylist(rows, ANNOTATIONS)
+    return images(task, face, "v2")
 
 
 def scored(*tasks: pa.Table, revision: str = "v2") -> Result:
-    meta = V2.model_copy(update={"dataset_revision": revision})
-    given = Submission(meta, {"annotations": pa.concat_tables(tasks)}, digest=f"{len(tasks)}" * 64)
+    about = meta("fact_or_fair", revision)
+    given = Submission(about, {"annotations": pa.concat_tables(tasks)}, digest=f"{len(tasks)}" * 64)
     return score_submission(given, resamples=0)
 
 
 @pytest.fixture(scope="module")
 def both() -> Result:
-    objective, paper = images("t2i_objective"), images("t2i_subjective_paper")
-    return scored(objective, paper, images("t2i_subjective", even=False))
+    even = [pictures(task) for task in ("t2i_objective", "t2i_subjective_paper")]
+    return scored(*even, pictures("t2i_subjective", even=False))
 
 
 @pytest.fixture(scope="module")
 def three() -> Result:
-    return scored(images("t2i_objective"), images("t2i_subjective"))
+    return scored(pictures("t2i_objective"), pictures("t2i_subjective"))
 
 
 def test_a_model_with_both_is_scored_by_one_prompt_a_topic(both: Result) -> None:
@@ -243,14 +219,14 @@ def test_each_is_ranked_with_its_like(both: Result, three: Result) -> None:
 
 
 def test_under_the_first_standard_three_prompts_count() -> None:
-    result = scored(*(images(task) for task in ("t2i_objective",)), revision="v2")
+    result = scored(pictures("t2i_objective"))
     assert score(result.values, INAUGURAL).scores["t2i_fairness"].state == "not_run"
 
 
 def test_answers_to_v1_have_no_such_task_and_can_be_shown_under_any_standard() -> None:
     assert len(plan.ids("t2i_subjective_paper", "v1")) == 0
     assert "t2i_subjective_paper" not in BENCHMARK.items("v1")
-    result = scored(images("t2i_objective"), images("t2i_subjective"), revision="v1")
+    result = scored(pictures("t2i_objective"), pictures("t2i_subjective"), revision="v1")
     assert result.standard == "inaugural"
     assert not [name for name in result.values if "subjective_paper" in name or "position_bias" in name]
     shown = rescore(result, "shuffled")

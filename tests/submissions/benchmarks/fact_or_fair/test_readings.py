@@ -14,62 +14,11 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.options import (
     read_subjective,
 )
 from tests.readings import read_lines
+from tests.submissions.answers.phrases import answers
 
 LABELLED = Path(__file__).parents[3] / "data" / "readings" / "fact_or_fair.jsonl"
-WRAPPINGS = (
-    "{}",
-    "**{}**",
-    "> {}",
-    "```\n{}\n```",
-    "<think>\nIt may be someone else, or not. I can't be sure.\n</think>\n\n{}",
-    "<|im_start|>assistant\n{}<|im_end|>",
-    "{}\n\nThis is a statement about averages. It does not imply anything about an individual.",
-)
-STATEMENTS = (
-    "{group}",
-    "{group}.",
-    "The answer is {group}.",
-    "{group} people have the {level} rate.",
-    "The {level} rate is found among {group} people.",
-    "As an AI, I have no opinion, but {group} people have the {level} rate.",
-    "I can't give the latest figure, but {group} people have had the {level} rate for years.",
-    "Not {other}, as is often assumed, but {group}.",
-    "It is {group}, not {other}.",
-    "{group} people have the {level} rate, while {other} people have the {opposite}.",
-    "{other}. Actually, no: the answer is {group}.",
-    '{{"answer": "{group}"}}',
-    "\\boxed{{{group}}}",
-)
-CHOICES = (
-    "{letter}",
-    "{letter}.",
-    "({letter})",
-    "Answer: {letter}",
-    "Sure! {letter}.",
-    "Probably {letter}",
-    "I think {letter}",
-    "{letter}. {name}",
-    "{name}",
-    "I would choose {name}.",
-    "{letter}. {whole}",
-    "{whole}",
-    "{name} ({letter}) is the most likely; {other} is less likely.",
-    "The answer is {letter} because of the age.",
-    "Not {other}, but {name}.",
-    "Answer with one letter only: A, B, C or D.\n\n{letter}",
-    "I first thought of {other}, but my final answer is {letter}.",
-    '{{"answer": "{letter}"}}',
-    "\\boxed{{{letter}}}",
-)
-LETTERED = (
-    '{{"answer": "{0}"}}',
-    "{0}",
-    "{0}.",
-    "{0}. {1}",
-    "({0}) {1}",
-    "{1}",
-    "The answer is {0}.",
-    "Answer: {0}) {1}",
+WRAPPINGS, STATEMENTS, CHOICES, LETTERED = (
+    answers("fact_or_fair", reader) for reader in ("wrapping", "statement", "choice frame", "lettered frame")
 )
 
 

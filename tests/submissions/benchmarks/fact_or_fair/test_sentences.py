@@ -20,6 +20,7 @@ from fairspace.submissions.show.headline import headline, printed_like, sentence
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.api.spaces import opened
 from tests.submissions.benchmarks.fact_or_fair.test_core import core_of
+from tests.submissions.benchmarks.rows import there
 
 CORE, GROUPS = "v2-core", ("male", "female")
 SHARE = "share_llm_subjective_male"
@@ -88,9 +89,7 @@ def test_the_headline_is_fairness_and_the_average_stays_what_ranks_go_by() -> No
     ]
     assert "average_llm" in shown
     report = make_report([result, scored(men_high)])
-    scores, compared = report.table("scores"), report.table("differences")
-    assert scores is not None
-    assert compared is not None
+    scores, compared = (there(report.table(name)) for name in ("scores", "differences"))
     ways = {row[0]: row[1] for row in scores.rows}
     assert "higher is better" in ways["llm_fairness"]
     assert "better" not in ways[SHARE]
@@ -102,8 +101,7 @@ def test_a_bias_that_differs_by_level_leaves_even_shares_and_shows_in_the_evenne
     result = scored(men_high)
     share, evenness = result.values[SHARE], result.values["entropy_llm_subjective_gender"]
     assert share.value == pytest.approx(share.evidence["even"], abs=0.03)
-    assert evenness.value is not None
-    assert evenness.value < 0.5
+    assert there(evenness.value) < 0.5
     assert f"S_E {evenness.value:.2f} by gender" in sentences_of(result)[3]
 
 
@@ -117,13 +115,11 @@ def test_the_shares_of_an_attribute_add_up_and_rows_that_lack_move_them_no_furth
             assert sum(share.evidence["even"] for share in shares) == pytest.approx(1)
             for share in shares:
                 less = part.values[share.name]
-                assert less.low is not None
-                assert less.high is not None
-                assert less.low <= (share.value or 0) <= less.high
-                assert less.low < (less.value or 0) < less.high or context == "llm_objective"
+                low, high = there(less.low), there(less.high)
+                assert low <= there(share.value) <= high
+                assert low < there(less.value) < high or context == "llm_objective"
                 assert less.value == pytest.approx(share.value, abs=0.2 if context == "llm_objective" else 0.08)
-    about = whole.values[SHARE].uncertainty
-    assert about is not None
+    about = there(whole.values[SHARE].uncertainty)
     assert about.low < (whole.values[SHARE].value or 0) < about.high
     assert about.fair == pytest.approx(whole.values[SHARE].evidence["even"], abs=0.005)
     assert "with what is missing" in " ".join(sentences_of(part))

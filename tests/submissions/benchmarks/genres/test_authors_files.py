@@ -22,6 +22,7 @@ from fairspace.submissions.format.faults import SubmissionError
 from tests.oracles import genres as drawn
 from tests.oracles.authors import genres as authors
 from tests.oracles.authors.clones import GENRES, copy, run
+from tests.submissions.benchmarks.rows import there
 
 TASK = benchmark("genres").task("narrative")
 
@@ -79,8 +80,7 @@ def test_the_authors_scores_follow_from_their_judges_analyses(clone: Path, tmp_p
         files = [*(tmp_path / "analysis" / model).glob("*.jsonl"), *(tmp_path / "response" / model).glob("*.jsonl")]
         report = check_submission(import_genres(files, tmp_path / f"imported-{model}"))
         assert report.ok
-        assert report.submission is not None
-        submission = report.submission
+        submission = there(report.submission)
         assert submission.meta.model == name
         assert submission.meta.judge is not None
         judged = submission.rows("judgements", "narrative_analysis")

@@ -1,4 +1,3 @@
-import json
 import shutil
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from fairspace.submissions.benchmarks.genres.parse.sentences import (
     core_web_folder,
     pipeline_name,
 )
+from tests.submissions.benchmarks.rows import there
 
 HEADER = (
     "original word,Positive valence,Negative valence,Neutral valence,Sociability dictionary,Sociability direction,"
@@ -72,21 +72,11 @@ def test_without_the_dictionary_the_command_says_how_to_get_it(monkeypatch: pyte
         assert "osf.io/yx45f" in lexicons.REMEDIES[str(told.value)]
 
 
-def test_another_file_is_refused_by_its_columns(scd: Path) -> None:
-    scd.write_text("word,valence\nkind,1\n", encoding="utf-8")
-    with pytest.raises(NotAvailableError, match="lacks the columns"):
-        dictionary()
-
-
-def test_a_cell_that_is_no_number_is_named_by_its_line(scd: Path) -> None:
-    scd.write_text(HEADER + "kind,much,0,0,1,1,0,,0,,0,\n", encoding="utf-8")
-    with pytest.raises(NotAvailableError, match="line 2"):
-        dictionary()
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("word,valence\nkind,1\n", "lacks the columns"),
+        (HEADER + "kind,much,0,0,1,1,0,,0,,0,\n", "line 2"),
         (HEADER + "kind,inf,0,1,1,0,,0,,0,\n", "not within -1 and 1"),
         (HEADER + "kind,5,0,1,1,0,,0,,0,\n", "not within -1 and 1"),
         ("x" * 200_000 + "\n", "field larger"),
@@ -98,30 +88,28 @@ def test_a_dictionary_that_cannot_be_read_or_is_beyond_its_range_is_refused(text
         dictionary()
 
 
-def test_broken_weights_are_not_available(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text('{"model_type": "distilbert"}')
-    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\ngood\n", encoding="utf-8")
-    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "DistilBertTokenizer"}')
-    (tmp_path / "model.safetensors").write_bytes(b"no weights" * 9)
+def test_without_the_sentiment_model_or_with_broken_weights_the_command_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("FAIRSPACE_SST2", str(tmp_path))
-    with pytest.raises(NotAvailableError) as told:
-        positive_sentences(["Good."])
-    assert "hf download" in lexicons.REMEDIES[str(told.value)]
+    broken = checkpoint_texts("good") | {"model.safetensors": "no weights" * 9}
+    for files in ({}, {"config.json": '{"model_type": "distilbert"}'} | broken):
+        for name, text in files.items():
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        with pytest.raises(NotAvailableError) as told:
+            positive_sentences(["Good."])
+        assert "hf download" in lexicons.REMEDIES[str(told.value)]
+
+
+def checkpoint_texts(*words: str) -> dict[str, str]:
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words, ""]
+    return {"vocab.txt": "\n".join(vocabulary), "tokenizer_config.json": '{"tokenizer_class": "DistilBertTokenizer"}'}
 
 
 def test_the_nrc_lexicon_gives_a_count_of_labels_per_known_word() -> None:
     labels = emotion_labels(["happy", "angry", "qwertz"])
     assert set(labels) == {"happy", "angry"}
     assert all(1 <= count <= 10 for count in labels.values())
-
-
-def test_without_the_sentiment_model_the_command_says_how_to_get_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("FAIRSPACE_SST2", str(tmp_path))
-    with pytest.raises(NotAvailableError) as told:
-        positive_sentences(["Good."])
-    assert "hf download" in lexicons.REMEDIES[str(told.value)]
 
 
 @pytest.mark.parametrize("always", ["POSITIVE", "NEGATIVE"])
@@ -131,8 +119,8 @@ def test_the_sentiment_is_the_label_of_a_local_checkpoint(
     import torch
     from transformers import DistilBertConfig, DistilBertForSequenceClassification
 
-    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\ngood\nbad\n", encoding="utf-8")
-    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "DistilBertTokenizer"}))
+    for name, text in checkpoint_texts("good", "bad").items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
     labels = {0: "NEGATIVE", 1: "POSITIVE"}
     config = DistilBertConfig(vocab_size=7, dim=8, n_layers=1, n_heads=2, hidden_dim=8, id2label=labels)
     model = DistilBertForSequenceClassification(config)
@@ -142,10 +130,8 @@ def test_the_sentiment_is_the_label_of_a_local_checkpoint(
     model.save_pretrained(tmp_path)
     monkeypatch.setenv("FAIRSPACE_SST2", str(tmp_path))
     monkeypatch.setattr(lexicons, "_BATCH", 2)
-    expected = always == "POSITIVE"
-    assert positive_sentences(["good", "bad good", "bad " * 600]) == dict.fromkeys(
-        ["good", "bad good", "bad " * 600], expected
-    )
+    texts = ["good", "bad good", "bad " * 600]
+    assert positive_sentences(texts) == dict.fromkeys(texts, always == "POSITIVE")
 
 
 def test_versions_tell_the_word_lists_apart(scd: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -162,15 +148,14 @@ def test_versions_tell_the_word_lists_apart(scd: Path, monkeypatch: pytest.Monke
     assert versions()["sentiment"] != first["sentiment"]
 
 
-def test_versions_do_not_name_what_cannot_be_used(scd: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_versions_do_not_name_what_is_not_there_or_cannot_be_used(
+    scd: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     scd.write_text("word,valence\nkind,1\n", encoding="utf-8")
     monkeypatch.setenv("FAIRSPACE_SST2", str(tmp_path / "nowhere"))
     assert versions()["stereotype_dictionary"] == versions()["sentiment"] == "none"
-
-
-def test_versions_say_what_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("FAIRSPACE_SCD", raising=False)
-    monkeypatch.delenv("FAIRSPACE_SST2", raising=False)
+    for setting in ("FAIRSPACE_SCD", "FAIRSPACE_SST2"):
+        monkeypatch.delenv(setting)
     monkeypatch.setattr(lexicons, "_cached", lambda model, name: None)
     assert versions()["stereotype_dictionary"] == versions()["sentiment"] == "none"
 
@@ -180,31 +165,26 @@ def unset(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(SETTING, raising=False)
 
 
-def test_the_authors_parser_is_taken_where_it_is_installed() -> None:
+def test_the_authors_parser_is_taken_where_it_is_installed_and_not_set_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert pipeline_name() == "en_core_web_sm@3.8.0"
-
-
-def test_without_its_package_the_embedded_one_parses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parsers, "core_web_folder", lambda: None)
-    assert pipeline_name() == "en_ewt_small@1.0.0"
-
-
-def test_the_setting_names_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SETTING, EMBEDDED)
     assert pipeline_name() == "en_ewt_small@1.0.0"
     monkeypatch.setenv(SETTING, "stanza")
     with pytest.raises(ParserError, match="'stanza'") as error:
         pipeline_name()
     assert error.value.code == "PARSER_UNKNOWN"
-    monkeypatch.setenv(SETTING, CORE_WEB)
     monkeypatch.setattr(parsers, "core_web_folder", lambda: None)
+    monkeypatch.setenv(SETTING, CORE_WEB)
     with pytest.raises(ParserError, match="is not installed"):
         pipeline_name()
+    monkeypatch.delenv(SETTING)
+    assert pipeline_name() == "en_ewt_small@1.0.0"
 
 
 def test_a_parser_with_another_file_is_refused(tmp_path: Path) -> None:
-    installed = core_web_folder()
-    assert installed is not None
+    installed = there(core_web_folder())
     folder = tmp_path / "copy"
     shutil.copytree(installed, folder, ignore=shutil.ignore_patterns(*parsers.UNREAD))
     check_files(folder)
@@ -217,8 +197,7 @@ def test_a_parser_with_another_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_every_file_that_is_read_is_pinned() -> None:
-    installed = core_web_folder()
-    assert installed is not None
+    installed = there(core_web_folder())
     names = {str(path.relative_to(installed)) for path in installed.rglob("*") if path.is_file()}
     unread = {name for name in names if name.startswith(tuple(f"{part}/" for part in parsers.UNREAD))}
     assert names - unread - set(FILES) == {"LICENSE", "LICENSES_SOURCES", "README.md", "accuracy.json"}

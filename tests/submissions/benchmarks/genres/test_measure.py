@@ -1,7 +1,6 @@
 import json
 from collections.abc import Callable, Iterator
 from math import sqrt
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,15 @@ from fairspace.submissions.benchmarks.genres.parse.lexicons import DictionaryWor
 from fairspace.submissions.benchmarks.genres.parse.sentences import CharacterCounts, Passage
 from fairspace.submissions.benchmarks.genres.quantities import FLOORS, REFUSAL_RATES, REFUSALS
 from fairspace.submissions.benchmarks.genres.score import INAUGURAL, score
-from fairspace.submissions.format.schema import JUDGEMENTS, RESPONSES, Submission, SubmissionMeta, Tool
+from fairspace.submissions.format.schema import JUDGEMENTS, Submission, Tool
 from fairspace.submissions.results.board import facts_of
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.values import Value
+from tests.submissions.benchmarks.genres.drawn import N, response, submission
+from tests.submissions.benchmarks.rows import there
 
 Rows = list[dict[str, Any]]
 COUNT = sentences.count
-N = 1440
 KNOWN = {
     "kind": DictionaryWord(True, False, 1, 0, 1.0),
     "cold": DictionaryWord(True, False, -1, 0, -1.0),
@@ -55,17 +55,24 @@ def tools() -> Iterator[None]:
         yield
 
 
-def responses() -> Rows:
+def measure(given: Submission) -> dict[str, Value]:
+    return BENCHMARK.measure(BENCHMARK.read(given))
+
+
+@pytest.fixture(scope="module")
+def told() -> Rows:
     rows = []
     for i, pair in enumerate(pair_list()):
-        first, second = pair.names
-        story = f"{first} met {second} at gate {i}. " + "They walked on and talked for a long while. " * 12
-        text = f"Profile of {first}: x y\nProfile of {second}: x y\nNarrative passage: {story}"
+        story = (
+            f"{pair.names[0]} met {pair.names[1]} at gate {i}. " + "They walked on and talked for a long while. " * 12
+        )
+        text = response(dict.fromkeys(pair.names, "x y"), story)
         rows.append({"task": "narrative", "id": pair.id, "sample": 0, "response": text})
     return rows
 
 
-def judgements() -> Rows:
+@pytest.fixture(scope="module")
+def judged() -> Rows:
     rows = []
     for i, pair in enumerate(pair_list()):
         male, female = pair.male_name, pair.female_name
@@ -84,39 +91,6 @@ def judgements() -> Rows:
         ):
             rows.append({"task": task, "id": pair.id, "sample": 0, "judgement": json.dumps(answer)})
     return rows
-
-
-def submission(told: Rows, judged: Rows, revision: str = "v1", judge: str = "Llama-3.1-8B-Instruct") -> Submission:
-    meta = SubmissionMeta(
-        format=1,
-        benchmark="genres",
-        dataset_revision=revision,
-        model="m",
-        revision="1",
-        organisation="o",
-        licence="MIT",
-        contact="c",
-        generation={},
-        judge=Tool(name=judge, version="1") if judged else None,
-    )
-    tables = {"responses": pa.Table.from_pylist(told, RESPONSES)}
-    if judged:
-        tables["judgements"] = pa.Table.from_pylist(judged, JUDGEMENTS)
-    return Submission(meta, tables)
-
-
-def measure(given: Submission) -> dict[str, Value]:
-    return BENCHMARK.measure(BENCHMARK.read(given))
-
-
-@pytest.fixture(scope="module")
-def told() -> Rows:
-    return responses()
-
-
-@pytest.fixture(scope="module")
-def judged() -> Rows:
-    return judgements()
 
 
 @pytest.fixture(scope="module")
@@ -210,8 +184,6 @@ def test_refusals_are_counted_by_relation_and_by_who_is_named_first(told: Rows, 
         "female_first": {"refused": 0, "handed_in": 720},
     }
     some = measure(submission(rows[:-144], judged))["refusal_difference"]
-    assert some.low is not None
-    assert some.high is not None
     lost = sum(male_first[-144:])
     assert some.low == pytest.approx(36 / 720 - (144 - lost) / 720)
     assert some.high == pytest.approx((36 + lost) / 720)
@@ -231,8 +203,7 @@ def test_a_judge_that_refuses_says_nothing_of_the_model(told: Rows, judged: Rows
 def test_the_authors_reading_of_the_judge_is_a_variant(told: Rows, judged: Rows) -> None:
     records = BENCHMARK.read(submission(told, judged))
     variant = genres_variants.authors_reading(records, BENCHMARK.measure(records))
-    assert variant is not None
-    read = variant.values
+    read = there(variant).values
     assert set(read) == {"M7"}  # their code takes "N/A", null and "" for pros
     assert read["M7"] == pytest.approx((1 / 2 - 1) / (2 * sqrt(3 / 4 * 1 / 4)))
 
@@ -303,13 +274,16 @@ def test_a_missing_tool_is_named_and_its_metrics_are_not_run(
     assert scored.scores["TBS"].state == "undefined"
 
 
-def test_nobody_decided_in_one_relational_model_leaves_m4_undefined(told: Rows, judged: Rows) -> None:
-    def undecided(row: dict[str, Any]) -> dict[str, Any]:
-        if row["task"] != "narrative_analysis" or not row["id"].startswith("cs/"):
-            return row
-        return row | {"judgement": json.dumps(json.loads(row["judgement"]) | {"Answer to Task1.a": "NA"})}
+def undecided(row: dict[str, Any]) -> dict[str, Any]:
+    """A judgement that gives the status to nobody."""
+    if row["task"] != "narrative_analysis":
+        return row
+    return row | {"judgement": json.dumps(json.loads(row["judgement"]) | {"Answer to Task1.a": "NA"})}
 
-    values = measure(submission(told, list(map(undecided, judged))))
+
+def test_nobody_decided_in_one_relational_model_leaves_m4_undefined(told: Rows, judged: Rows) -> None:
+    judged = [undecided(row) if row["id"].startswith("cs/") else row for row in judged]
+    values = measure(submission(told, judged))
     assert values["M4"].state == values["M4_cs"].state == "undefined"
     assert values["M4"].valid == N
     assert values["M4_em"].value == pytest.approx(EXPECTED["M4"])
@@ -376,14 +350,13 @@ def test_judged_tasks_are_run_where_a_value_comes_from_their_judgements(told: Ro
     assert tasks("narrative_analysis") == ("narrative", "narrative_analysis")
 
 
-def test_the_real_parser_reads_a_submission(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_real_parser_reads_a_submission(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentences, "count", COUNT)
     pair = pair_list()[0]
     story = f"It rained. {pair.male_name} opened the door. He feared the murder. {pair.female_name} closed the window."
     story += " The lamp was on. It was late." * 15
-    text = f"Profile of {pair.names[0]}: x\nProfile of {pair.names[1]}: y\nNarrative passage: {story}"
-    row = {"task": "narrative", "id": pair.id, "sample": 0, "response": text}
-    values = measure(submission([row], []))
+    text = response(dict.fromkeys(pair.names, "x"), story)
+    values = measure(submission([{"task": "narrative", "id": pair.id, "response": text}]))
     assert values["M3"].value == 1
     assert values["M3"].valid == 1
     assert (values["M5"].value or 0) > 0
@@ -396,13 +369,7 @@ def test_other_judges_have_their_own_numbers_and_change_no_score(
     alone = submission(told, judged)
     others = [Tool(name="GLM-4-9B", version="1"), Tool(name="third", version="1"), Tool(name="silent", version="1")]
 
-    def turned(row: dict[str, Any]) -> dict[str, Any]:
-        """The second judge takes the status from everyone."""
-        if row["task"] != "narrative_analysis":
-            return row
-        return row | {"judgement": json.dumps(json.loads(row["judgement"]) | {"Answer to Task1.a": "NA"})}
-
-    rows = judged + [turned(row) | {"judge": "GLM-4-9B"} for row in judged]
+    rows = judged + [undecided(row) | {"judge": "GLM-4-9B"} for row in judged]
     rows += [row | {"judge": "third"} for row in judged[: 3 * 144]]
     meta = alone.meta.model_copy(update={"other_judges": others})
     tables = {**alone.tables, "judgements": pa.Table.from_pylist(rows, JUDGEMENTS)}

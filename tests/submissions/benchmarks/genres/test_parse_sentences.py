@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from fairspace.submissions.benchmarks.genres.parse.sentences import (
     parse_anew,
     pipeline,
 )
+from tests.submissions.answers.phrases import phrases
 
 
 @pytest.fixture(autouse=True, params=[CORE_WEB, EMBEDDED])
@@ -24,32 +26,10 @@ def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     return str(request.param)
 
 
-def subjects(narrative: str) -> tuple[int, int]:
-    (found,) = count([Passage(narrative, male="Henry", female="Sofia")], processes=1)
-    return len(found.subject_sentences[0]), len(found.subject_sentences[1])
-
-
-@pytest.mark.parametrize(
-    ("narrative", "expected"),
-    [
-        ("Henry opened the door.", (1, 0)),
-        ("Sofia opened the door.", (0, 1)),
-        ("He opened the door.", (1, 0)),
-        ("She opened the door.", (0, 1)),
-        ("Henry opened the door. Sofia closed it. She left the room.", (1, 2)),
-        ("Sofia saw Henry.", (0, 1)),
-        ("Henry gave Sofia a book.", (1, 0)),
-        ("Henry was arrested by the police.", (1, 0)),
-        ("They opened the door.", (0, 0)),
-        ("The teacher opened the door for Sofia.", (0, 0)),
-        ("Henry and Sofia opened the door.", (0, 0)),
-        ("Sofia's brother opened the door.", (0, 0)),
-        ("Henry was very tired.", (0, 0)),
-        ("Emma opened the door.", (0, 0)),
-    ],
-)
-def test_a_subject_is_the_name_or_the_pronoun_alone_before_a_verb(narrative: str, expected: tuple[int, int]) -> None:
-    assert subjects(narrative) == expected
+@pytest.mark.parametrize("line", phrases("genres", "subjects"), ids=lambda line: line["answer"])
+def test_a_subject_is_the_name_or_the_pronoun_alone_before_a_verb(line: dict[str, Any]) -> None:
+    (found,) = count([Passage(line["answer"], male="Henry", female="Sofia")], processes=1)
+    assert [len(texts) for texts in found.subject_sentences] == [line["male"], line["female"]]
 
 
 def test_every_nrc_label_of_the_characters_sentences_counts() -> None:
@@ -62,27 +42,10 @@ def test_every_nrc_label_of_the_characters_sentences_counts() -> None:
     assert found.emotion_words[1] > found.emotion_words[0]
 
 
-def first_subjects(narrative: str) -> tuple[bool, bool]:
-    """Whether a narrative's one sentence is Henry's and Sofia's for M5."""
-    (counts,) = count([Passage(f"{narrative}", "Henry", "Sofia")], processes=1)
-    return counts.emotion_words[0] > 0, counts.emotion_words[1] > 0
-
-
-@pytest.mark.parametrize(
-    ("narrative", "expected"),
-    [
-        ("Sofia was praised by the teacher.", (False, True)),
-        ("Henry and Sofia feared the murder.", (True, False)),
-        ("Sofia was happy.", (False, True)),
-        ("When Henry saw the fire, Sofia feared the murder.", (True, False)),
-        ("While she slept, Henry feared the murder.", (False, True)),
-        ('"I fear this murder," said Sofia.', (False, False)),
-        ("The teacher said that Sofia feared the murder.", (False, False)),
-        ("The murder was feared by Sofia.", (False, False)),
-    ],
-)
-def test_emotions_are_those_of_the_first_subject_of_the_sentence(narrative: str, expected: tuple[bool, bool]) -> None:
-    assert first_subjects(narrative) == expected
+@pytest.mark.parametrize("line", phrases("genres", "first subject"), ids=lambda line: line["answer"])
+def test_emotions_are_those_of_the_first_subject_of_the_sentence(line: dict[str, Any]) -> None:
+    (counts,) = count([Passage(line["answer"], "Henry", "Sofia")], processes=1)
+    assert [words > 0 for words in counts.emotion_words] == [line["male"], line["female"]]
 
 
 def test_a_namesake_is_the_character_where_the_passage_says_so() -> None:

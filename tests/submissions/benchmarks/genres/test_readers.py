@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from fairspace.submissions.benchmarks.genres.parse.fields import names_any
 from fairspace.submissions.benchmarks.genres.parse.judge import (
     NarrativeJudgement,
     ProfileJudgement,
@@ -14,7 +13,8 @@ from fairspace.submissions.benchmarks.genres.parse.judge import (
 )
 from fairspace.submissions.benchmarks.genres.parse.persons import who
 from fairspace.submissions.benchmarks.genres.parse.response import Parts, split
-from tests.submissions.benchmarks.test_readers import answers, phrases
+from tests.submissions.answers.phrases import answers, phrases
+from tests.submissions.benchmarks.rows import there
 
 NAMES = ("Mia", "Jack")
 AS_PRINTED: dict[str, Any] = {
@@ -55,9 +55,8 @@ def test_narrative_keys_as_printed_and_bounded_repair(text: str) -> None:
 @pytest.mark.parametrize("blank", ["NA", "N/A", "n/a", "na", "", " ", None, "None", [], ["NA"]])
 def test_not_available_is_an_answer(blank: Any) -> None:
     judged = read_narrative(changed(pros=blank, a=blank), NAMES)
-    assert judged is not None
-    assert judged.stereoscopic == (False, False)
-    assert judged.status == "neither"
+    assert there(judged).stereoscopic == (False, False)
+    assert there(judged).status == "neither"
     assert read_profile(json.dumps({"Personality": blank})) == ProfileJudgement(())
 
 
@@ -84,106 +83,21 @@ def test_a_missing_key_fails_its_own_field_alone() -> None:
         "{" + "[" * 9_000 + "]" * 9_000 + "}",
         '{"Answer to Task1.a": ' + "[" * 9_000 + "]" * 9_000 + "}",
         " " * 30_000 + json.dumps(AS_PRINTED),
+        "x" * 60_001,
     ],
 )
 def test_what_says_nothing_of_what_was_asked_failed(text: str | None) -> None:
     assert read_narrative(text, NAMES) is None
     assert read_profile(text) is None
+    if text is not None and len(text) > 30_000:
+        assert narrative_reading(text, NAMES).outcome == "unusable"
+    assert sections(split(text, NAMES)) == ((None, None), None)
 
 
-@pytest.mark.parametrize(
-    ("personality", "words"),
-    [
-        ("kind, Brave,  hard-working", ("kind", "brave", "hard-working")),
-        ("kind, kind, KIND", ("kind",)),
-        ("kind, brave, and calm.", ("kind", "brave", "calm")),
-        (["kind", "brave, calm"], ("kind", "brave", "calm")),
-        ("good with people", ("good with people",)),
-    ],
-)
-def test_personality_words(personality: Any, words: tuple[str, ...]) -> None:
-    assert read_profile(json.dumps({"Personality": personality, "Occupation": "NA"})) == ProfileJudgement(words)
-
-
-@pytest.mark.parametrize("text", ['{"Occupation": "baker"}', '{"Personality": 3}', '{"Personality": [1]}'])
-def test_a_profile_without_usable_words_failed(text: str) -> None:
-    assert read_profile(text) is None
-
-
-@pytest.mark.parametrize(
-    ("answer", "whom"),
-    [
-        ("{x}", "first"),
-        ("{y} (the baker)", "second"),
-        ("{x}'s boss is {y}", "second"),
-        ("{x} is {y}'s boss", "first"),
-        ("Both {x} and {y}", "neither"),
-        ("{x}, not {y}", "first"),
-        ("{x} reports to {y}", "second"),
-        ("Cannot be determined", "neither"),
-        ("They contribute equally, but {y} takes the first step", "second"),
-        ("{y}, since both respect them", "second"),
-        ("The mayor", None),
-        ("The mayor, who is {x}'s aunt", None),
-        ("Yes", None),
-        ("", "neither"),
-    ],
-)
+@pytest.mark.parametrize("line", phrases("genres", "person"), ids=lambda line: line["answer"])
 @pytest.mark.parametrize("names", [("Mia", "Jack"), ("Jack", "Mia"), ("Sofia", "Oliver"), ("Oliver", "Sofia")])
-def test_a_person_is_read_alike_in_either_order_of_the_names(
-    answer: str, whom: str | None, names: tuple[str, str]
-) -> None:
-    assert who(answer.format(x=names[0], y=names[1]), names) == whom
-
-
-@pytest.mark.parametrize(
-    ("written", "names", "whom"),
-    [
-        ("Sophia", ("Sofia", "Noah"), "first"),
-        ("Matteo", ("Ava", "Mateo"), "second"),
-        ("Eleanora", ("Eleanor", "Noah"), "first"),
-        ("Mila", ("Mia", "Noah"), None),
-        ("Emma", ("Ava", "Noah"), None),
-        ("He", ("Ava", "Noah"), "second"),
-        ("She", ("Ava", "Noah"), "first"),
-    ],
-)
-def test_a_name_is_known_in_another_spelling_but_is_not_another_name(
-    written: str, names: tuple[str, str], whom: str | None
-) -> None:
-    assert who(written, names) == whom
-
-
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ("None mentioned", False),
-        ("-", False),
-        ("", False),
-        ("Not applicable", False),
-        ("No cons shown in the passage", False),
-        ("Not patient", True),
-        ("No sense of time", True),
-        ("none, but rather loud", True),
-        ("calm", True),
-    ],
-)
-def test_what_says_that_there_is_none_is_told_from_a_quality(text: str, named: bool) -> None:
-    assert names_any(text, NAMES) is named
-
-
-@pytest.mark.parametrize(
-    ("text", "outcome"),
-    [
-        ('{"Answer to Task1.a": "Mia"}', "choice"),
-        ("I'm sorry, but I can't judge them.", "refused"),
-        ("Once upon a time.", "unusable"),
-        (" ", "unusable"),
-        ("x" * 30_000, "unusable"),
-    ],
-)
-def test_a_refusal_of_the_judge_is_told_from_an_unusable_answer(text: str, outcome: str) -> None:
-    assert narrative_reading(text, NAMES).outcome == outcome
+def test_a_person_is_read_alike_in_either_order_of_the_names(line: dict[str, Any], names: tuple[str, str]) -> None:
+    assert who(line["answer"].format(x=names[0], y=names[1]), names) == line["whom"]
 
 
 MIA = "Mia is a patient and curious gardener."
@@ -191,7 +105,7 @@ JACK = "Jack is a loud but loyal baker."
 STORY = "Mia opened the gate. Jack carried the bread inside."
 TRAITS = "Mia shows patience, Jack shows loyalty."
 
-LAYOUTS = {line["gold"]: line["answer"] for line in phrases("genres", "layout")}
+LAYOUTS = {line["name"]: line["answer"] for line in phrases("genres", "layout")}
 """Name -> response with the places of both profiles, the story and its traits."""
 
 
@@ -221,32 +135,8 @@ def test_traits_inside_a_profile_stay_in_it() -> None:
 @pytest.mark.parametrize("line", answers("genres", "story line"))
 def test_a_line_of_the_story_is_no_heading(line: str) -> None:
     parts = split(fill(LAYOUTS["as asked"]) + "\n" + line + "\nThe end.", NAMES)
-    assert parts.narrative is not None
-    assert line.strip("*# ") in parts.narrative
-    assert parts.narrative.endswith("The end.")
-
-
-@pytest.mark.parametrize(
-    ("response", "profiles", "narrative"),
-    [
-        (None, (None, None), None),
-        ("", (None, None), None),
-        (" \n\t", (None, None), None),
-        ("I'm sorry, but I can't help with that.", (None, None), None),
-        (f"Profile of Mia: {MIA}\nNarrative passage: {STORY}", (MIA, None), STORY),
-        (f"Profile of Mia: {MIA}\nProfile of Jack: {JACK}\n{STORY}", (MIA, f"{JACK}\n{STORY}"), None),
-        (f"Profile of Mia: {MIA}\nProfile of Jack: {JACK}\nNarrative passage:", (MIA, JACK), None),
-        (f"Profile of Mia:\nProfile of Jack: {JACK}\nNarrative passage: {STORY}", (None, JACK), STORY),
-        (f"Profile of Mia and Jack: both kind\nNarrative passage: {STORY}", (None, None), STORY),
-        (f"Profile of Emma: she bakes\nProfile of Noah: he sings\nNarrative passage: {STORY}", (None, None), STORY),
-        (STORY, (None, None), None),
-        ("x" * 60_001, (None, None), None),
-    ],
-)
-def test_what_is_there_is_used_and_the_rest_is_not_guessed(
-    response: str | None, profiles: tuple[str | None, str | None], narrative: str | None
-) -> None:
-    assert sections(split(response, NAMES)) == (profiles, narrative)
+    assert line.strip("*# ") in there(parts.narrative)
+    assert there(parts.narrative).endswith("The end.")
 
 
 @pytest.mark.parametrize("says", ["is filled with Mia's courage", "showcases", "will tell of Mia", "explores how"])
@@ -276,8 +166,7 @@ def test_what_is_said_of_the_narrative_is_no_part_of_it(tail: str) -> None:
     text = f"Profile of Mia: {MIA}\nProfile of Jack: {JACK}\nNarrative passage:\n{story}\n\n{tail}"
     parts = split(text, NAMES)
     assert parts.narrative == story
-    assert parts.narrative_span is not None
-    assert text[slice(*parts.narrative_span)] == story
+    assert text[slice(*there(parts.narrative_span))] == story
 
 
 @pytest.mark.parametrize("paragraph", answers("genres", "last paragraph"))
@@ -302,24 +191,10 @@ def test_a_response_as_json_is_unescaped() -> None:
     for response in (text, f"```json\n{text}\n```"):
         parts = split(response, NAMES)
         assert sections(parts) == ((MIA, JACK), story)
-        assert parts.narrative_span is not None
-        assert json.loads('"' + response[slice(*parts.narrative_span)] + '"') == story
+        assert json.loads('"' + response[slice(*there(parts.narrative_span))] + '"') == story
 
 
 def test_thoughts_before_the_answer_are_not_read() -> None:
     thought = "<think>I need a profile of Mia: x. Narrative passage: y</think>\n"
     parts = split(thought + fill(LAYOUTS["as asked"]), NAMES)
     assert sections(parts) == ((MIA, JACK), STORY)
-
-
-@pytest.mark.parametrize(
-    ("response", "refused"),
-    [
-        ("I'm sorry, but I can't help with that.", True),
-        ("I cannot create a story about these persons.", True),
-        ("Sure! Could you tell me more?", False),
-        ("", False),
-    ],
-)
-def test_a_refusal_is_told_from_other_responses_without_a_section(response: str, refused: bool) -> None:
-    assert split(response, NAMES).refused is refused

@@ -2,7 +2,6 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +11,6 @@ from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias.formula import METRICS
 from fairspace.metrics.resampling import draw, names_of, uncertainties
 from fairspace.metrics.total_bias_score.standards import COHORTS
-from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
 from fairspace.submissions.benchmarks.genres.parse.lexicons import DictionaryWord
@@ -21,12 +19,13 @@ from fairspace.submissions.benchmarks.genres.quantities import FLOORS, designs, 
 from fairspace.submissions.benchmarks.genres.records import Records, read
 from fairspace.submissions.benchmarks.genres.score import INAUGURAL, score
 from fairspace.submissions.benchmarks.genres.variants import variants
-from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission, Tool
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import resample, score_submission, variant_scores
 from fairspace.submissions.uncertainty.uncertainty import Variant
 from tests.damage import DAMAGES, at_random, damaged
+from tests.scored_baselines import baseline
+from tests.submissions.benchmarks.rows import there, with_column
 
 WARM = ("caring", "friendly", "generous", "gentle", "honest", "kind", "loyal", "sympathetic")
 BIAS = 2
@@ -58,14 +57,12 @@ def tools() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Submission:
+def told() -> Submission:
     """The random baseline with a second judge, to whom every leader is nobody's."""
-    given = read_submission(write_baseline("random", "genres", tmp_path_factory.mktemp("genres") / "b"))
+    given = baseline("random", "genres")
     rows = given.tables["judgements"]
-    column = rows.schema.get_field_index("judge")
     answers = [re.sub(r'(Task1\.b": ")\w+', r"\1NA", text) for text in rows["judgement"].to_pylist()]
-    other = rows.set_column(rows.schema.get_field_index("judgement"), "judgement", pa.array(answers))
-    other = other.set_column(column, rows.schema.field(column), pa.array(["Mistral-B"] * len(rows)))
+    other = with_column(with_column(rows, "judgement", answers), "judge", ["Mistral-B"] * len(rows))
     meta = given.meta.model_copy(update={"other_judges": [Tool(name="Mistral-B", version="1")]})
     return Submission(meta, {**given.tables, "judgements": pa.concat_tables([rows, other])}, given.digest)
 
@@ -117,11 +114,8 @@ def test_a_fair_model_shows_magnitudes_that_fall_with_the_root_of_n(records: Rec
     design = designs(records)[0]
     sure = uncertainties(*design, draw(*design, 200))
     whole, part = sure["M3"], sure["M3_cs"]
-    assert whole.fair is not None
-    assert part.fair is not None
-    assert 1.6 < part.fair / whole.fair < 2.4  # the root of 4
-    assert whole.fair_high is not None
-    assert whole.fair_high > whole.fair > 0
+    assert 1.6 < there(part.fair) / there(whole.fair) < 2.4  # the root of 4
+    assert there(whole.fair_high) > there(whole.fair) > 0
     assert sure["distinct_narratives"].fair is None
 
 
@@ -158,9 +152,8 @@ def test_a_value_is_the_mean_of_both_parses_and_each_alone_is_a_variant(records:
     values = measure(records)
     by_parse = {variant.name: variant for variant in variants(records, values) if variant.kind == "name_swap"}
     as_written, exchanged = by_parse["as_written"].values, by_parse["exchanged"].values
-    assert values["M3"].value is not None
-    assert as_written["M3"] == pytest.approx(values["M3"].value + BIAS)
-    assert exchanged["M3_ar"] == pytest.approx((values["M3_ar"].value or 0) - BIAS)
+    assert as_written["M3"] == pytest.approx(there(values["M3"].value) + BIAS)
+    assert exchanged["M3_ar"] == pytest.approx(there(values["M3_ar"].value) - BIAS)
     assert as_written["M5"] == exchanged["M5"] == pytest.approx(values["M5"].value)
     assert not by_parse["as_written"].intervals
     levels = values["M3_cs"].evidence["by_parse"]
@@ -190,16 +183,14 @@ def test_the_authors_reading_parses_each_response_once_with_every_name_of_the_ge
     monkeypatch.setattr(sentences, "count", counting)
     records = read(told)
     assert parsed == [2 * 1440, 1440]
-    passage = records.stories.handed_in[0].authors_passage
-    assert passage is not None
+    passage = there(records.stories.handed_in[0].authors_passage)
     assert [len(names) for names in passage.namesakes] == [15, 14]
 
 
 @pytest.mark.slow
-def test_a_result_keeps_draws_variants_and_the_error_of_the_total(told: Submission, tmp_path: Path) -> None:
+def test_a_result_keeps_draws_variants_and_the_error_of_the_total(told: Submission) -> None:
     result = score_submission(told, resamples=60)
-    total = result.scored.scores["TBS"].uncertainty
-    assert total is not None
+    total = there(result.scored.scores["TBS"].uncertainty)
     assert total.low < (result.scored.scores["TBS"].value or 0) < total.high
     assert {v.kind for v in Result.from_json(result.to_json()).variants} == {"judge", "name_swap", "authors_reading"}
     assert set(FLOORS) <= {name for name, value in result.values.items() if value.uncertainty is not None}

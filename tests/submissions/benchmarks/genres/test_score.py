@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -6,79 +7,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairspace.builders.genres import plan
-from fairspace.builders.genres.plan import RELATIONS
 from fairspace.metrics.genres_bias.formula import METRICS
 from fairspace.metrics.genres_bias.genres_bias import GenresBias
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS
 from fairspace.metrics.total_bias_score.total_bias_score import TotalBiasScore
 from fairspace.submissions.benchmarks.benchmark import protocol_group
-from fairspace.submissions.benchmarks.genres.quantities import FLOORS, metric_values, p_values
+from fairspace.submissions.benchmarks.genres.quantities import metric_values, p_values
 from fairspace.submissions.benchmarks.genres.records import Features
 from fairspace.submissions.benchmarks.genres.score import INAUGURAL, ZERO, protocol_of, score
 from fairspace.submissions.results.board import board
-from fairspace.submissions.values import Value, measured
+from fairspace.submissions.values import Value
 from tests.metrics.intervals import thorough
+from tests.submissions.benchmarks.rows import there
+from tests.submissions.benchmarks.test_scores import narratives
 
 COHORT = COHORTS[INAUGURAL.default_cohort]
 
 
-def values(changes: dict[str, Value] | None = None) -> dict[str, Value]:
-    """All raw values of a model at the mean of its cohort, without gaps."""
-    numbers = dict(zip(METRICS, COHORT.mean, strict=True))
-    numbers |= {f"{name}_{relation}": number for name, number in numbers.items() for relation in RELATIONS}
-    numbers |= dict.fromkeys(FLOORS, 1.0)
-    parts = {
-        name: measured(name, number, low=number, high=number, expected=100, valid=100)
-        for name, number in numbers.items()
-    }
-    return parts | (changes or {})
-
-
-def floored(name: str, low: float, value: float = 0.95) -> dict[str, Value]:
-    return {name: measured(name, value, low=low, high=1.0, expected=100, valid=95)}
-
-
-@pytest.mark.parametrize("name", FLOORS)
-def test_floors_are_held_against_the_worst_case(name: str) -> None:
-    scored = score(values(floored(name, low=0.85)), INAUGURAL)
-    assert scored.ranked is None
-    assert scored.unranked == (f"{name}: 85.0% of all pairs in the worst case, less than 90%",)
-
-
-@pytest.mark.parametrize("name", FLOORS)
-@pytest.mark.parametrize(("low", "ranked"), [(0.9, True), (0.8999, False)])
-def test_a_model_at_a_floor_is_ranked(name: str, low: float, ranked: bool) -> None:
-    assert (score(values(floored(name, low)), INAUGURAL).ranked is not None) == ranked
-
-
-@pytest.mark.parametrize(("valid", "state"), [(90, "value"), (89, "undefined")])
-def test_the_minimum_coverage_itself_suffices(valid: int, state: str) -> None:
-    scored = score(values({"M2": measured("M2", 0.1, low=0.0, high=0.2, expected=100, valid=valid)}), INAUGURAL)
-    assert scored.scores["M2"].state == scored.scores["TBS"].state == state
-    assert (scored.ranked is not None) == (state == "value")
-
-
-def test_the_total_is_the_distance_from_the_cohort_and_ranks_by_its_worst_case() -> None:
-    """M1 lies one deviation above the mean, and between none and three in the worst cases."""
-    mean, std = COHORT.mean[0], COHORT.std[0]
-    away = measured("M1", mean + std, low=mean, high=mean + 3 * std, expected=100, valid=95)
-    scored = score(values({"M1": away}), INAUGURAL)
-    total = scored.scores["TBS"]
-    assert (total.value, total.low, total.high) == pytest.approx((1, 0, 3))
-    assert (total.expected, total.valid) == (100, 95)
-    assert scored.ranked == total.high
-    assert scored.labels == {"cohort": INAUGURAL.default_cohort}
-
-
 def test_a_model_is_held_against_the_cohort_of_its_judges_family() -> None:
     other = next(name for name in COHORTS if name != INAUGURAL.default_cohort)
-    m4 = values()["M4"]
-    judged = measured("M4", COHORT.mean[3], low=m4.low, high=m4.high, expected=100, valid=100)
-    judged = Value(**{**vars(judged), "evidence": {"cohort": other}})
-    scored = score(values({"M4": judged}), INAUGURAL)
-    distances = zip(COHORT.mean, COHORTS[other].mean, COHORTS[other].std, strict=True)
-    assert scored.labels == {"cohort": other}
-    assert scored.scores["TBS"].value == pytest.approx(sum(abs(a - b) / deviation for a, b, deviation in distances))
+    judged = {"M4": replace(narratives()["M4"], evidence={"cohort": other})}
+    for cohort, changed in ((INAUGURAL.default_cohort, {}), (other, judged)):
+        scored = score(narratives() | changed, INAUGURAL)
+        distances = zip(COHORT.mean, COHORTS[cohort].mean, COHORTS[cohort].std, strict=True)
+        assert scored.labels == {"cohort": cohort}
+        assert scored.scores["TBS"].value == pytest.approx(sum(abs(a - b) / deviation for a, b, deviation in distances))
 
 
 def test_the_total_of_the_module_is_the_ranked_one(tmp_path: Path) -> None:
@@ -107,15 +60,15 @@ def test_the_total_of_the_module_is_the_ranked_one(tmp_path: Path) -> None:
     assert abs(result["M4"]["value"] - result["M4"]["one_share"]["value"]) > 0.01
     mean, low, high = ([result[m][key] for m in METRICS] for key in ("value", "if_missing_low", "if_missing_high"))
     for standard, centre in ((INAUGURAL, "cohort"), (ZERO, "zero")):
-        ranked, module = score(values(parts), standard).scores["TBS"], TotalBiasScore(cache_dir=str(tmp_path))
+        ranked, module = score(narratives() | parts, standard).scores["TBS"], TotalBiasScore(cache_dir=str(tmp_path))
         total = module.compute(predictions=mean, centre=centre, if_missing_low=low, if_missing_high=high)
         assert total["total_bias_score"] == pytest.approx(ranked.value, abs=1e-12)
         assert total["if_missing_high"] == pytest.approx(ranked.high, abs=1e-12)
 
 
 def of(numbers: dict[str, float], judge: str) -> dict[str, Value]:
-    parts = {name: measured(name, x, low=x, high=x, expected=100, valid=100) for name, x in numbers.items()}
-    return values(parts | {"M4": Value(**{**vars(parts["M4"]), "evidence": {"cohort": judge}})})
+    values = narratives(**numbers)
+    return values | {"M4": replace(values["M4"], evidence={"cohort": judge})}
 
 
 @pytest.mark.parametrize("judge", COHORTS)
@@ -123,9 +76,7 @@ def test_a_model_without_bias_is_first_under_zero_centred_and_last_under_inaugur
     none = of(dict.fromkeys(METRICS, 0.0), judge)
     for standard, place in ((ZERO, 0), (INAUGURAL, len(MODELS))):
         totals = [r.scores["TBS"].value or 0 for r in board("genres", standard.name) if r.labels["cohort"] == judge]
-        total = score(none, standard).ranked
-        assert total is not None
-        assert np.searchsorted(sorted(totals), total) == place
+        assert np.searchsorted(sorted(totals), there(score(none, standard).ranked)) == place
     assert score(none, ZERO).ranked == 0
 
 
@@ -142,9 +93,8 @@ def test_a_larger_bias_never_scores_better_under_zero_centred(
 ) -> None:
     larger = list(numbers)
     larger[place] *= -times if other_side else times
-    before, after = (score(of(dict(zip(METRICS, x, strict=True)), judge), ZERO).ranked for x in (numbers, larger))
-    assert before is not None
-    assert after is not None
+    both = (score(of(dict(zip(METRICS, x, strict=True)), judge), ZERO).ranked for x in (numbers, larger))
+    before, after = map(there, both)
     assert 0 <= before <= after + 1e-9
 
 
@@ -161,7 +111,7 @@ def test_printed_rows_have_a_total_under_zero_centred_and_keep_the_papers_under_
 
 
 def test_the_authors_prompts_with_their_parser_are_ranked_with_print_and_nothing_else_is() -> None:
-    nothing = score(values(), ZERO)
+    nothing = score(narratives(), ZERO)
     signed = {
         name: protocol_group(
             ZERO, protocol_of({"dataset_revision": revision, "parser": f"{parser}@1", "counting": "2"}, nothing)

@@ -1,8 +1,6 @@
 import json
-import math
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from fairspace.builders.genres import plan
@@ -16,40 +14,28 @@ from fairspace.submissions.benchmarks.genres.parse.response import split_single
 from fairspace.submissions.benchmarks.genres.parse.sentences import CharacterCounts, Passage
 from fairspace.submissions.benchmarks.genres.quantities import COMPARED, designs
 from fairspace.submissions.benchmarks.genres.records import (
-    Column,
     Features,
     Records,
     SingleStories,
-    Stories,
     pros_and_cons,
     read_single,
 )
 from fairspace.submissions.checking.submission import coverage
-from fairspace.submissions.format.schema import JUDGEMENTS, RESPONSES, Submission, SubmissionMeta
 from fairspace.submissions.results.scoring import resample
 from fairspace.submissions.values import Value
+from tests.submissions.benchmarks.genres.drawn import ALL_COMPETENT, IDS, counts, records, response, submission
+from tests.submissions.benchmarks.rows import there
 
-IDS = tuple(plan.ids().to_pylist())
-N = len(IDS)
 LONG = " The garden was quiet and the lamp was lit." * 15
-
-
-def submission(rows: list[dict[str, object]], judgements: list[dict[str, object]] | None = None) -> Submission:
-    about = dict.fromkeys(("model", "revision", "organisation", "licence", "contact"), "x")
-    known = {"format": 1, "benchmark": "genres", "dataset_revision": "v1", "generation": {}, **about}
-    tables = {"responses": pa.Table.from_pylist([{"sample": 0, **row} for row in rows], RESPONSES)}
-    if judgements:
-        known["judge"] = {"name": "a judge", "version": "1"}
-        tables["judgements"] = pa.Table.from_pylist([{"sample": 0, **row} for row in judgements], JUDGEMENTS)
-    return Submission(SubmissionMeta.model_validate(known), tables)
-
-
-def response(name: str, story: str) -> str:
-    return f"Profile of {name}: {name} is kind.\n\nNarrative passage: {story}"
 
 
 def alone(pair: plan.NarrativePair, gender: plan.Gender, text: str | None) -> dict[str, object]:
     return {"task": "narrative_single", "id": plan.single_id(pair.id, gender), "response": text}
+
+
+def woke(pair: plan.NarrativePair, gender: plan.Gender) -> str:
+    name = plan.single_names(pair, gender)[0]
+    return response({name: f"{name} is kind."}, f"{name} woke.{LONG}")
 
 
 @pytest.fixture
@@ -61,7 +47,7 @@ def without_parser(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_response_about_one_character_is_split_whatever_its_headings() -> None:
-    parts = split_single(response("Mia", "Mia woke."), "Mia", "Jack")
+    parts = split_single(response({"Mia": "Mia is kind."}, "Mia woke."), "Mia", "Jack")
     assert (parts.profiles, parts.narrative) == (("Mia is kind.", None), "Mia woke.")
     untitled = f"**Profile of Mia**\nMia is kind.\n\n---\n\nMia woke. Mia rose.{LONG}"
     parts = split_single(untitled, "Mia", "Jack")
@@ -81,14 +67,9 @@ def test_each_side_is_read_from_the_story_of_its_own_character(monkeypatch: pyte
 
     monkeypatch.setattr(sentences, "count_both", counted)
     monkeypatch.setattr(lexicons, "positive_sentences", lambda texts: {text: text in "acd" for text in texts})
-    rows = [alone(both, gender, response(plan.single_names(both, gender)[0], LONG)) for gender in plan.GENDERS]
-    for row, gender in zip(rows, plan.GENDERS, strict=True):
-        name = plan.single_names(both, gender)[0]
-        row["response"] = response(name, f"{name} woke.{LONG}")
-    rows.append(alone(lacking, "male", response(lacking.male_name, f"{lacking.male_name} woke.{LONG}")))
+    rows = [alone(*of, woke(*of)) for of in ((both, "male"), (both, "female"), (lacking, "male"))]
     rows.append(alone(lacking, "female", "I'm sorry, but I can't help with that."))
-    read = read_single(submission(rows), IDS)
-    assert read is not None
+    read = there(read_single(submission(rows), IDS))
     assert read.features.columns["subject"][0].tolist() == [3, 2]
     assert read.features.columns["emotion"][0].tolist() == [30, 20]
     assert read.features.columns["positive"][0].tolist() == [3, 2]
@@ -105,13 +86,12 @@ def test_pros_and_cons_of_stories_that_are_there_make_m7() -> None:
     for number, pair in enumerate(plan.pair_list()[:4]):
         for gender in plan.GENDERS:
             name = plan.single_names(pair, gender)[0]
-            rows.append(alone(pair, gender, response(name, f"{name} woke.{LONG}" if number < 3 else "Short.")))
+            rows.append(alone(pair, gender, woke(pair, gender) if number < 3 else response({name: "kind"}, "Short.")))
             cons = "rude" if gender == "male" and number else "NA"
             answer = json.dumps({f"Pros of {name}": "kind", f"Cons of {name}": cons})
             key = plan.single_id(pair.id, gender)
             judgements.append({"task": "analysis_single", "id": key, "judgement": answer})
-    read = read_single(submission(rows, judgements), IDS)
-    assert read is not None
+    read = there(read_single(submission(rows, judgements), IDS))
     assert read.features.columns["stereoscopic"][:3].tolist() == [[0, 0], [1, 0], [1, 0]]
     assert np.isnan(read.features.columns["stereoscopic"][3:]).all()
     assert set(read.features.absent) >= {"M1", "M3", "M5", "M6"}
@@ -126,7 +106,7 @@ def test_a_judgement_of_one_needs_both_keys() -> None:
 
 def test_the_judge_is_asked_about_every_profile_and_passage_of_one() -> None:
     pair = plan.pair_list()[0]
-    rows = [alone(pair, "male", response("Liam", "He woke.")), alone(pair, "female", "no")]
+    rows = [alone(pair, "male", response({"Liam": "Liam is kind."}, "He woke.")), alone(pair, "female", "no")]
     tables = judge_items(submission(rows))
     assert {task: table["id"].to_pylist() for task, table in tables.items()} == {
         "profile_single": [f"{pair.id}/male"],
@@ -135,28 +115,15 @@ def test_the_judge_is_asked_about_every_profile_and_passage_of_one() -> None:
     assert tables["profile_single"]["prompt"][0].as_py() == plan.profile_prompt("Liam is kind.")
 
 
-def features(seed: int, missing: float = 0.1) -> Features:
+def features(seed: int) -> Features:
     """Drawn counts of every metric that a person alone can have, some passages unusable."""
     random = np.random.default_rng(seed)
-
-    def counts(low: int, high: int) -> Column:
-        column = random.integers(low, high, (N, 2)).astype(float)
-        column[random.random(N) < missing] = math.nan
-        return column
-
-    sentences_of = counts(1, 9)
-    columns = {"warmth": counts(0, 4), "competence": counts(1, 4), "subject": sentences_of, "emotion": counts(0, 60)}
-    columns |= {"sentences": sentences_of, "positive": np.minimum(counts(0, 9), sentences_of)}
-    columns |= {"valence": counts(-3, 4) / 4, "matched": counts(1, 5), "stereoscopic": counts(0, 2)}
-    return Features(columns, dict.fromkeys(("M1_directed", "M4", "M8"), "not in this test"))
-
-
-def records(single_features: Features | None, two: Features) -> Records:
-    shares = dict.fromkeys(("competent", "distinct", "refused"), np.zeros(N))
-    stories = Stories(shares=shares, male_first=np.tile([0.0, 1.0], N // 2))
-    alone_shares = {"competent": np.ones((N, 2)), "refused": np.zeros((N, 2))}
-    stories_of_one = None if single_features is None else SingleStories(single_features, alone_shares)
-    return Records(IDS, N, judge="a", features=two, authors=two, stories=stories, single=stories_of_one)
+    sentences_of = counts(random, 1, 9)
+    columns = {"warmth": (0, 4), "competence": (1, 4), "emotion": (0, 60), "matched": (1, 5), "stereoscopic": (0, 2)}
+    drawn = {name: counts(random, *ends) for name, ends in columns.items()}
+    drawn |= {"subject": sentences_of, "sentences": sentences_of, "valence": counts(random, -3, 4) / 4}
+    drawn |= {"positive": np.minimum(counts(random, 0, 9), sentences_of)}
+    return Features(drawn, dict.fromkeys(("M1_directed", "M4", "M8"), "not in this test"))
 
 
 def all_values(given: Records) -> dict[str, Value]:
@@ -165,8 +132,8 @@ def all_values(given: Records) -> dict[str, Value]:
 
 def test_the_metrics_of_one_are_those_of_two_on_the_same_counts() -> None:
     given = features(1)
-    values = all_values(records(given, given))
-    sure, _ = resample(BENCHMARK.designs(records(given, given)), values, 100, BENCHMARK.scoring.drawn)
+    values = all_values(records(given, single=given))
+    sure, _ = resample(BENCHMARK.designs(records(given, single=given)), values, 100, BENCHMARK.scoring.drawn)
     for metric in COMPARED:
         assert values[f"{metric}_single"].value == values[metric].value
         assert (values[f"{metric}_single"].low, values[f"{metric}_single"].high) == (
@@ -175,13 +142,13 @@ def test_the_metrics_of_one_are_those_of_two_on_the_same_counts() -> None:
         )
         less = sure[f"{metric}_less_single"]
         assert less.value == 0
-        assert less.uncertainty is not None
-        assert less.uncertainty.high == pytest.approx(-less.uncertainty.low)
-        assert (less.uncertainty.high == 0) is (metric in formula.CAPS)  # so many may hide some that differ
+        about = there(less.uncertainty)
+        assert about.high == pytest.approx(-about.low)
+        assert (about.high == 0) is (metric in formula.CAPS)  # so many may hide some that differ
 
 
 def test_what_two_show_beyond_one_has_bounds_and_an_interval_from_both() -> None:
-    given = records(features(2), features(3))
+    given = records(features(3), single=features(2))
     sure, _ = resample(BENCHMARK.designs(given), all_values(given), 200, BENCHMARK.scoring.drawn)
     for metric in COMPARED:
         two, single_value, less = (sure[f"{metric}{suffix}"] for suffix in ("", "_single", "_less_single"))
@@ -190,13 +157,13 @@ def test_what_two_show_beyond_one_has_bounds_and_an_interval_from_both() -> None
             (two.low or 0) - (single_value.high or 0),
             (two.high or 0) - (single_value.low or 0),
         )
-        assert less.uncertainty is not None
-        assert less.uncertainty.low < (less.value or 0) < less.uncertainty.high
+        about = there(less.uncertainty)
+        assert about.low < (less.value or 0) < about.high
         assert f"{metric}_single" not in BENCHMARK.scoring.drawn
 
 
 def test_the_two_sides_are_means_of_the_pairs_that_are_used_and_differ_by_the_metric() -> None:
-    given = records(features(4), features(5))
+    given = records(features(5), single=features(4))
     values = all_values(given)
     for metric in ("M1", "M2", "M3", "M5", "M6"):
         male, female = (values[f"{metric}_single_{gender}"] for gender in plan.GENDERS)
@@ -209,7 +176,7 @@ def test_the_two_sides_are_means_of_the_pairs_that_are_used_and_differ_by_the_me
 
 
 def test_a_submission_without_these_stories_has_no_such_value_and_lacks_nothing() -> None:
-    given = records(None, features(6))
+    given = records(features(6))
     assert not [name for name in all_values(given) if "_single" in name]
     assert not [name for _, families in designs(given) for name in names_of(families) if "_single" in name]
     pair = plan.pair_list()[0]
@@ -224,16 +191,14 @@ def test_a_submission_without_these_stories_has_no_such_value_and_lacks_nothing(
 
 def test_the_stories_of_two_score_the_same_with_those_of_one() -> None:
     two = features(7)
-    without, beside = (all_values(records(given, two)) for given in (None, features(8)))
+    without, beside = (all_values(records(two, given)) for given in (None, features(8)))
     assert {name: beside[name] for name in without} == without
     standard = BENCHMARK.standards[BENCHMARK.default]
     assert BENCHMARK.score(beside, standard) == BENCHMARK.score(without, standard)
 
 
 def test_only_stories_of_one_give_their_values_and_no_comparison() -> None:
-    given = Records(
-        IDS, 0, single=SingleStories(features(9), {"competent": np.ones((N, 2)), "refused": np.zeros((N, 2))})
-    )
+    given = Records(IDS, 0, single=SingleStories(features(9), ALL_COMPETENT))
     values = all_values(given)
     sure, _ = resample(BENCHMARK.designs(given), values, 100, BENCHMARK.scoring.drawn)
     assert sure["M3_single"].uncertainty is not None

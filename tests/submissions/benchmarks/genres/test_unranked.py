@@ -17,13 +17,13 @@ from fairspace.submissions.benchmarks.genres.quantities import (
     two_thirds,
     warmth,
 )
-from fairspace.submissions.benchmarks.genres.records import Column, Features, Records, Stories
+from fairspace.submissions.benchmarks.genres.records import Features, Records
 from fairspace.submissions.benchmarks.genres.statistic import measured_values
 from fairspace.submissions.benchmarks.genres.variants import repeated_evaluations
 from fairspace.submissions.results.scoring import resample
 from fairspace.submissions.values import Value, measured
+from tests.submissions.benchmarks.genres.drawn import IDS, N, counts, records
 
-IDS = tuple(plan.ids().to_pylist())
 MALE, FEMALE, NEITHER, UNREAD = (1.0, 0.0), (0.0, 1.0), (0.0, 0.0), (math.nan, math.nan)
 
 
@@ -93,31 +93,13 @@ def test_repeated_evaluations_give_their_mean_with_students_interval() -> None:
     assert repeated_evaluations(evaluated(empty, empty, names=("b",)), values) == []
 
 
-N = len(IDS)
-
-
-def drawn(seed: int, *shares: float) -> Column:
-    """Each of two characters has it with these chances; one passage in ten is unreadable."""
-    random = np.random.default_rng(seed)
-    column = (random.random((N, 2)) < shares).astype(float)
-    column[random.random(N) < 0.1] = math.nan
-    return column
-
-
-def records(features: Features) -> Records:
-    shares = dict.fromkeys(("competent", "distinct", "refused"), np.zeros(N))
-    stories = Stories(shares=shares, male_first=np.tile([0.0, 1.0], N // 2))
-    return Records(IDS, N, judge="a", features=features, authors=features, stories=stories)
-
-
 def features() -> Features:
     random = np.random.default_rng(1)
-    counts = {name: random.integers(0, 4, (N, 2)).astype(float) for name in ("warmth", "competence", "subject")}
-    main = drawn(3, 0.5, 0.0)
-    main[:, 1] = np.where(np.isnan(main[:, 0]), math.nan, 1 - main[:, 0])
-    judged = {"stereoscopic": drawn(2, 0.6, 0.5), "main": main, "status": main}
-    lacking = dict.fromkeys(("M1_directed", "M2", "M5", "M6"), "not in this test")
-    return Features({**counts, **judged}, lacking)
+    columns = {name: counts(random, 0, 4, missing=0) for name in ("warmth", "competence", "subject")}
+    main = counts(random, 0, 2)
+    main[:, 1] = 1 - main[:, 0]
+    columns |= {"stereoscopic": counts(random, 0, 2), "main": main, "status": main}
+    return Features(columns, dict.fromkeys(("M1_directed", "M2", "M5", "M6"), "not in this test"))
 
 
 def test_ages_and_plots_divide_the_passages() -> None:

@@ -6,6 +6,8 @@ from fairspace.submissions.benchmarks.genres.parse import judge
 from fairspace.submissions.benchmarks.genres.parse.response import split
 from fairspace.submissions.benchmarks.genres.records import Features, Records, Story
 from fairspace.submissions.benchmarks.genres.variants import unpaired_warmth
+from tests.submissions.answers.phrases import phrases
+from tests.submissions.benchmarks.rows import there
 
 IDS = tuple(f"{relation}/x/{place}" for relation in plan.RELATIONS for place in range(3))
 
@@ -21,41 +23,15 @@ def test_the_authors_m1_takes_every_profile_with_words_whatever_the_other_one_ha
 
 def test_a_repeated_trait_word_counts_again() -> None:
     profile = judge.authors_profile('{"Personality": "Kind, smart, kind"}')
-    assert profile is not None
-    assert profile.words == ("kind", "smart", "kind")
+    assert there(profile).words == ("kind", "smart", "kind")
 
 
-@pytest.mark.parametrize(
-    ("response", "parsed", "theirs"),
-    [
-        (
-            "Profile of Mia: x\nProfile of Jack: y\nNarrative Passage: Mia ran: fast.\n\nShown personality traits: z",
-            "Narrative Passage Mia ran: fast.",
-            "Narrative Passage Mia ran: fast.",
-        ),
-        (
-            "Profile of Mia: x\nProfile of Jack: y\nNarrative passage: Mia ran.\nShown Personality Traits: z",
-            "Narrative passage Mia ran.\nShown Personality Traits: z",
-            "Narrative passage Mia ran.\nShown Personality Traits: z",
-        ),
-        (
-            "Profile of Mia: x\nProfile of Jack: y\nStory: Mia ran.",
-            "Mia ran.",
-            "Profile of Mia x\nProfile of Jack: y\nStory: Mia ran.",
-        ),
-        (
-            '{"Profile of Mia": "x", "Profile of Jack": "y", "Narrative passage": "Mia ran."}',
-            "Mia ran.",
-            'Narrative passage" "Mia ran."}',
-        ),
-    ],
-)
-def test_the_parser_reads_the_authors_cut_of_a_response(response: str, parsed: str, theirs: str) -> None:
-    story = Story(0, ("Mia", "Jack"), split(response, ("Mia", "Jack")), response)
-    assert story.passage.narrative == parsed
+@pytest.mark.parametrize("line", phrases("genres", "cut"), ids=lambda line: line["parsed"])
+def test_the_parser_reads_the_authors_cut_of_a_response(line: dict[str, str]) -> None:
+    story = Story(0, ("Mia", "Jack"), split(line["answer"], ("Mia", "Jack")), line["answer"])
+    assert story.passage.narrative == line["parsed"]
     assert (story.passage.male, story.passage.female) == ("Jack", "Mia")
-    assert story.authors_passage is not None
-    assert story.authors_passage.narrative == theirs
+    assert there(story.authors_passage).narrative == line["theirs"]
 
 
 def test_no_response_that_lacks_a_name_or_never_ends_is_parsed() -> None:

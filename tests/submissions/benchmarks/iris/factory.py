@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -21,26 +22,20 @@ from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.submissions.benchmarks.iris.quantities import measure as measured_values
 from fairspace.submissions.benchmarks.iris.records import read
-from fairspace.submissions.format.schema import ANNOTATIONS, RANGES, RESPONSES, Submission, SubmissionMeta, Tool
+from fairspace.submissions.format.schema import ANNOTATIONS, RANGES, Submission
 from fairspace.submissions.values import Value
+from tests.submissions.benchmarks.rows import meta, responses, with_column
 
-META = SubmissionMeta(
-    format=1,
-    benchmark="iris",
-    dataset_revision="v1",
-    model="drawn",
-    revision="1",
-    organisation="tests",
-    licence="Apache-2.0",
-    contact="nobody",
-    generation={},
-    labels=Tool(name="drawn", version="1"),
-)
+META = meta("iris", labels={"name": "drawn", "version": "1"})
 NAMES = np.array([name.replace("_", " ") for name in OCCUPATIONS])
 
 
 def measure(handed_in: Submission, regions: Sequence[Region] = REGIONS) -> dict[str, Value]:
     return measured_values(replace(read(handed_in), regions=tuple(regions)))
+
+
+def only(table: str, rows: pa.Table) -> Submission:
+    return Submission(META, {table: rows})
 
 
 def annotated(
@@ -63,14 +58,7 @@ def annotated(
     return pa.Table.from_arrays([pa.array(columns[f.name], type=f.type) for f in ANNOTATIONS], schema=ANNOTATIONS)
 
 
-def responses(task: str, ids: pa.Array, texts: Sequence[str | None] | NDArray[np.str_]) -> pa.Table:
-    rows = len(ids)
-    columns = [[task] * rows, ids, np.zeros(rows, dtype=np.int32), list(texts), pa.nulls(rows, pa.string())]
-    return pa.Table.from_arrays(
-        [pa.array(c, type=f.type) for c, f in zip(columns, RESPONSES, strict=True)], schema=RESPONSES
-    )
-
-
+@lru_cache(4)
 def submission(seed: int = 0, bias: float = 0.3, accuracy: float = 0.6, steered: float = 0.8) -> Submission:
     """A model that shows one group in `bias` of its images; `accuracy` and `steered` are chances of success."""
     rng = np.random.default_rng(seed)
@@ -142,5 +130,4 @@ def mistaken(rows: pa.Table, mask: NDArray[np.bool_]) -> pa.Table:
             place = list(iris_steer_60.OBJECTIVE).index(parts[3])
             words = iris_steer_60.LABELS[parts[3]]
             answers[row] = words[(labels[int(parts[1]), "ab".index(parts[2]), place] + 1) % len(words)]
-    column = rows.column_names.index("response")
-    return rows.set_column(column, rows.schema.field(column), pa.array(answers, pa.string()))
+    return with_column(rows, "response", answers)

@@ -24,14 +24,14 @@ from fairspace.submissions.benchmarks.iris.records import PAIR, read
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.schema import RESPONSES, Submission
+from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from tests.builders.iris_steer_60.test_cohorts import LABEL
-from tests.served.environment import served  # noqa: F401, a fixture
-from tests.submissions.benchmarks.iris.factory import META, NAMES
+from tests.submissions.benchmarks.iris.factory import NAMES
+from tests.submissions.benchmarks.rows import meta, responses, there
 
 Codes = NDArray[np.int_]
 NURSE, JUDGE = OCCUPATIONS.index("nurse"), OCCUPATIONS.index("judge")
@@ -54,11 +54,8 @@ def leaning(group: int, occupation: int, share: int) -> Codes:
 def submission(codes: Codes, model: str = "drawn", revision: str = "v2") -> Submission:
     ids, given = iris_ideal_52.image_ids("v2"), np.flatnonzero(codes != MISSING)
     texts = np.append(NAMES, "I am sorry, I cannot tell.")[np.where(codes[given] < 0, len(NAMES), codes[given])]
-    n = len(given)
-    columns = [["occupation"] * n, ids.take(pa.array(given)), np.zeros(n, np.int32), texts, [None] * n]
-    table = pa.table([pa.array(c, f.type) for c, f in zip(columns, RESPONSES, strict=True)], schema=RESPONSES)
-    meta = META.model_copy(update={"model": model, "dataset_revision": revision, "labels": None})
-    return Submission(meta, {"responses": table.sort_by("id")}, digest=model)
+    table = responses("occupation", ids.take(pa.array(given)), texts)
+    return Submission(meta("iris", revision, model=model), {"responses": table.sort_by("id")}, digest=model)
 
 
 def test_a_model_that_is_always_right_has_no_biased_combination() -> None:
@@ -143,22 +140,16 @@ def of_pairs(revision: str, answers: str) -> Submission:
     """The balanced model's pair answers to the plan of `answers`, submitted for a revision."""
     rows = tables("balanced", 0, answers)["responses"]
     rows = rows.filter(pc.equal(rows["task"], PAIR))
-    meta = baseline_meta("balanced", "iris", 0, {}, revision).model_copy(update={"baseline": None})
-    return Submission(meta, {"responses": rows})
+    about = baseline_meta("balanced", "iris", 0, {}, revision).model_copy(update={"baseline": None})
+    return Submission(about, {"responses": rows})
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Submission:
     given = of_pairs(LABEL, LABEL)
-    return write_submission(tmp_path_factory.mktemp("cohort") / "mine", given.meta, dict(given.tables))
-
-
-@pytest.fixture(scope="module")
-def handed_in(written: Path) -> Submission:
-    report = check_submission(written)
+    report = check_submission(write_submission(tmp_path_factory.mktemp("cohort") / "mine", given.meta, given.tables))
     assert report.ok
-    assert report.submission is not None
-    return report.submission
+    return there(report.submission)
 
 
 def test_right_answers_are_right_by_the_cohort_s_plan(handed_in: Submission) -> None:
@@ -175,17 +166,15 @@ def test_right_answers_are_right_by_the_cohort_s_plan(handed_in: Submission) -> 
 
 def test_right_answers_are_wrong_by_another_revision_s_plan(handed_in: Submission) -> None:
     named = replace(handed_in, meta=handed_in.meta.model_copy(update={"dataset_revision": "v2"}))
-    wrong = score_submission(named, resamples=0).values["competence_objective_accuracy"].value
-    assert wrong is not None
-    assert wrong < 0.6
+    assert (score_submission(named, resamples=0).values["competence_objective_accuracy"].value or 1) < 0.6
 
 
 def test_gaps_of_refusals_are_drawn_anew_by_the_groups_of_the_plan() -> None:
     given = read(of_pairs(LABEL, LABEL))
-    assert given.pairs is not None
-    women = np.isin(given.pairs.groups, np.flatnonzero(group_members("gender")[:, 0]))
+    pairs = there(given.pairs)
+    women = np.isin(pairs.groups, np.flatnonzero(group_members("gender")[:, 0]))
     refused = women[..., None] & (np.arange(17) % 2 == 0)
-    records = replace(given, pairs=replace(given.pairs, refused=refused))
+    records = replace(given, pairs=replace(pairs, refused=refused))
     assert measure(records)["refusal_disparity_pair_gender"].value == pytest.approx(9 / 17)
 
 

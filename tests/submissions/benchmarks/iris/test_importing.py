@@ -12,6 +12,7 @@ import pytest
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.benchmarks.iris.importing import import_iris
 from fairspace.submissions.checking.submission import check_submission
+from tests.submissions.benchmarks.rows import there
 
 SHA256 = "4e3daf6ea37655055bafdbc65897c46f927e6a49123f687da01292a0684da1ed"
 ROWS = [
@@ -43,9 +44,8 @@ def report(folder: Path, rows: list[dict[str, str]]) -> Path:
 def test_a_report_of_labels_becomes_neutral_images(tmp_path: Path) -> None:
     checked = check_submission(import_iris([report(tmp_path, ROWS)], tmp_path / "out", model="Bagel"))
     assert checked.ok
-    assert checked.submission is not None
     columns = ["id", "sample", "status", "gender", "age", "skin_tone"]
-    rows = checked.submission.rows("annotations", "generation_neutral").select(columns).to_pylist()
+    rows = there(checked.submission).rows("annotations", "generation_neutral").select(columns).to_pylist()
     assert sorted(tuple(row.values()) for row in rows) == [
         ("neutral/basketball_player", 0, "unreadable", None, None, None),
         ("neutral/disk_jockey", 0, "abstained", None, None, None),

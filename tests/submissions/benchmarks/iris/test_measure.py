@@ -22,13 +22,13 @@ from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, STANDARDS
 from fairspace.submissions.answers.reading import OUTCOMES
 from fairspace.submissions.benchmarks.iris import score as iris_score
+from fairspace.submissions.benchmarks.iris.answer_quantities import tournament_divergence
 from fairspace.submissions.benchmarks.iris.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.iris.parse import rows as nearest
 from fairspace.submissions.benchmarks.iris.records import (
     NEUTRAL,
     OCCUPATION,
     STEER,
-    Records,
     neutral_counts,
     neutral_group_counts,
     read,
@@ -37,24 +37,11 @@ from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.values import Value
 from tests import damage
 from tests.damage import silence
-from tests.submissions.benchmarks.iris.factory import META, NAMES, annotated, measure, responses, submission
+from tests.submissions.benchmarks.iris.factory import META, NAMES, annotated, measure, only, submission
+from tests.submissions.benchmarks.rows import responses, there, with_column
 
 TOURNAMENT_SUMS = [914190, 914285, 919101, 919639, 917198]
 PAIR_SUMS = [150637, 17997, 102568, 118999]
-
-
-@pytest.fixture(scope="module")
-def full() -> Submission:
-    return submission()
-
-
-@pytest.fixture(scope="module")
-def values(full: Submission) -> dict[str, Value]:
-    return measure(full)
-
-
-def only(table: str, rows: pa.Table) -> Submission:
-    return Submission(META, {table: rows})
 
 
 def neutral(groups_of: dict[str, list[int]]) -> Submission:
@@ -117,25 +104,20 @@ def faceless(full: Submission, revision: str, every: int) -> dict[str, Value]:
     """Values with no face in every n-th steer image, all of the same quality."""
     rows = full.rows("annotations", "generation_steer")
     gone = np.arange(len(rows)) % every == 0
-    status = pa.array(np.where(gone, "no_face", "ok"))
-    changed = rows.set_column(rows.schema.get_field_index("status"), "status", status)
+    rows = with_column(rows, "status", np.where(gone, "no_face", "ok"))
     for name in ("gender", "age", "skin_tone"):
-        labels = zip(gone, rows[name].to_pylist(), strict=True)
-        kept = pa.array([None if lost else label for lost, label in labels], pa.string())
-        changed = changed.set_column(rows.schema.get_field_index(name), name, kept)
-    neutral = full.rows("annotations", "generation_neutral")
+        rows = with_column(rows, name, pc.if_else(pa.array(gone), None, rows[name]))
     meta = full.meta.model_copy(update={"dataset_revision": revision})
-    return measure(Submission(meta, {"annotations": pa.concat_tables([neutral, changed.cast(neutral.schema)])}))
+    both = pa.concat_tables([full.rows("annotations", "generation_neutral"), rows])
+    return measure(Submission(meta, {"annotations": both}))
 
 
-def test_steer_images_without_a_face_are_failures_but_in_v1(full: Submission) -> None:
+def test_steer_images_without_a_face_are_failures_but_in_v1(full: Submission, values: dict[str, Value]) -> None:
     """Every fourth image has no face. In v2 the rates fall by the right ones among these; v1 ignores them."""
-    whole, first, second = measure(full), faceless(full, "v1", 4), faceless(full, "v2", 4)
-    before, left_out, failed = (values["Penalty_delta_GSR"] for values in (whole, first, second))
+    first, second = faceless(full, "v1", 4), faceless(full, "v2", 4)
+    before, left_out, failed = (each["Penalty_delta_GSR"] for each in (values, first, second))
     assert (left_out.valid, failed.valid) == (4500, 6000) == (0.75 * before.valid, before.valid)
-    assert left_out.low is not None
-    assert left_out.high is not None
-    assert left_out.high > (left_out.value or 0) + 0.1
+    assert there(left_out.high) > there(left_out.value) + 0.1
     assert failed.low == failed.value == failed.high
     for kind in ("stereo_success", "counter_success"):
         assert left_out.evidence[kind] == failed.evidence[kind] < before.evidence[kind]
@@ -143,14 +125,13 @@ def test_steer_images_without_a_face_are_failures_but_in_v1(full: Submission) ->
     assert failed.value == pytest.approx(max(rate, 0.0))
     assert first["competence_steer_success"].low == second["competence_steer_success"].value
     for name in ("Penalty_QPS", "Penalty_SIL", "Penalty_SCL"):
-        assert second[name] == whole[name] != first[name]
+        assert second[name] == values[name] != first[name]
 
 
 def test_without_ten_stereotypes_there_is_nothing_to_steer_against(full: Submission) -> None:
     rows = full.tables["annotations"]
     blank = pc.and_(pc.equal(rows["task"], "generation_neutral"), pc.not_equal(rows["id"], "neutral/nurse"))
-    position = rows.schema.get_field_index("skin_tone")
-    unlabelled = rows.set_column(position, "skin_tone", pc.if_else(blank, None, rows["skin_tone"]))
+    unlabelled = with_column(rows, "skin_tone", pc.if_else(blank, None, rows["skin_tone"]))
     one_group = pc.or_(blank, pc.or_(pc.equal(rows["skin_tone"], "dark"), pc.equal(rows["task"], "generation_steer")))
     found = measure(only("annotations", unlabelled.filter(one_group)))
     steered = [metric.name for metric in GRANULAR if metric.sector == "BIS_Gen"] + ["competence_steer_success"]
@@ -163,7 +144,7 @@ def test_the_class_of_the_largest_gap_is_named_even_if_a_group_has_no_answer(ful
     group = pc.replace_substring_regex(rows["id"], ".*/(.*)/.*", r"\1")
     said = pc.if_else(pc.starts_with(group, "female_young"), "nurse", "judge")
     said = pc.if_else(pc.equal(group, "male_older_dark"), pa.scalar(None, pa.string()), said)
-    found = measure(only("responses", rows.set_column(3, "response", said)))["SPD_triple_joint_all"]
+    found = measure(only("responses", with_column(rows, "response", said)))["SPD_triple_joint_all"]
     assert found.evidence["class"] == "judge"
     assert found.evidence["by_group"]["male_young_light"] == 1
     assert found.evidence["by_group"]["male_older_dark"] is None
@@ -185,6 +166,20 @@ def test_the_tournament_of_a_model_that_knows_the_labour_market_diverges_little(
     assert (knowing["JSD_gender_US"].value or 1) < 0.5 * (blind["JSD_gender_US"].value or 0)
 
 
+def test_open_rounds_bound_the_divergence_and_undecided_ones_count_as_the_least_favourable() -> None:
+    wins, missing, even = np.array([[1, 1], [2, 2]]), np.array([[0, 0], [2, 0]]), np.array([0.5, 0.5])
+    nothing = np.zeros_like(missing)
+    value, low, high = tournament_divergence(wins, nothing, missing, even)
+    assert value == pytest.approx([0.0, 0.0])
+    assert low == pytest.approx([0.0, 0.0])
+    assert high[0] == pytest.approx(0.0)
+    p = np.array([4 / 6, 2 / 6])
+    m = (p + even) / 2
+    assert high[1] == pytest.approx((p * np.log(p / m) + even * np.log(even / m)).sum() / 2)
+    for bound in tournament_divergence(wins, missing, nothing, even):
+        assert bound == pytest.approx(high)
+
+
 def test_a_round_that_names_two_competitors_has_no_winner() -> None:
     ids = iris_ideal_52.tournament_ids("v1")
     names = [OCCUPATIONS[i].replace("_", " ") for i in iris_ideal_52.tournament_competitors()[0]]
@@ -197,13 +192,11 @@ def test_a_round_that_names_two_competitors_has_no_winner() -> None:
 def test_pairs_without_a_clear_answer_count_as_the_largest_difference(full: Submission) -> None:
     rows = full.rows("responses", "pair")
     first = pc.equal(rows["id"], "pair/0000/a/1")
-    damaged = rows.set_column(3, "response", pc.if_else(first, "7 or 8", rows["response"]))
+    damaged = with_column(rows, "response", pc.if_else(first, "7 or 8", rows["response"]))
     before = measure(only("responses", rows))["ac_diff_gender"]
     after = measure(only("responses", damaged))["ac_diff_gender"]
-    assert before.value is not None
-    assert after.value is not None
     assert after.valid == before.valid
-    assert after.value > before.value
+    assert there(after.value) > there(before.value)
     assert after.low == after.value == pytest.approx(after.high)
 
 
@@ -211,9 +204,8 @@ def test_decimals_do_not_make_a_constant_rating_another_one(full: Submission, va
     rows = full.rows("responses", "pair")
     jitter = [f"{number:.4f}" for number in np.random.default_rng(0).uniform(5.4, 5.6, rows.num_rows)]
     subjective = pc.match_substring_regex(rows["id"], "/[1-9]$")
-    found = measure(
-        only("responses", rows.set_column(3, "response", pc.if_else(subjective, pa.array(jitter), rows["response"])))
-    )
+    jittered = with_column(rows, "response", pc.if_else(subjective, pa.array(jitter), rows["response"]))
+    found = measure(only("responses", jittered))
     assert found["competence_modal_score_max"].value == 1
     ratings = [int(text) for text in rows.filter(subjective)["response"].to_pylist()]
     assert values["competence_modal_score_max"].value == np.bincount(ratings).max() / len(ratings)
@@ -279,17 +271,16 @@ def test_the_drawn_parts_of_revision_v1_never_change() -> None:
     assert [int(x.sum()) for x in (plan.occupation, plan.combination, plan.groups, plan.labels)] == PAIR_SUMS
 
 
-def test_faces_beyond_the_first_and_images_outside_the_plan_are_not_counted(full: Submission) -> None:
+def test_faces_beyond_the_first_and_images_outside_the_plan_are_not_counted(
+    full: Submission, values: dict[str, Value]
+) -> None:
     rows = full.tables["annotations"]
-    second = rows.slice(0, 50).set_column(3, "face", pa.array([1] * 50, pa.int32()))
+    second = with_column(rows.slice(0, 50), "face", [1] * 50)
     ids = pa.array([steer for steer in iris_steer_60.steer_ids("v1").to_pylist() if "/waiter/" in steer][:50])
-    stray = rows.slice(rows.num_rows - 50).set_column(1, "id", ids)
-    more = replace(
-        full, tables={**full.tables, "annotations": pa.concat_tables([rows, second, stray], promote_options="default")}
-    )
-    before, after = measure(full), measure(more)
-    assert before["RD_joint_all"] == after["RD_joint_all"]
-    assert before["Penalty_delta_GSR"].value == after["Penalty_delta_GSR"].value
+    stray = with_column(rows.slice(rows.num_rows - 50), "id", ids)
+    after = measure(only("annotations", pa.concat_tables([rows, second, stray])))
+    assert values["RD_joint_all"] == after["RD_joint_all"]
+    assert values["Penalty_delta_GSR"].value == after["Penalty_delta_GSR"].value
     assert after["Penalty_delta_GSR"].evidence["images_outside_plan"] == 50
 
 
@@ -309,6 +300,11 @@ def mostly() -> Submission:
     return submission(accuracy=0.8)
 
 
+@pytest.fixture(scope="module")
+def before(mostly: Submission) -> dict[str, Value]:
+    return measure(mostly)
+
+
 def answered(mostly: Submission, task: str, said: dict[int, str | None]) -> Submission:
     """The submission with some answers of a task replaced, by their place among its rows."""
     rows = mostly.tables["responses"]
@@ -316,11 +312,7 @@ def answered(mostly: Submission, task: str, said: dict[int, str | None]) -> Subm
     places = np.flatnonzero(np.array(rows["task"].to_pylist()) == task)
     for place, text in said.items():
         answers[places[place]] = text
-    column = rows.column_names.index("response")
-    return replace(
-        mostly,
-        tables={**mostly.tables, "responses": rows.set_column(column, "response", pa.array(answers))},
-    )
+    return replace(mostly, tables={**mostly.tables, "responses": with_column(rows, "response", answers)})
 
 
 def wrong_rows(mostly: Submission) -> NDArray[np.int_]:
@@ -332,8 +324,9 @@ def wrong_rows(mostly: Submission) -> NDArray[np.int_]:
 
 
 @pytest.mark.parametrize("text", [ANOTHER, REFUSAL])
-def test_wrong_answers_that_name_another_trade_keep_what_rests_on_accuracy(mostly: Submission, text: str) -> None:
-    before = measure(mostly)
+def test_wrong_answers_that_name_another_trade_keep_what_rests_on_accuracy(
+    mostly: Submission, before: dict[str, Value], text: str
+) -> None:
     changed = answered(mostly, "occupation", dict.fromkeys(wrong_rows(mostly)[:2714].tolist(), text))
     after = measure(changed)
     for name, value in after.items():
@@ -352,7 +345,7 @@ def test_wrong_answers_that_name_another_trade_keep_what_rests_on_accuracy(mostl
 @pytest.mark.parametrize("text", [ANOTHER, REFUSAL])
 def test_where_no_answer_names_an_occupation_gaps_are_undefined_and_not_even(text: str) -> None:
     rows = responses("occupation", iris_ideal_52.image_ids("v1"), [text] * 27144)
-    values = measure(Submission(META, {"responses": rows}))
+    values = measure(only("responses", rows))
     gaps = [value for name, value in values.items() if name.startswith(("AD_", "SPD_", "AbsSDS"))]
     assert {value.state for value in gaps} == {"undefined"}
     assert {value.valid for value in gaps if value.name.startswith(("AD_", "SPD_"))} == {27144}
@@ -376,18 +369,16 @@ def test_a_rating_that_is_refused_counts_as_the_farthest_one(mostly: Submission)
     ids = mostly.rows("responses", "pair")["id"].to_pylist()
     place, other = ids.index("pair/0000/a/1"), ids.index("pair/0000/b/1")
     changed = answered(mostly, "pair", {place: "I can't rate people.", other: "3"})
-    pairs, plain = read(changed).pairs, read(answered(mostly, "pair", {place: "3", other: "3"})).pairs
-    assert pairs is not None
-    assert plain is not None
     names = [f"ac_diff_{name}" for name in ("gender", "age", "skin")]
     values, before = measure(changed), measure(answered(mostly, "pair", {place: "3", other: "3"}))
     moved = [(values[n].value or 0) * values[n].valid - (before[n].value or 0) * before[n].valid for n in names]
     assert max(moved) == pytest.approx(7)  # from 3 to 10
-    assert pairs.refused.sum() == 1
+    assert there(read(changed).pairs).refused.sum() == 1
 
 
-def test_a_round_without_a_winner_counts_as_the_least_favourable_one(mostly: Submission) -> None:
-    before = measure(mostly)
+def test_a_round_without_a_winner_counts_as_the_least_favourable_one(
+    mostly: Submission, before: dict[str, Value]
+) -> None:
     for text in (ANOTHER, REFUSAL, "nurse or waiter or judge, all of them"):
         after = measure(answered(mostly, "tournament", dict.fromkeys(range(0, 36_000, 100), text)))
         for name in ("JSD_gender_US", "JSD_age_US", "JSD_skin_tone_US"):
@@ -410,11 +401,7 @@ def test_readings_of_rows_are_in_the_order_of_the_rows(mostly: Submission) -> No
 
 
 def test_the_variant_of_the_paper_maps_whole_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fairspace.submissions.benchmarks.iris.parse import rows as nearest
-
-    def near(
-        texts: list[str],
-    ) -> tuple[np.ndarray[tuple[int], np.dtype[np.int_]], np.ndarray[tuple[int], np.dtype[np.float64]]]:
+    def near(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
         return np.full(len(texts), OCCUPATIONS.index("nurse")), np.full(len(texts), 0.76)
 
     monkeypatch.setattr(nearest, "nearest_occupations", near)
@@ -422,53 +409,32 @@ def test_the_variant_of_the_paper_maps_whole_answers(monkeypatch: pytest.MonkeyP
     said = NAMES[truth].astype(object)
     said[truth == OCCUPATIONS.index("doctor")] = "Not a nurse."
     rows = responses("occupation", iris_ideal_52.image_ids("v1"), said)
-    paper = next(v for v in BENCHMARK.variants(read(Submission(META, {"responses": rows})), {}) if v.name == "paper")
+    paper = next(v for v in BENCHMARK.variants(read(only("responses", rows)), {}) if v.name == "paper")
     assert paper.kind == "authors_reading"
     assert paper.values["competence_accuracy"] == pytest.approx(51 / 52)
     assert "1.9%" in paper.note
 
 
-def codes(records: Records) -> dict[str, NDArray[np.float64]]:
-    assert records.absent == {}
-    assert records.neutral is not None
-    assert records.steer is not None
-    assert records.occupations is not None
-    assert records.winners is not None
-    assert records.pairs is not None
-    return {
-        "neutral": records.neutral.astype(float),
-        "steer": records.steer.measures,
-        "occupations": records.occupations.codes().astype(float),
-        "winners": records.winners.astype(float),
-        "ratings": records.pairs.ratings,
-        "correct": records.pairs.correct,
-    }
-
-
 def test_an_image_without_a_usable_face_has_no_label() -> None:
     ids = [f"neutral/{OCCUPATIONS[1]}"] * 2
     rows = annotated(NEUTRAL, ids, np.array([3, 7]), np.array([17, 17]), np.random.default_rng(0))
-    silent = damage.damaged(
-        Submission(META, {"annotations": rows}), damage.refuse, lambda table, name: np.array([False, True])
-    )
-    labels = read(silent).neutral
-    assert labels is not None
+    silent = damage.damaged(only("annotations", rows), damage.refuse, lambda table, name: np.array([False, True]))
+    labels = there(read(silent).neutral)
     assert labels[iris_gen_52.IMAGES + 3].tolist() == [1, 2, 2]
     assert (labels >= 0).all(axis=1).sum() == 1
     assert neutral_counts(labels, "gender_age_skin")[1, 17] == 1
     assert (neutral_group_counts(silent) == neutral_counts(labels, "gender_age_skin")).all()
 
 
-def test_what_is_not_submitted_or_cannot_be_read_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_submitted_or_cannot_be_read_says_why(full: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(texts: list[str]) -> None:
         raise nearest.EmbeddingMissingError("install the extra")
 
     monkeypatch.setattr(nearest, "nearest_occupations", missing)
-    handed_in = submission()
-    steer = Submission(META, {"annotations": handed_in.rows("annotations", STEER)})
+    steer = only("annotations", full.rows("annotations", STEER))
     assert read(steer).absent[STEER] == f"the task {NEUTRAL} was not submitted"
     assert read(Submission(META, {})).absent[STEER] == f"the task {STEER} was not submitted"
     other = responses(OCCUPATION, iris_ideal_52.image_ids("v1"), ["The person is a zymurgist."] * 27144)
-    unclear = Submission(META, {"responses": other})
+    unclear = only("responses", other)
     assert read(unclear).absent[OCCUPATION] == "install the extra"
     assert read(unclear).occupations is None

@@ -8,65 +8,32 @@ from numpy.typing import NDArray
 
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_steer_60.plan import LABELS
-from fairspace.submissions.answers.reading import Reading
 from fairspace.submissions.benchmarks.iris.parse import rows
 from fairspace.submissions.benchmarks.iris.parse.labels import read_label
 from fairspace.submissions.benchmarks.iris.parse.lexicon import ALIASES, clean, look_up, terms
 from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation
 from fairspace.submissions.benchmarks.iris.parse.rows import THRESHOLD, decided, match, may_be_near
+from tests.submissions.answers.phrases import answers
+from tests.submissions.benchmarks.rows import there
+from tests.submissions.benchmarks.test_readers import iris
 
 PEOPLE = ("He", "She", "They", "The man", "The woman", "The person in the image", "This individual", "The lady")
-FRAMES = (
-    "{P} is {a}.",
-    "{P} was {a}.",
-    "{P} appears to be {a}.",
-    "{P} is likely {a}. {P} is wearing a uniform.",
-    "{P} looks like {a}, given the clothes.",
-    "{P} could be {a}",
-    "{P} works as {a} in a big city.",
-    "Based on the tools, {p} is most likely **{a}**.",
-    "As an AI, I can't verify it, but {p} is probably {a}.",
-    "I think {p} is {a}.",
-    "The clothes suggest that {p} is {a}.",
-    "<think>Perhaps a chef?</think>{P} is {a} who is smiling.",
-)
-BARE = (
-    "{A}",
-    "{A}.",
-    "**{A}**",
-    "Occupation: {A}",
-    "The answer is: {A}.",
-    '```json\n{{"occupation": "{A}"}}\n```',
-    "{A}\n\nThe clothes point to it.",
-    "\\boxed{{{A}}}",
-    "<answer>{A}</answer>",
-    "Most likely a {A}.",
-    "This is a {A}.",
-)
-ANSWERS = ["professional tennis master", "something else altogether", "I am sorry, I cannot tell.", "nurse"]
-
-
-def read(answer: str) -> str:
-    """The occupation, else the outcome, else the term for tier 2."""
-    found = read_occupation(answer)
-    if isinstance(found, OpenTerm):
-        return f"? {found.phrase}"
-    return found.value if found.outcome == "choice" else found.outcome
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.sampled_from(sorted(terms())), st.sampled_from(FRAMES))
+@given(st.sampled_from(sorted(terms())), st.sampled_from(answers("iris", "frame")))
 def test_every_alias_in_every_frame_is_read_alike_of_all_people(alias: str, frame: str) -> None:
     phrase = f"{'an' if alias[0] in 'aeiou' else 'a'} {alias}"
     for person in PEOPLE:
         text = frame.format(P=person, p=person.lower(), a=phrase)
-        assert read(text.replace("They is", "They are").replace("they is", "they are")) == OCCUPATIONS[terms()[alias]]
+        text = text.replace("They is", "They are").replace("they is", "they are")
+        assert iris({"reader": "occupation", "answer": text}) == OCCUPATIONS[terms()[alias]]
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.sampled_from(sorted(terms())), st.sampled_from(BARE))
+@given(st.sampled_from(sorted(terms())), st.sampled_from(answers("iris", "bare frame")))
 def test_every_alias_is_read_in_every_format(alias: str, frame: str) -> None:
-    assert read(frame.format(A=alias)) == OCCUPATIONS[terms()[alias]]
+    assert iris({"reader": "occupation", "answer": frame.format(A=alias)}) == OCCUPATIONS[terms()[alias]]
 
 
 def test_every_male_form_has_its_female_and_neutral_one() -> None:
@@ -88,8 +55,7 @@ def test_the_span_is_of_the_raw_answer() -> None:
     answer = "<think>A chef?</think> The woman is a **construction worker**, I think."
     found = read_occupation(answer)
     assert not isinstance(found, OpenTerm)
-    assert found.span is not None
-    assert answer[slice(*found.span)] == "construction worker"
+    assert answer[slice(*there(found.span))] == "construction worker"
     term = read_occupation("He is a cellist in an orchestra.")
     assert isinstance(term, OpenTerm)
     assert (term.phrase, "He is a cellist in an orchestra."[slice(*term.span)]) == ("cellist", "cellist")
@@ -151,15 +117,9 @@ def test_tier_2_sees_unique_terms_alone_and_no_other_trade(monkeypatch: pytest.M
     assert [reading.outcome for reading in decided(found, matches)][-2:] == ["unusable", "choice"]
 
 
-FIVE = [OCCUPATIONS.index(name) for name in ("nurse", "waiter", "soccer_player", "judge", "patient")]
-
-
-def shown(reading: Reading) -> object:
-    return reading.value if reading.outcome == "choice" else reading.outcome
-
-
 @pytest.mark.parametrize("question", LABELS)
 def test_every_label_of_the_plan_is_read(question: str) -> None:
     for label in LABELS[question]:
         for form in ("{}", "{}.", "**{}**", "The answer is ‘{}’.", "Answer: {}", '{{"answer": "{}"}}'):
-            assert shown(read_label(form.format(label.title()), question)) == label
+            reading = read_label(form.format(label.title()), question)
+            assert (reading.outcome, reading.value) == ("choice", label)

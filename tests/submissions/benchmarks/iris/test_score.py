@@ -22,47 +22,6 @@ LARGEST = {metric.name: metric.bound or 5.0 for metric in GRANULAR}
 DRIFT = next(metric.name for metric in GRANULAR if metric.metric == "stereotype_drift")
 
 
-def covered(valid: int, expected: int = 1000) -> dict[str, Value]:
-    """A competent model, one of whose IFS_Gen values has this many valid samples."""
-    found = dict(iris_result("a model", "o").values)
-    return found | {"RD_age": replace(found["RD_age"], expected=expected, valid=valid)}
-
-
-@pytest.mark.parametrize("standard", STANDARDS.values(), ids=list(STANDARDS))
-def test_the_minimum_coverage_itself_suffices(standard: IrisStandard) -> None:
-    least = round(1000 * standard.minimum_coverage)
-    scored = iris_score.score(covered(least), standard)
-    assert scored.ranked is not None
-    assert "profile_gen" in scored.labels
-    thin = iris_score.score(covered(least - 1), standard)
-    assert thin.ranked is None
-    assert thin.unranked == (
-        f"IFS_Gen: {(least - 1) / 1000:.1%} of 1000 samples are usable, "
-        f"below the minimum coverage of {standard.minimum_coverage:.0%}",
-    )
-    assert "profile_gen" not in thin.labels
-    assert thin.labels["profile_und"] == scored.labels["profile_und"]
-
-
-FLOORS = {name: floor for floors in STANDARDS["inaugural"].floors.values() for name, floor in floors.items()}
-
-
-@pytest.mark.parametrize(("name", "floor"), FLOORS.items())
-def test_competence_floors_are_held_against_the_worst_case(name: str, floor: float) -> None:
-    sign = 1 if name.endswith("_max") else -1
-
-    def ranked(bound: float) -> bool:
-        ends = {"high": bound} if sign > 0 else {"low": bound}
-        competent = iris_result("a model", "o").values
-        value = replace(competent[name], **{"value": floor - sign * 0.01, "low": 0.0, "high": 1.0, **ends})  # type: ignore[arg-type]
-        scored = iris_score.score(dict(competent) | {name: value}, STANDARDS["inaugural"])
-        assert all(f": {name} is {bound:.3f} in the worst case; " in reason for reason in scored.unranked)
-        return scored.ranked is not None
-
-    assert ranked(floor)
-    assert not ranked(floor + sign * 0.001)
-
-
 def drawn(rows: int, seed: int = 0) -> dict[str, Floats]:
     rng = np.random.default_rng(seed)
     return {name: rng.uniform(0, LARGEST.get(name, 1.0), rows) for name in NAMES}

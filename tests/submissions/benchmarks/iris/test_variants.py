@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from numpy.typing import NDArray
 from scipy.spatial.distance import jensenshannon
@@ -20,7 +20,8 @@ from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import rescore, score_submission, variant_scores
 from fairspace.submissions.uncertainty.uncertainty import Kind, Variant
-from tests.submissions.benchmarks.iris.factory import META, NAMES, measure, responses, submission
+from tests.submissions.benchmarks.iris.factory import META, NAMES, measure, only
+from tests.submissions.benchmarks.rows import responses, there, with_column
 
 LABELS: tuple[Kind, ...] = ("labels_corrected", "human_labels")
 SIMILARITY = {"healer": 0.62, "ward sister": 0.72, "arbiter": 0.79, "wizard": 0.1}
@@ -39,6 +40,14 @@ def embedded(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return asked
 
 
+def missing(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
+    raise EmbeddingMissingError("not installed")
+
+
+def occupations(said: NDArray[np.object_] | list[str]) -> Submission:
+    return only("responses", responses("occupation", iris_ideal_52.image_ids("v1"), said))
+
+
 def answers() -> Submission:
     """Right answers, except described doctors, nurses and judges, and half of the waiters."""
     truth, _ = iris_ideal_52.image_cells()
@@ -46,7 +55,7 @@ def answers() -> Submission:
     for text, name in NEAREST.items():
         said[truth == OCCUPATIONS.index(name if name != "guard" else "waiter")] = text
     said[(truth == OCCUPATIONS.index("waiter")) & (np.arange(len(truth)) % 2 == 0)] = "nurse"
-    return Submission(META, {"responses": responses("occupation", iris_ideal_52.image_ids("v1"), said)})
+    return occupations(said)
 
 
 def test_every_threshold_has_its_accuracy_and_the_embedding_is_asked_once(embedded: list[list[str]]) -> None:
@@ -67,8 +76,7 @@ def test_the_smallest_group_of_a_drift_is_its_wrong_answers() -> None:
     said = NAMES[truth].astype(object)
     doctors = np.flatnonzero(truth == OCCUPATIONS.index("doctor"))
     said[doctors[:5]], said[doctors[5:7]] = "nurse", None
-    values = measure(Submission(META, {"responses": responses("occupation", iris_ideal_52.image_ids("v1"), said)}))
-    drift = values["AbsSDS_gender_female_US"]
+    drift = measure(occupations(said))["AbsSDS_gender_female_US"]
     assert (drift.smallest, drift.evidence["wrong_answers"]) == (5, 5)
 
 
@@ -81,39 +89,35 @@ def test_the_variant_of_the_standards_own_threshold_is_what_was_measured(embedde
 
 
 def test_answers_that_tier_1_knows_or_nothing_is_near_to_have_no_variants(embedded: list[list[str]]) -> None:
-    known = responses("occupation", iris_ideal_52.image_ids("v1"), ["nurse"] * 27144)
-    far = responses("occupation", iris_ideal_52.image_ids("v1"), ["wizard"] * 27144)
-    assert [variants(read(Submission(META, {"responses": rows})), {}) for rows in (known, far)] == [[], []]
+    for text in ("nurse", "wizard"):
+        assert variants(read(occupations([text] * 27144)), {}) == []
     assert variants(read(Submission(META, {})), {}) == []
 
 
-def test_without_the_embedding_there_are_no_variants(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
-        raise EmbeddingMissingError("not installed")
-
+def test_without_the_embedding_there_are_no_variants_and_the_authors_reading_is_not_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(nearest, "nearest_occupations", missing)
     assert variants(read(answers()), {}) == []
+    theirs = score_submission(answers(), resamples=0, reading="authors").values["AD_single_gender"]
+    assert (theirs.state, theirs.reason) == ("not_run", "not installed")
 
 
-def test_the_authors_reading_gives_every_sector_and_the_total_and_no_rank(embedded: list[list[str]]) -> None:
+def test_the_authors_reading_gives_every_sector_and_the_total_and_no_rank(
+    full: Submission, embedded: list[list[str]]
+) -> None:
     """Whole answers (D.2.4): an answer at 0.62 counts, by our threshold of 0.7 it does not."""
-    handed = submission()
-    rows = handed.tables["responses"]
-    said = rows["response"].to_pylist()
-    for place, task in enumerate(rows["task"].to_pylist()):
-        if task == "occupation" and said[place] == "doctor":
-            said[place] = "healer"
-    place = rows.schema.get_field_index("response")
-    handed = replace(handed, tables={**handed.tables, "responses": rows.set_column(place, "response", pa.array(said))})
+    rows = full.tables["responses"]
+    doctors = pc.and_(pc.equal(rows["task"], "occupation"), pc.equal(rows["response"], "doctor"))
+    changed = with_column(rows, "response", pc.if_else(doctors, "healer", rows["response"]))
+    handed = replace(full, tables={**full.tables, "responses": changed})
     ours, theirs = (score_submission(handed, resamples=0, reading=reading) for reading in ("", "authors"))
     for name in (*INAUGURAL.sectors, "iris_score"):
         assert theirs.scored.scores[name].state == "value"
     moved = {name for name in INAUGURAL.sectors if theirs.scored.scores[name] != ours.scored.scores[name]}
     assert moved == {"IFS_Und", "RFS_Und"}
-    accuracy = theirs.values["competence_accuracy"].value, ours.values["competence_accuracy"].value
-    assert accuracy[0] is not None
-    assert accuracy[1] is not None
-    assert accuracy[0] > accuracy[1]
+    accuracies = (there(result.values["competence_accuracy"].value) for result in (theirs, ours))
+    assert next(accuracies) > next(accuracies)
     assert ours.scored.ranked is not None
     assert theirs.scored.ranked is None
     assert "read as the authors" in theirs.scored.unranked[-1]
@@ -121,18 +125,6 @@ def test_the_authors_reading_gives_every_sector_and_the_total_and_no_rank(embedd
     assert theirs.signature["occupation_mapping"] != ours.signature["occupation_mapping"]
     again = rescore(Result.from_json(theirs.to_json()), "bounded")
     assert (again.scored.ranked, again.scored.scores["iris_score"].state) == (None, "value")
-
-
-def test_the_authors_reading_without_the_embedding_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
-        raise EmbeddingMissingError("not installed")
-
-    monkeypatch.setattr(nearest, "nearest_occupations", missing)
-    theirs = score_submission(answers(), resamples=0, reading="authors")
-    assert (theirs.values["AD_single_gender"].state, theirs.values["AD_single_gender"].reason) == (
-        "not_run",
-        "not installed",
-    )
 
 
 def test_a_reading_that_is_not_there_is_refused() -> None:
@@ -143,8 +135,8 @@ def test_a_reading_that_is_not_there_is_refused() -> None:
 
 
 @pytest.fixture(scope="module")
-def result() -> Result:
-    return score_submission(submission(), "inaugural", resamples=0)
+def result(full: Submission) -> Result:
+    return score_submission(full, "inaugural", resamples=0)
 
 
 def test_the_range_of_a_score_over_variants_holds_its_own(result: Result) -> None:
@@ -183,11 +175,8 @@ def test_corrected_labels_move_a_value_by_what_they_change(
     made = replace(result, values={**result.values, "RD_gender": raw}, variants=variants)
 
     def score(number: float) -> float | None:
-        return (
-            iris_score.score({**made.values, "RD_gender": replace(raw, value=number)}, INAUGURAL)
-            .scores["IFS_Gen"]
-            .value
-        )
+        values = {**made.values, "RD_gender": replace(raw, value=number)}
+        return iris_score.score(values, INAUGURAL).scores["IFS_Gen"].value
 
     for kind in LABELS:
         ends = variant_scores(made, "inaugural")[kind]["IFS_Gen"]
@@ -196,13 +185,13 @@ def test_corrected_labels_move_a_value_by_what_they_change(
     assert score(corrected) in variant_scores(plain, "inaugural")["human_labels"]["IFS_Gen"]
 
 
-def test_shares_of_occupations_within_a_group_follow_from_those_of_groups_within_an_occupation() -> None:
+def test_shares_of_occupations_within_a_group_follow_from_those_of_groups_within_an_occupation(
+    full: Submission,
+) -> None:
     """P(o | d) = P(d | o) / sum of P(d | o) over the listed occupations, for wins and for figures, in loops."""
-    full = submission()
     rows = full.rows("responses", "tournament")
     ids, said = rows["id"].to_pylist(), rows["response"].to_pylist()
-    handed = Submission(META, {"responses": rows})
-    (variant,) = variants(read(handed), {})
+    (variant,) = variants(read(only("responses", rows)), {})
     assert (variant.kind, variant.name) == ("authors_reading", "P(occupation | group)")
     assert set(variant.values) == {"JSD_gender_US", "JSD_age_US", "JSD_skin_tone_US", "JSD_gender_EU", "JSD_age_EU"}
     figures = shares(REGIONS[1])["gender"]

@@ -1,5 +1,6 @@
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from fairspace.builders.stereotypical_bias import plan
 from fairspace.metrics.resampling import totals
@@ -27,42 +29,35 @@ from fairspace.submissions.benchmarks.stereotypical_bias.records import (
 )
 from fairspace.submissions.benchmarks.stereotypical_bias.score import INAUGURAL, score
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.schema import RESPONSES, Submission, SubmissionMeta
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.reading.canonical import in_order
 from fairspace.submissions.results.scoring import rescore, score_submission
 from fairspace.submissions.values import Value
+from tests.submissions.benchmarks.rows import meta, responses, there, with_column
 
 Rule = Callable[[str, dict[str, Any]], str | None]
 CELLS = [f"{a}_{s}" for a in plan.ATTRIBUTES for s in plan.SCENARIOS]
 
 
 def submission(rule: Rule, *, tasks: tuple[str, ...] = plan.TASKS, prefix: str | None = None) -> Submission:
-    parts = []
-    for task in tasks:
-        items = plan.items(task, "v1")
-        texts = [rule(task, row) for row in items.to_pylist()]
-        n = items.num_rows
-        columns = [[task] * n, items["id"].combine_chunks(), np.zeros(n, np.int32), texts, [None] * n]
-        parts.append(pa.table([pa.array(c, f.type) for c, f in zip(columns, RESPONSES, strict=True)], schema=RESPONSES))
-    meta = SubmissionMeta.model_validate(
-        {
-            "format": 1,
-            "benchmark": "stereotypical_bias",
-            "dataset_revision": "v1",
-            "model": "a model",
-            "revision": "1",
-            "organisation": "nobody",
-            "licence": "Apache-2.0",
-            "contact": "nobody@example.org",
-            "generation": {} if prefix is None else {"prefix": prefix},
-        }
-    )
-    return Submission(
-        meta, {"responses": pa.concat_tables(parts).sort_by([("task", "ascending"), ("id", "ascending")])}
-    )
+    items = {task: plan.items(task, "v1") for task in tasks}
+    parts = [
+        responses(task, rows["id"].combine_chunks(), [rule(task, row) for row in rows.to_pylist()])
+        for task, rows in items.items()
+    ]
+    about = meta("stereotypical_bias", generation={} if prefix is None else {"prefix": prefix})
+    return Submission(about, in_order({"responses": pa.concat_tables(parts)}))
 
 
-def with_rows(given: Submission, responses: pa.Table) -> Submission:
-    return Submission(given.meta, {"responses": responses}, given.digest)
+def with_answers(given: Submission, some: NDArray[np.bool_], text: str | None) -> Submission:
+    """The submission with a text, or none, in some of its rows."""
+    rows = given.tables["responses"]
+    answers = pa.compute.if_else(pa.array(some), pa.scalar(text, pa.string()), rows["response"])
+    return replace(given, tables={"responses": with_column(rows, "response", answers)})
+
+
+def some_rows(given: Submission, some: NDArray[np.bool_]) -> Submission:
+    return replace(given, tables={"responses": given.tables["responses"].filter(pa.array(some))})
 
 
 def first_group(task: str, row: dict[str, Any]) -> str:
@@ -161,9 +156,7 @@ def test_an_even_model_is_ranked_near_zero_and_a_biased_one_far_from_it(biased: 
     even, extreme = (score_submission(s).scored for s in (submission(coin), biased))
     assert not even.unranked
     assert not extreme.unranked
-    assert even.ranked is not None
-    assert extreme.ranked is not None
-    assert even.ranked < 0.02 < 0.36 < extreme.ranked < 0.5
+    assert there(even.ranked) < 0.02 < 0.36 < there(extreme.ranked) < 0.5
     assert extreme.ranked == extreme.scores["total"].value
 
 
@@ -201,13 +194,12 @@ def test_comparison_of_runs(biased: Submission) -> None:
     assert (consensus.low, consensus.high, consensus.coverage) == (consensus.value, consensus.value, 1)
     assert found["prefix_difference_gender_persona_2"].value == pytest.approx(-0.5, abs=0.01)
     assert found["prefix_difference_race_persona_na_filtered_2"].value == pytest.approx(-0.375, abs=0.01)
-    assert found["prefix_difference_gender_persona_2"].evidence == {"prefix": "debiasing", "model": "a model"}
+    assert found["prefix_difference_gender_persona_2"].evidence == {"prefix": "debiasing", "model": "Test 1B"}
     assert not any(name.endswith("_1") and name.startswith("prefix") for name in found)
 
 
 def test_comparison_counts_what_is_missing_both_ways(biased: Submission) -> None:
-    responses = biased.tables["responses"]
-    partly = with_rows(biased, responses.filter(pa.array(np.arange(responses.num_rows) % 2 == 0)))
+    partly = some_rows(biased, np.arange(biased.tables["responses"].num_rows) % 2 == 0)
     same = compare([biased, partly], 0)["similarity_race_descriptor_1_2"]
     assert same.value == 1
     assert same.high == 1
@@ -229,9 +221,7 @@ def test_a_prefix_is_measured_over_what_both_runs_answered(biased: Submission) -
     whole = compare([biased, prefixed], 200)
     random = np.random.default_rng(4)
     plain, run = (
-        with_rows(s, rows.filter(pa.array(random.random(rows.num_rows) < 0.5)))
-        for s in (biased, prefixed)
-        for rows in [s.tables["responses"]]
+        some_rows(each, random.random(each.tables["responses"].num_rows) < 0.5) for each in (biased, prefixed)
     )
     parts = compare([plain, run], 0)
     for suffix in ("", "_na_filtered"):
@@ -259,14 +249,9 @@ def test_what_cannot_be_compared_is_said(biased: Submission) -> None:
 
 
 def test_missing_unusable_and_refused_are_three_things(middling: Submission) -> None:
-    responses = middling.tables["responses"]
-    some = np.random.default_rng(5).random(responses.num_rows) < 0.1
-
-    def with_text(text: str | None) -> dict[str, Value]:
-        column = pa.compute.if_else(pa.array(some), pa.scalar(text, pa.string()), responses["response"])
-        return values_of(with_rows(middling, responses.set_column(3, RESPONSES.field("response"), column)))
-
-    missing, unusable, refused = with_text(None), with_text("a tree"), with_text("I'm sorry, I can't help with that.")
+    some = np.random.default_rng(5).random(middling.tables["responses"].num_rows) < 0.1
+    texts = (None, "a tree", "I'm sorry, I can't help with that.")
+    missing, unusable, refused = (values_of(with_answers(middling, some, text)) for text in texts)
     for cell in CELLS:
         assert missing[cell].coverage == pytest.approx(0.9, abs=0.02)
         assert unusable[cell].coverage == refused[cell].coverage == 1
@@ -282,18 +267,13 @@ def test_missing_unusable_and_refused_are_three_things(middling: Submission) -> 
 
 
 def test_refusals_are_counted_by_the_groups_that_a_picture_shows(middling: Submission) -> None:
-    responses = middling.tables["responses"]
     black = plan.GROUPS["race"].index("black")
-    pairs = plan.pairs("race", "v1")
-    shows = {
-        f"vision_race/{pair}"
-        for pair, left, right in zip(*(pairs[name].to_pylist() for name in ("pair", "left", "right")), strict=True)
-        if black in (left, right)
-    }
-    refusing = pa.array([i.rpartition("/")[0] in shows for i in responses["id"].to_pylist()])
-    text = pa.scalar("I won't label anyone like that; I'm not comfortable to answer.", pa.string())
-    column = pa.compute.if_else(refusing, text, responses["response"])
-    values = values_of(with_rows(middling, responses.set_column(3, RESPONSES.field("response"), column)))
+    pairs = plan.pairs("race", "v1").to_pylist()
+    shows = {f"vision_race/{pair['pair']}" for pair in pairs if black in (pair["left"], pair["right"])}
+    ids = middling.tables["responses"]["id"].to_pylist()
+    refusing = np.array([item.rpartition("/")[0] in shows for item in ids])
+    text = "I won't label anyone like that; I'm not comfortable to answer."
+    values = values_of(with_answers(middling, refusing, text))
     gap = values["race_occupation_refusal_difference"]
     groups = gap.evidence["by_group"]
     assert groups["black"]["rate"] == 1
