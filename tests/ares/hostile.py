@@ -23,12 +23,12 @@ def encoded(image: Image.Image, form: str, **options: Any) -> bytes:
     return stream.getvalue()
 
 
-def png_header(width: int, height: int) -> bytes:
+def png(width: int, height: int, bits: int = 8, pixels: bytes = b"\0" * 1000) -> bytes:
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    packed = zlib.compress(b"\0" * 1000)
+    header = struct.pack(">IIBBBBB", width, height, bits, 2, 0, 0, 0)
+    packed = zlib.compress(pixels)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", packed) + chunk(b"IEND", b"")
 
 
@@ -52,14 +52,7 @@ def sixteen_bit_grey() -> bytes:
 def sixteen_bit_colour() -> bytes:
     """A PNG with 16 bits per colour, which Pillow reads and does not write."""
     colour = np.asarray(portrait()).astype(">u2") * 257
-    rows = b"".join(b"\0" + row.astype(">u2").tobytes() for row in colour)
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", SIZE, SIZE, 16, 2, 0, 0, 0)
-    data = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + data
+    return png(SIZE, SIZE, 16, b"".join(b"\0" + row.astype(">u2").tobytes() for row in colour))
 
 
 def with_alpha() -> bytes:
@@ -97,8 +90,8 @@ UNREADABLE: dict[str, tuple[Callable[[], bytes], str]] = {
     "half a PNG": (lambda: encoded(portrait(), "PNG")[:1500], "truncated"),
     "half a GIF": (lambda: encoded(portrait(), "GIF")[:1500], "truncated"),
     "broken PNG": (lambda: encoded(portrait(), "PNG").replace(b"IDAT", b"IDAX", 1), "corrupt"),
-    "bomb": (lambda: png_header(60_000, 60_000), "too_many_pixels"),
-    "small bomb": (lambda: png_header(8_193, 8_193), "too_many_pixels"),
+    "bomb": (lambda: png(60_000, 60_000), "too_many_pixels"),
+    "small bomb": (lambda: png(8_193, 8_193), "too_many_pixels"),
     "GIF bomb": (lambda: _GIF_BOMB, "too_many_pixels"),
     "tags of one block": (lambda: directory(1000, 1 << 20), "corrupt"),
     "tags of one block in a JPEG": (lambda: with_exif("JPEG", directory(1000, 1 << 20)), "corrupt"),

@@ -49,10 +49,6 @@ def parquet(root: Path, stored: list[Stored], shards: int = 2, **options: Any) -
     return root
 
 
-def content(out: Path) -> dict[str, bytes]:
-    return {file.relative_to(out).as_posix(): file.read_bytes() for file in sorted(out.rglob("*")) if file.is_file()}
-
-
 def rows(out: Path, table: str = "annotations") -> list[dict[str, Any]]:
     files = sorted(out.glob(f"{table}-*.parquet")) or sorted(out.glob(f"{table}/*.parquet"))
     found = [row for file in files for row in pq.read_table(file).to_pylist()]

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from datasets import Dataset, Features
 from datasets import Image as ImageFeature
 from PIL import Image
 
 from fairspace.ares.classifying_ares import classify
+from fairspace.ares.deciding_ares import Answer
 from fairspace.ares.faces_ares import FaceBox
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel
@@ -43,7 +43,6 @@ class Seeing:
 
 @pytest.fixture(scope="module")
 def model(tiny_ares: Path) -> AresModel:
-    torch.set_num_threads(1)
     return AresModel.from_pretrained(tiny_ares)
 
 
@@ -91,22 +90,43 @@ def test_images_without_content_say_why_and_leave_the_others_alone(model: AresMo
     assert (answers[-1][0].status, answers[-1][0].reason) == ("refused", "no_image")
 
 
+@pytest.fixture(scope="module")
+def escalating(tiny_ares: Path, faces: list[Image.Image]) -> AresModel:
+    """A model whose arbiter is asked about half of the images."""
+    model = AresModel.from_pretrained(tiny_ares)
+    model.arbiter, model.config.fast_confidence = Seeing(), 1.0
+    seen = model.decide(AresImageProcessor(image_size=SIZE)(faces)["pixel_values"])["age_gender"].escalation
+    model.config.escalation = float((seen.min() + seen.max()) / 2)
+    return model
+
+
+@pytest.fixture(scope="module")
+def rows(faces: list[Image.Image]) -> list[Any]:
+    """Rows of up to four faces, pictures without one, and a broken file."""
+    plain = Image.new("RGB", (SIZE, SIZE), "white")
+    images: list[Any] = [row_of(*faces[i : i + 1 + i % 4]) if i % 5 else plain for i in range(25)]
+    return [*images[:7], b"broken", *images[7:]]
+
+
+@pytest.fixture(scope="module", params=[None, Halves()], ids=["whole", "faces"])
+def expected(
+    request: pytest.FixtureRequest, escalating: AresModel, rows: list[Any]
+) -> tuple[Halves | None, list[list[Answer]]]:
+    answers = classify(escalating, rows, detector=request.param)
+    assert {"escalated:vlm", "vote"} <= {answer.routes.get("age_gender") for each in answers for answer in each}
+    return request.param, answers
+
+
 @pytest.mark.parametrize(("batch", "workers"), [(1, 0), (5, 1), (17, 4), (1000, 2)])
 def test_batches_and_threads_change_no_bit(
-    batch: int, workers: int, model: AresModel, faces: list[Image.Image], monkeypatch: pytest.MonkeyPatch
+    batch: int,
+    workers: int,
+    escalating: AresModel,
+    rows: list[Any],
+    expected: tuple[Halves | None, list[list[Answer]]],
 ) -> None:
-    monkeypatch.setattr(model, "arbiter", Seeing())
-    monkeypatch.setattr(model.config, "fast_confidence", 1.0)
-    seen = model.decide(AresImageProcessor(image_size=SIZE)(faces)["pixel_values"])["age_gender"].escalation
-    monkeypatch.setattr(model.config, "escalation", float((seen.min() + seen.max()) / 2))
-    plain = Image.new("RGB", (SIZE, SIZE), "white")
-    images = [row_of(*faces[i : i + 1 + i % 4]) if i % 5 else plain for i in range(25)]
-    images.insert(7, b"broken")  # type: ignore[arg-type]
-    for detector in (None, Halves()):
-        expected = classify(model, images, detector=detector)
-        assert classify(model, images, batch=batch, workers=workers, detector=detector) == expected
-        routes = {answer.routes.get("age_gender") for each in expected for answer in each}
-        assert {"escalated:vlm", "vote"} <= routes
+    detector, answers = expected
+    assert classify(escalating, rows, batch=batch, workers=workers, detector=detector) == answers
 
 
 def test_every_face_has_an_answer_and_an_image_without_one_says_so(model: AresModel, faces: list[Image.Image]) -> None:

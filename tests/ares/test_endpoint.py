@@ -3,6 +3,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from typing import Any
@@ -93,29 +94,32 @@ class Endpoint:
         self.thread.join(5)
 
 
-@pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    started: list[Endpoint] = []
-    opened: list[EndpointVlm] = []
+@contextmanager
+def serving(opens: Callable[..., Any]) -> Iterator[Callable[..., tuple[Endpoint, Any]]]:
+    """Starts endpoints, each with a client that is opened with its address and the named settings."""
+    started: list[tuple[Endpoint, Any]] = []
 
     def start(
         *script: Answer | float, then: Callable[[dict[str, Any]], Answer] = looks, **how: Any
-    ) -> tuple[Endpoint, EndpointVlm]:
+    ) -> tuple[Endpoint, Any]:
         endpoint = Endpoint(*script, then=then)
-        started.append(endpoint)
-        arbiter = open_vlm({"endpoint": endpoint.url, "model": "seer", "timeout": 5, **how})
-        assert isinstance(arbiter, EndpointVlm)
-        opened.append(arbiter)
-        return endpoint, arbiter
+        started.append((endpoint, opens(endpoint.url, timeout=5, **how)))
+        return started[-1]
 
-    yield start
-    for arbiter in opened:
-        arbiter._client.close()
-    for endpoint in started:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", "secret-key")
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+            patch.delenv(name, raising=False)
+        yield start
+    for endpoint, client in started:
+        client._client.close()
         endpoint.close()
+
+
+@pytest.fixture
+def serve() -> Iterator[Any]:
+    with serving(lambda url, **how: open_vlm({"endpoint": url, "model": "seer", **how})) as start:
+        yield start
 
 
 def test_image_question_and_key_arrive_and_the_name_tells_no_key(serve: Any) -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
 from fairspace.ares.faces_ares import FaceBox, FaceError, TransformersFaces, face_crops, open_faces, shared
@@ -16,7 +15,6 @@ THRESHOLD = 0.2
 
 @pytest.fixture(scope="module")
 def yolos(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    torch.set_num_threads(1)
     return tiny.yolos(tmp_path_factory.mktemp("models") / "yolos", ("person", "face", "dog"))
 
 

@@ -10,16 +10,19 @@ from typing import Any
 
 import pytest
 import torch
+from huggingface_hub import HfApi
 from PIL import Image
 
+from fairspace.ares.annotating.annotate import annotate
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.data import drawn_face
+from tests.ares.image_sources import images, parquet, rows
 from tests.ares.released import released
-from tests.hub.running import OWNER, ROOT, Hub
+from tests.hub.running import OWNER, ROOT, Hub, online
 from tests.tiny_ares import random_ares
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Use 'content=<...>':DeprecationWarning")]
 IMAGES = 8
 COMMAND = [sys.executable, "-c", "from fairspace.submissions.commands.main import main; main()"]
 STRANGER = f"""
@@ -150,14 +153,88 @@ def test_a_folder_of_training_opens_by_auto_model_without_a_hub(stranger: dict[s
     assert stranger["folder"] == ["age_gender", "skin_tone"]
 
 
-def test_by_tag_as_well_and_with_the_measured_error_beside_it(world: World) -> None:
-    code = (
-        "import json\nfrom huggingface_hub import hf_hub_download, HfApi\n"
-        "file = hf_hub_download('fairspace/ares', 'measurement.json', revision='sample-inaugural')\n"
-        "names = HfApi().list_repo_files('fairspace/ares', revision='sample-inaugural')\n"
-        "print(json.dumps([json.load(open(file)), names]))"
-    )
-    measurement, names = json.loads(world.hub.run(code, world.root / "reader").splitlines()[-1])
-    assert measurement == json.loads((world.model / "measurement.json").read_text("utf-8"))
+def test_by_tag_as_well_and_with_the_measured_error_beside_it(world: World, tmp_path: Path) -> None:
+    api, tag = HfApi(world.hub.address), "sample-inaugural"
+    with online():
+        file = api.hf_hub_download("fairspace/ares", "measurement.json", revision=tag, cache_dir=tmp_path)
+        names = api.list_repo_files("fairspace/ares", revision=tag)
+    assert Path(file).read_text("utf-8") == (world.model / "measurement.json").read_text("utf-8")
     assert {"README.md", "modeling_ares.py", "model.safetensors", "config.json"} <= set(names)
     assert not [name for name in names if name.endswith((".bin", ".pt", ".pkl", ".joblib"))]
+
+
+ANNOTATE = """
+from pathlib import Path
+import torch
+torch.set_num_threads(1)
+from fairspace.ares.annotating.annotate import annotate
+annotate("fairspace/ares@main", "fairspace/faces", Path({out!r}), shard=7)
+"""
+CARD = """---
+license: apache-2.0
+dataset_info:
+  features:
+  - {name: task, dtype: string}
+  - {name: id, dtype: string}
+  - {name: sample, dtype: int32}
+  - {name: sha256, dtype: string}
+  - {name: image, dtype: image}
+---
+"""
+
+
+def test_a_dataset_on_the_hub_is_labelled_by_a_model_on_the_hub(world: World, tmp_path: Path) -> None:
+    faces = parquet(tmp_path / "repo" / "data", images(15, [b"broken"]), shards=1)
+    (faces / "images-00000-of-00001.parquet").rename(faces / "train-00000-of-00001.parquet")
+    (tmp_path / "repo" / "README.md").write_text(CARD)
+    api, out, local = HfApi(world.hub.address, token=OWNER), tmp_path / "out", tmp_path / "local"
+    with online():
+        api.create_repo("fairspace/faces", repo_type="dataset")
+        uploaded = api.upload_folder(repo_id="fairspace/faces", repo_type="dataset", folder_path=tmp_path / "repo")
+        model = api.model_info("fairspace/ares").sha
+    world.hub.run(ANNOTATE.format(out=str(out)), world.root / "user")
+    data = json.loads((out / "annotation.json").read_text())
+    assert (data["source"]["name"], data["source"]["revision"]) == ("fairspace/faces", uploaded.oid)
+    assert (data["model"]["name"], data["model"]["revision"]) == ("fairspace/ares", model)
+    annotate(world.model, faces, local, shard=7)
+    assert len(rows(out)) == 16
+    assert rows(out) == rows(local)
+    assert rows(out, "routes") == rows(local, "routes")
+
+
+ELSEWHERE = "elsewhere.example"
+NAMES: tuple[str, ...] = (
+    "../x",
+    "a/../b",
+    "owner/..%2fx",
+    "owner/name?x=1",
+    "owner/name#f",
+    "owner\\name",
+    "owner/name\r\nHost: x",
+)
+NAMES += (f"http://{ELSEWHERE}/owner/name", f"//{ELSEWHERE}/x", "hf://models/o/n", "file:///etc/passwd", "a" * 300)
+REVISIONS = ("../../../x", "main?x", "%2e%2e%2f", f"http://{ELSEWHERE}", "refs/../x", f"user:key@{ELSEWHERE}/x")
+ASK = """
+from fairspace.ares.annotating.source import fetched
+from fairspace.builders.errors import BuildError
+from fairspace.builders.models.weights import find
+for name in {names!r}:
+    for ask in (lambda: fetched(name, "dataset", ["*"], "SOURCE_MISSING", "x", "y"), lambda: find(name, "config.json")):
+        try:
+            print("found", ask())
+        except BuildError:
+            pass
+"""
+
+
+@pytest.mark.process
+def test_no_name_sends_a_request_elsewhere(world: World, tmp_path: Path) -> None:
+    names = [*NAMES, *(f"owner/name@{revision}" for revision in REVISIONS)]
+    world.hub.log(clear=True)
+    code = ASK.format(names=names)
+    told = world.hub.run(code, tmp_path, OWNER, HTTP_PROXY=world.hub.address)  # which would tell of others
+    asked = [str(request["path"]) for request in world.hub.log()]
+    assert told == ""
+    ours = ("/api/datasets/owner/name/revision/", "/owner/name/resolve/", "/api/agent-harnesses")
+    assert len(asked) >= 2 * len(REVISIONS)
+    assert [path for path in asked if not path.startswith(ours)] == []

@@ -15,6 +15,7 @@ from fairspace.ares.evaluating.evaluate import EVALUATION, configured, evaluate
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.rounding_ares import NOISE, STEP, near_the_middle, rounded
 from fairspace.ares.training.data import DrawnFaces
+from tests.ares.released import FACES, evaluation, released
 
 IMAGES = 80
 MODES = ("full", "vote", "no_fusion", "clip")
@@ -107,22 +108,16 @@ def test_an_image_with_a_number_near_the_middle_is_observed_alone(
 def test_an_evaluation_with_noise_is_that_without_at_another_batch_size(
     model: AresModel, tiny_ares: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import json
-
-    def run(batch: int) -> dict[str, Any]:
-        out = tmp_path / str(batch)
-        evaluate(tiny_ares, "drawn:72", out, batch=batch, device="cpu")
-        read: dict[str, Any] = json.loads((out / EVALUATION).read_text("utf-8"))
-        return read
-
-    quiet, observe = run(32), AresModel._observe
+    copy, quiet = released(tiny_ares, tmp_path), (evaluation(tiny_ares) / EVALUATION).read_text("utf-8")
+    observe = AresModel._observe
 
     def observe_with_noise(self: AresModel, *args: Any) -> Any:
         with noise(self):
             return observe(self, *args)
 
     monkeypatch.setattr(AresModel, "_observe", observe_with_noise)
-    assert run(7) == quiet
+    evaluate(copy, f"drawn:{FACES}", tmp_path, batch=7, device="cpu")
+    assert (tmp_path / EVALUATION).read_text("utf-8") == quiet
 
 
 def test_rounding_is_to_the_nearest_multiple_and_adds_without_error() -> None:

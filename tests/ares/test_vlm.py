@@ -21,7 +21,6 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    torch.set_num_threads(1)
     return tiny_vlm(tmp_path_factory.mktemp("vlm") / "tiny", AGE_GENDER)
 
 
@@ -122,21 +121,24 @@ def test_only_escalated_images_are_asked_about(tiny_ares: Path, folder: Path) ->
     assert np.array_equal(np.concatenate([part.label for part in parts]), found.label)
 
 
-def test_without_images_nothing_is_asked(tiny_ares: Path, folder: Path) -> None:
-    model, pixels, _ = escalating(tiny_ares)
-    model.open_arbiter({"source": str(folder)})
-    assert isinstance(model.arbiter, LocalVlm)
-    assert set(model.decide(pixels)["age_gender"].route) == {"vote"}
-    assert model.arbiter.counts.asked == 0
-
-
-@pytest.mark.parametrize(("mode", "asked"), [("no_vlm", False), ("vote", False), ("clip", False), ("no_fusion", True)])
-def test_ablations_use_the_model_or_not(tiny_ares: Path, folder: Path, mode: str, asked: bool) -> None:
+@pytest.mark.parametrize(
+    ("mode", "shown", "asked"),
+    [
+        ("full", False, False),
+        ("no_vlm", True, False),
+        ("vote", True, False),
+        ("clip", True, False),
+        ("no_fusion", True, True),
+    ],
+)
+def test_without_images_nothing_is_asked_and_ablations_use_the_model_or_not(
+    tiny_ares: Path, vlm: LocalVlm, mode: str, shown: bool, asked: bool
+) -> None:
     model, pixels, images = escalating(tiny_ares, mode)
-    model.open_arbiter({"source": str(folder)})
-    assert isinstance(model.arbiter, LocalVlm)
-    model.decide(pixels, images)
-    assert (model.arbiter.counts.asked > 0) == asked
+    model.arbiter, before = vlm, vlm.counts.asked
+    decided = model.decide(pixels, images if shown else None)["age_gender"]
+    assert (vlm.counts.asked > before) == asked
+    assert shown or set(decided.route) == {"vote"}
 
 
 def test_a_loaded_model_opens_no_arbiter_by_itself(tiny_ares: Path, tmp_path: Path) -> None:

@@ -3,11 +3,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from fairspace.builders.engine.build import build
-from fairspace.builders.engine.dataset import BuildManifest, Dataset, Split
+from fairspace.builders.engine.dataset import BuildJob, Dataset, Split
+from fairspace.builders.fact_or_fair.dataset import splits
 from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS, STATISTICS, TRUTH_VERSIONS, truth
 from fairspace.builders.iris import groups as labour
 from fairspace.builders.iris.groups import GROUP_NAMES, OCCUPATIONS
@@ -16,21 +16,13 @@ from fairspace.builders.registry import figures, published_split, table
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.row import Row
+from tests.builders.builds import no_card
+from tests.builders.builds import rows as built_rows
 
 
 def write(out: Path, split: Split) -> list[dict[str, Any]]:
-    dataset = Dataset("toy", "Toy", "iris", "v1", "CC0-1.0", (), lambda job: [split])
-    manifest = build(dataset, out, describe=lambda folder, dataset, manifest: None)
-    return read(out, manifest, split)
-
-
-def read(out: Path, manifest: BuildManifest, split: Split) -> list[dict[str, Any]]:
-    built = manifest.find(split.config, split.split)
-    assert built is not None
-    features = split.features()
-    rows = [row for shard in built.shards for row in pq.read_table(out / shard.file).to_pylist()]
-    names = {name: feature.names for name, feature in features.items() if hasattr(feature, "names")}
-    return [{k: names[k][v] if k in names and v is not None else v for k, v in row.items()} for row in rows]
+    build(Dataset("toy", "Toy", "iris", "v1", "CC0-1.0", (), lambda job: [split]), out, describe=no_card)
+    return built_rows(out, split.config)
 
 
 def shown(row: Row) -> dict[str, tuple[str, float]]:
@@ -107,9 +99,6 @@ def test_no_table_lies_twice_in_the_repository() -> None:
 
 
 def test_the_truth_that_is_published_is_the_truth_that_answers_are_judged_by(tmp_path: Path) -> None:
-    from fairspace.builders.engine.dataset import BuildJob
-    from fairspace.builders.fact_or_fair.dataset import splits
-
     split = next(s for s in splits(BuildJob(None, tmp_path)) if s.config == "truth")
     rows = write(tmp_path / "built", split)
     names = [statistic.name for statistic in STATISTICS]

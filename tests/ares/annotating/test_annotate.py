@@ -6,23 +6,21 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-import torch
+from PIL import Image
 
 from fairspace.ares.annotating.annotate import ANNOTATIONS, LABELS, annotate
+from fairspace.ares.evaluating.measurement import model_sha256
 from fairspace.ares.rounding_ares import STEP
+from fairspace.ares.training.data import drawn_face
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.format import schema as submission_format
-from tests.ares.hostile import UNREADABLE
-from tests.ares.image_sources import TASK, content, folder, images, parquet, rows
-from tests.ares.test_classifying import Halves
+from tests.ares.hostile import UNREADABLE, encoded
+from tests.ares.image_sources import TASK, Stored, folder, images, parquet, rows
+from tests.ares.test_classifying import Halves, row_of
+from tests.builders.builds import files
 
 BAD = [make() for make, _ in UNREADABLE.values()]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +42,10 @@ def test_columns_and_labels_are_the_submission_formats() -> None:
 
 def test_every_image_has_one_fate(stored: Path, done: Path) -> None:
     data = json.loads((done / "annotation.json").read_text())
-    files = sorted(stored.rglob("*.png"))
+    pictures = sorted(stored.rglob("*.png"))
     found = rows(done)
     assert [f"{row['id']}/{row['sample']}" for row in found] == sorted(
-        (file.relative_to(stored / TASK).with_suffix("").as_posix() for file in files),
+        (file.relative_to(stored / TASK).with_suffix("").as_posix() for file in pictures),
         key=lambda name: (name.rsplit("/", 1)[0], int(name.rsplit("/", 1)[1])),
     )
     counts = data["counts"]
@@ -76,8 +74,6 @@ def test_routes_say_why_and_how_sure(done: Path) -> None:
 
 
 def test_annotations_name_the_revision_that_made_them(done: Path, tiny_ares: Path) -> None:
-    from fairspace.ares.evaluating.measurement import model_sha256
-
     data = json.loads((done / "annotation.json").read_text())
     assert data["model"]["revision"] == f"sha256:{model_sha256(tiny_ares)}"
     for shard in data["shards"]:
@@ -99,21 +95,7 @@ def test_a_submission_is_made_of_them(stored: Path, done: Path, tmp_path: Path) 
     assert report.submission.tables["annotations"].num_rows == 30 + len(BAD)
 
 
-@pytest.mark.parametrize(("batch", "workers"), [(1, 0), (500, 4)])
-def test_batches_and_threads_change_no_byte(
-    batch: int, workers: int, stored: Path, done: Path, tiny_ares: Path, tmp_path: Path
-) -> None:
-    annotate(tiny_ares, stored, tmp_path / "out", shard=16, batch=batch, workers=workers)
-    assert content(tmp_path / "out") == content(done)
-
-
 def test_every_face_is_a_row_and_images_without_one_say_so(tiny_ares: Path, tmp_path: Path) -> None:
-    from PIL import Image
-
-    from fairspace.ares.training.data import drawn_face
-    from tests.ares.hostile import encoded
-    from tests.ares.test_classifying import row_of
-
     faces = [drawn_face("test", number, size=64).image for number in range(3)]
     plain = Image.new("RGB", (64, 64), "white")
     many = [encoded(image, "PNG") for image in (row_of(*faces), plain, faces[0])] + [b""]
@@ -136,8 +118,6 @@ def test_every_face_is_a_row_and_images_without_one_say_so(tiny_ares: Path, tmp_
 
 
 def test_images_that_a_model_did_not_make_are_refused_ones(tiny_ares: Path, tmp_path: Path) -> None:
-    from tests.ares.image_sources import Stored
-
     source = parquet(tmp_path / "images", [*images(2), Stored("neutral/cook", 0, None, "")])
     report = annotate(tiny_ares, source, tmp_path / "out")
     assert report.data["counts"]["status"] == {"ok": 2, "refused": 1}
@@ -184,13 +164,14 @@ print([attempt(*sys.argv[1:4], point) for point in sys.argv[4:]])
 def test_work_that_was_killed_anywhere_ends_with_the_same_bytes(
     stored: Path, done: Path, tiny_ares: Path, tmp_path: Path
 ) -> None:
+    """At another batch size, and with none to two threads."""
     points = ["images:2", "half", "entry:2", "none"]
     command = [sys.executable, "-c", KILLER, str(tiny_ares), str(stored), str(tmp_path / "out"), *points]
     ran = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[3])
     assert ran.returncode == 0, ran.stderr
     exits = json.loads(ran.stdout)
     assert exits == [-signal.SIGKILL] * (len(points) - 1) + [0], ran.stderr
-    assert content(tmp_path / "out") == content(done)
+    assert files(tmp_path / "out") == files(done)
 
 
 def test_unfinished_work_goes_on_only_with_the_same_images(tiny_ares: Path, tmp_path: Path) -> None:

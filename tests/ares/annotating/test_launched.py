@@ -20,10 +20,13 @@ import pytest
 from fairspace.ares.annotating.annotate import annotate
 from fairspace.ares.annotating.files import FILE, WORK, join
 from tests.ares.hostile import UNREADABLE
-from tests.ares.image_sources import content, folder, images
+from tests.ares.image_sources import folder, images
+from tests.builders.builds import files
 
 ROOT = Path(__file__).parents[3]
 SHARD, LONGEST = 8, 600
+BUSY = "timed out during startup"
+"""Ray's words on a node that did not start in its time."""
 COMMAND = """
 import os, signal
 from fairspace.ares.annotating import files
@@ -75,7 +78,7 @@ def test_a_killed_rank_of_torchrun_goes_on_with_the_same_command(place: Path, ti
     assert "Next: fairspace join launched --out launched" in ran.stdout
     assert not (out / FILE).exists()
     join([out], out)
-    assert content(out) == content(place / "whole")
+    assert files(out) == files(place / "whole")
 
 
 def free_port() -> int:
@@ -102,9 +105,12 @@ def raylets() -> Iterator[dict[str, str]]:
             with log.open("w") as lines:
                 started.append(subprocess.Popen([*ray, *more], stdout=lines, stderr=lines, text=True, env=settings))
             ends = time.monotonic() + LONGEST / 2
-            while "--block" not in (said := log.read_text()) and started[-1].poll() is None and time.monotonic() < ends:
+            while time.monotonic() < ends and started[-1].poll() is None:
+                said = log.read_text()
+                if "--block" in said or BUSY in said:
+                    break
                 time.sleep(0.5)
-            if "timed out during startup" in said:
+            if BUSY in (said := log.read_text()):
                 pytest.skip("this machine is too busy for Ray, which gives a node 30 seconds to start")
             assert started[-1].poll() is None, said[-4000:]
         yield {**secret, "RAY_ADDRESS": f"127.0.0.1:{port}"}
@@ -153,4 +159,4 @@ def test_a_killed_actor_of_ray_changes_no_byte(place: Path, tiny_ares: Path) -> 
     assert ran.returncode == 0, said[-4000:]
     assert victim is not None, said
     assert "48 images, 48 rows" in said
-    assert content(out) == content(place / "whole")
+    assert files(out) == files(place / "whole")

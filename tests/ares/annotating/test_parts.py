@@ -13,7 +13,8 @@ from fairspace.ares.annotating.files import ASKED, WORK, join
 from fairspace.builders.engine.output import claim
 from fairspace.builders.errors import BuildError
 from tests.ares.hostile import UNREADABLE
-from tests.ares.image_sources import content, folder, images
+from tests.ares.image_sources import folder, images
+from tests.builders.builds import files
 
 IMAGES, SHARD = 23, 5
 
@@ -53,7 +54,7 @@ def test_parts_with_a_folder_each_are_joined_to_the_bytes_of_one_process(
     parts: list[Path], whole: Path, tmp_path: Path
 ) -> None:
     assert join(parts[::-1], tmp_path / "out")[0]["counts"]["images"] == IMAGES
-    assert content(tmp_path / "out") == content(whole)
+    assert files(tmp_path / "out") == files(whole)
     assert join(parts, tmp_path / "out")[0] == json.loads((whole / "annotation.json").read_text())
 
 
@@ -65,7 +66,7 @@ def test_parts_in_one_folder_are_joined_to_the_same_bytes(
     for number in reversed(range(of)):
         part(work, tmp_path / "out", f"{number}/{of}")
     join([tmp_path / "out"], tmp_path / "out")
-    assert content(tmp_path / "out") == content(whole)
+    assert files(tmp_path / "out") == files(whole)
     assert join([tmp_path / "out"], tmp_path / "out")[0]["images"] == IMAGES
 
 
@@ -75,7 +76,7 @@ def test_a_call_without_a_part_ends_the_work_of_parts(
     (out,) = copied(parts[1:], tmp_path)
     report = annotated(open_work(tiny_ares, source, out, shard=SHARD))
     assert report.images == IMAGES - 2 * SHARD
-    assert content(out) == content(whole)
+    assert files(out) == files(whole)
 
 
 def other(key: str, value: object) -> Callable[[list[Path]], list[Path]]:

@@ -5,7 +5,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import torch
 
 from fairspace.ares.annotating.annotate import annotate
 from fairspace.ares.annotating.source import ImageEntry, contents, list_images, open_source, passed_over
@@ -13,11 +12,6 @@ from fairspace.builders.errors import BuildError
 from tests.ares.image_sources import TASK, Stored, folder, images, parquet, rows
 
 LABELS = ("task", "id", "sample", "face", "status", "gender", "age", "skin_tone", "faces")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
 
 
 def listed(place: Path | str, **choices: Any) -> list[ImageEntry]:

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from sklearn.metrics import precision_recall_fscore_support
 
 from fairspace.ares.annotating.annotate import annotate
 from fairspace.ares.configuration_ares import SKIN_TONE
-from fairspace.ares.deciding_ares import ABLATIONS, Decided
+from fairspace.ares.deciding_ares import ABLATIONS, Decided, Observed
 from fairspace.ares.evaluating.data import HeldOut, HeldOutData, Pictures, open_test
 from fairspace.ares.evaluating.evaluate import (
     REPORT,
@@ -23,16 +25,32 @@ from fairspace.ares.evaluating.evaluate import (
     outcome,
     tables,
 )
-from fairspace.ares.evaluating.measure import calibration, confusion, disparity
+from fairspace.ares.evaluating.measure import (
+    ClassificationReport,
+    calibration,
+    classification_report,
+    confusion,
+    disparity,
+)
 from fairspace.ares.modeling_ares import AresModel
-from fairspace.ares.training.data import drawn_face
 from fairspace.builders.errors import BuildError
-from tests.ares.evaluating.test_reports import confusion as printed_confusion
+from tests.ares.released import FACES, evaluation
+from tests.ares.training.test_data import FACE, built
 from tests.metrics.tables import rows
 from tests.tiny_ares import tiny_model
 
 IMAGES = 72
 CLASSES = {"age": ("young", "middle", "older"), "gender": ("female", "male"), "skin_tone": ("light", "middle", "dark")}
+SCORES = ("precision", "recall", "f1")
+
+
+def printed_confusion(attribute: str) -> NDArray[np.int_]:
+    classes = CLASSES[attribute]
+    table = np.zeros((len(classes), len(classes)), int)
+    for row in rows("ares_table16_18_confusion"):
+        if row["attribute"] == attribute:
+            table[classes.index(row["true"]), classes.index(row["predicted"])] = int(row["count"])
+    return table
 
 
 @pytest.fixture(scope="module")
@@ -63,13 +81,21 @@ class Truthful:
         return [task["labels"][labels[self.known[image.tobytes()]]] for image in images]
 
 
+@pytest.fixture(scope="module")
+def everything(model: AresModel, data: HeldOutData) -> Mapping[str, Observed]:
+    return model.observe(data.sets[0].pixels(np.arange(IMAGES), model.device), everything=True)
+
+
 @pytest.mark.parametrize("mode", ABLATIONS.values())
 @pytest.mark.parametrize("thresholds", [(0.36, 0.4), (1.0, 0.7)])
 def test_routing_from_one_pass_is_what_the_model_decides(
-    model: AresModel, data: HeldOutData, mode: str, thresholds: tuple[float, float]
+    model: AresModel,
+    data: HeldOutData,
+    everything: Mapping[str, Observed],
+    mode: str,
+    thresholds: tuple[float, float],
 ) -> None:
     (images,) = data.sets
-    everything = model.observe(images.pixels(np.arange(IMAGES), model.device), everything=True)
     with configured(model, ablation=mode, fast_confidence=thresholds[0], escalation=thresholds[1]):
         for start in (0, 40):
             part = images.pixels(np.arange(start, IMAGES), model.device)
@@ -175,21 +201,14 @@ def test_an_arbiter_is_asked_once_per_image_and_task(model: AresModel, data: Hel
     assert truthful.asked == 2 * IMAGES + round(handed_on * IMAGES)
 
 
-@pytest.fixture(scope="module")
-def written(tiny_ares: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("evaluation")
-    evaluate(tiny_ares, f"drawn:{IMAGES}", out, batch=32, device="cpu")
-    return out
-
-
 def read(text: str, title: str) -> list[dict[str, str]]:
     part = text.split(f"### {title}", 1)[1].split("### ", 1)[0]
     header, _, *lines = ([cell.strip() for cell in line.split("|")[1:-1]] for line in part.splitlines() if "|" in line)
     return [dict(zip(header, line, strict=True)) for line in lines]
 
 
-def test_tables_have_the_printed_shape_and_figures(written: Path) -> None:
-    text = (written / REPORT).read_text(encoding="utf-8")
+def test_tables_have_the_printed_shape_and_figures(tiny_ares: Path) -> None:
+    text = (evaluation(tiny_ares) / REPORT).read_text(encoding="utf-8")
     found = {row["configuration"]: row for row in read(text, "Ablations")}
     for row in rows("ares_table11_random200"):
         mine = found[row["configuration"]]
@@ -207,65 +226,26 @@ def test_tables_have_the_printed_shape_and_figures(written: Path) -> None:
     for attribute, classes in CLASSES.items():
         matrix = read(text, f"Confusion matrix: {attribute}")
         own = [int(row[name]) for row in matrix for name in row if not name.startswith(("true", "printed"))]
-        assert sum(own) == IMAGES
+        assert sum(own) == FACES
         assert [[int(row[f"printed_{name}"]) for name in classes] for row in matrix] == printed_confusion(
             attribute
         ).tolist()
     assert "undefined" in text
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small IRIS-Classifier-25; real images of one part lack a skin tone."""
-    from io import BytesIO
-
-    from datasets import ClassLabel, Dataset, Features, Image, Value
-
-    out = tmp_path_factory.mktemp("built") / "iris_classifier_25"
-    features = Features(
-        {
-            "id": Value("string"),
-            "image": Image(),
-            "gender": ClassLabel(names=["female", "male"]),
-            "age": ClassLabel(names=["young", "middle-aged", "older"]),
-            "skin_tone": ClassLabel(names=["light", "middle", "dark"]),
-            "origin": ClassLabel(names=["fairface", "synthetic"]),
-        }
-    )
-    for config in ("age_gender", "skin_tone"):
-        table: dict[str, list[Any]] = {name: [] for name in features}
-        for number in range(24):
-            face, buffer = drawn_face(config, number, size=80), BytesIO()
-            face.image.save(buffer, "PNG")
-            real = config == "age_gender" and number % 2
-            values = dict(face.labels) | {"origin": "fairface" if real else "synthetic", "id": f"{config}/{number}"}
-            values["image"] = {"bytes": buffer.getvalue(), "path": None}  # type: ignore[assignment]
-            for name in features:
-                value = values[name]
-                table[name].append(features[name].str2int(value) if hasattr(features[name], "str2int") else value)
-            if real:
-                table["skin_tone"][-1] = None
-        (out / config).mkdir(parents=True)
-        Dataset.from_dict(table, features=features).to_parquet(out / config / "test-00000-of-00001.parquet")
-    manifest = {"dataset": "iris_classifier_25", "revision": "v1", "sample": True}
-    (out / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    return out
-
-
-def test_a_folder_is_measured_task_by_task_with_the_groups_that_are_known(
-    model: AresModel, folder: Path, tmp_path: Path
-) -> None:
+def test_a_folder_is_measured_task_by_task_with_the_groups_that_are_known(model: AresModel, tmp_path: Path) -> None:
+    folder = built(tmp_path / "built", {"test": 24})
     data = open_test(str(folder), model.config.tasks, model.config.image_size, 0, tmp_path)
     assert (data.name, data.revision) == ("iris_classifier_25", "v1 (sample)")
     found = measure(model, data, {"name": "tiny", "sha256": "0" * 64})
     assert found.data["images"] == {"age_gender": 24, "skin_tone": 24}
     age = found.attributes["age"]
     assert age.overall.images == 24
-    assert sum(part.images for part in age.groups["skin_tone"].values()) == 12
-    assert {name: part.images for name, part in age.groups["origin"].items()} == {"real": 12, "generated": 12}
-    assert found.attributes["skin_tone"].groups["origin"]["real"].report.accuracy is None
+    assert sum(part.images for part in age.groups["skin_tone"].values()) == 18
+    assert {name: part.images for name, part in age.groups["origin"].items()} == {"real": 6, "generated": 18}
+    assert found.attributes["skin_tone"].groups["origin"]["real"].images == 6
     pictures = Pictures(data.sets[0].faces)
-    assert pictures[3].size == (80, 80)
+    assert pictures[3].size == (FACE, FACE)
     pictures.faces.table = [{"id": "bomb", "image": {"bytes": b"BM"}}] * 24  # type: ignore[union-attr]
     with pytest.raises(BuildError, match="bomb"):
         pictures[3]
@@ -283,3 +263,43 @@ def test_images_are_not_sent_to_an_endpoint_without_consent(tmp_path: Path) -> N
     (tmp_path / "images").mkdir()
     with pytest.raises(BuildError, match=r"TOOL_MISSING.*--ask-endpoint"):
         annotate(model, tmp_path / "images", tmp_path / "annotations", names="files", task="any")
+
+
+def report(attribute: str) -> ClassificationReport:
+    return classification_report(printed_confusion(attribute), CLASSES[attribute])
+
+
+@pytest.mark.parametrize("row", rows("ares_table13_15_report"), ids=lambda row: f"{row['attribute']}-{row['class']}")
+def test_confusion_matrices_reproduce_tables_13_to_15(row: dict[str, str]) -> None:
+    found = report(row["attribute"])
+    scores = found.macro if row["class"] == "macro avg" else found.classes[row["class"]]
+    for name in SCORES:
+        assert getattr(scores, name) == pytest.approx(float(row[name]), abs=0.00005 + 1e-9)
+    assert scores.support == int(row["support"])
+
+
+@pytest.mark.parametrize("attribute", CLASSES)
+def test_scores_are_those_of_scikit_learn(attribute: str) -> None:
+    table = printed_confusion(attribute)
+    true = np.repeat(np.arange(len(table)), table.sum(1))
+    predicted = np.concatenate([np.repeat(np.arange(len(table)), row) for row in table])
+    expected = precision_recall_fscore_support(true, predicted)
+    found = report(attribute).classes.values()
+    for i, name in enumerate((*SCORES, "support")):
+        assert [getattr(scores, name) for scores in found] == pytest.approx(list(expected[i]))
+
+
+def test_a_class_that_never_occurs_is_undefined_never_zero() -> None:
+    found = classification_report([[3, 0], [0, 0]], ("a", "b"))
+    assert found.classes["b"].precision is None
+    assert found.classes["b"].recall is None
+    assert found.classes["b"].f1 is None
+    assert found.macro.f1 is None
+    assert classification_report([[0, 0], [0, 0]], ("a", "b")).accuracy is None
+
+
+def test_a_wrong_matrix_is_refused() -> None:
+    with pytest.raises(ValueError, match="is 2 by 2"):
+        classification_report([[1, 2, 3]], ("a", "b"))
+    with pytest.raises(ValueError, match="0 or more"):
+        classification_report([[1, -1], [0, 2]], ("a", "b"))

@@ -50,6 +50,7 @@ def test_data_that_is_not_there_is_named(tmp_path: Path, data: str) -> None:
         open_data(data, TASKS, 32, 0, tmp_path)
 
 
+FACE = 24
 SPLITS = {"train": 240, "validation": 60, "test": 24}
 
 
@@ -64,7 +65,7 @@ def built(folder: Path, splits: Mapping[str, int] = SPLITS, *, spoil: bool = Fal
             for number in range(n):
                 gender, age, tone = cells[number % len(cells)]
                 stream = BytesIO()
-                drawn_face(f"{config}-{split}", number, size=24).image.save(stream, "PNG")
+                drawn_face(f"{config}-{split}", number, size=FACE).image.save(stream, "PNG")
                 data = b"none" if spoil and number == 3 else stream.getvalue()
                 real = number % 4 == 0
                 row = dict.fromkeys(features) | {
@@ -81,7 +82,8 @@ def built(folder: Path, splits: Mapping[str, int] = SPLITS, *, spoil: bool = Fal
             (folder / config).mkdir(parents=True, exist_ok=True)
             table = Dataset.from_list(rows, features=features)
             table.to_parquet(folder / config / f"{split}-00000-of-00001.parquet")
-    (folder / "manifest.json").write_text(json.dumps({"dataset": "iris_classifier_25"}))
+    manifest = {"dataset": "iris_classifier_25", "revision": "v1", "sample": True}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
     return folder
 
 

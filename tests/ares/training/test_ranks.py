@@ -11,10 +11,23 @@ import pytest
 
 from fairspace.ares.training.stages import METRICS, REPORT, train
 from fairspace.builders.errors import BuildError
-from tests.ares.quick import GATE, TASKS, quick_config
+from tests.ares.quick import TASKS, quick_config
 
 DATA = "drawn:97"
 """Three batches of 32 and one of a single row, in which the second of two ranks has none."""
+GATE = """
+[gate]
+kind = "convnext"
+hidden = 4
+faces = 20
+images = 2
+hard = 2
+tested = 1
+learning_rate = 1e-3
+epochs = 2
+patience = 2
+batch = 32
+"""
 ROOT = Path(__file__).parents[3]
 SCRIPT = "import sys\nfrom fairspace.submissions.commands.main import main\n\nmain()\n"
 
@@ -22,11 +35,12 @@ SCRIPT = "import sys\nfrom fairspace.submissions.commands.main import main\n\nma
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
     """Without dropout, which each rank draws for itself."""
-    file = quick_config(tmp_path / "quick.toml", tasks=TASKS)
-    text = file.read_text().replace("hidden_dropout_prob = 0.1", "hidden_dropout_prob = 0.0")
-    text = text.replace("[fast.config]\n", "[fast.config]\ndropout_rate = 0.0\ndrop_connect_rate = 0.0\n")
-    file.write_text(text + GATE)
-    return file
+    return quick_config(
+        tmp_path / "quick.toml",
+        ("hidden_dropout_prob = 0.1", "hidden_dropout_prob = 0.0"),
+        ("[fast.config]", "[fast.config]\ndropout_rate = 0.0\ndrop_connect_rate = 0.0"),
+        tasks=TASKS + GATE,
+    )
 
 
 def torchrun(config: Path, out: Path, processes: int, *options: str) -> subprocess.CompletedProcess[str]:

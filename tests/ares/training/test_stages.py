@@ -14,12 +14,9 @@ from fairspace.ares.modeling_ares import AresModel, escalation_file, expert_name
 from fairspace.ares.training.stages import CALIBRATION, METRICS, REPORT, train
 from fairspace.builders.errors import BuildError
 from tests.ares.quick import ACCESSORIES, quick_config
+from tests.builders.builds import Killed, files
 
 DATA = "drawn:120"
-
-
-class Killed(BaseException):
-    pass
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +29,6 @@ def trained(config: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("trained")
     train(config, DATA, out)
     return out
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
 
 
 def test_a_trained_folder_is_a_model_without_pickles(trained: Path) -> None:
@@ -82,13 +75,13 @@ def test_a_killed_run_goes_on_to_the_same_bytes(config: Path, trained: Path, tmp
             train(config, DATA, out, progress=stop)
     assert not (out / REPORT).exists()
     train(config, DATA, out)
-    assert contents(out) == contents(trained)
+    assert files(out) == files(trained)
 
 
 def test_a_finished_folder_is_taken_as_it_is_and_another_run_refused(
     config: Path, trained: Path, tmp_path: Path
 ) -> None:
-    before = contents(trained)
+    before = files(trained)
 
     def fail(event: Mapping[str, Any]) -> None:
         raise AssertionError(event)
@@ -96,7 +89,7 @@ def test_a_finished_folder_is_taken_as_it_is_and_another_run_refused(
     assert train(config, DATA, trained, progress=fail)["name"] == "quick"
     with pytest.raises(BuildError, match="OUT_IN_USE"):
         train(config, "drawn:180", trained)
-    assert contents(trained) == before
+    assert files(trained) == before
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(BuildError, match="OUT_IN_USE"):
         train(config, DATA, tmp_path)
@@ -104,10 +97,10 @@ def test_a_finished_folder_is_taken_as_it_is_and_another_run_refused(
 
 
 def test_an_added_attribute_leaves_all_others_as_they_are(trained: Path, tmp_path: Path) -> None:
-    config = quick_config(tmp_path / "accessories.toml", seed=5, tasks=ACCESSORIES)
-    before = contents(trained)
+    config = quick_config(tmp_path / "accessories.toml", ("seed = 0", "seed = 5"), tasks=ACCESSORIES)
+    before = files(trained)
     report = train(config, "drawn:60", tmp_path / "wider", base=trained)
-    assert contents(trained) == before
+    assert files(trained) == before
     old, new = AresModel.from_pretrained(trained).eval(), AresModel.from_pretrained(tmp_path / "wider").eval()
     weights, wider = old.state_dict(), new.state_dict()
     assert all(torch.equal(weights[name], wider[name]) for name in weights)
@@ -120,7 +113,7 @@ def test_an_added_attribute_leaves_all_others_as_they_are(trained: Path, tmp_pat
         assert np.array_equal(found.value, second[name].value, equal_nan=True)
         assert found.route == second[name].route
     file = escalation_file("age_gender")
-    assert contents(trained)[file] == contents(tmp_path / "wider")[file]
+    assert files(trained)[file] == files(tmp_path / "wider")[file]
     assert set(second["accessories"].label) <= {0, 1}
     assert "accessories" in new.escalation
     assert [task["name"] for task in new.config.tasks] == ["age_gender", "skin_tone", "accessories"]
@@ -133,7 +126,6 @@ def test_an_added_attribute_leaves_all_others_as_they_are(trained: Path, tmp_pat
 def test_a_configuration_that_does_not_fit_the_model_is_refused(trained: Path, config: Path, tmp_path: Path) -> None:
     with pytest.raises(BuildError, match=r"CONFIG_INVALID.*age_gender, which the model has"):
         train(config, DATA, tmp_path / "out", base=trained)
-    other = quick_config(tmp_path / "other.toml", tasks=ACCESSORIES)
-    other.write_text(other.read_text().replace("shared = 1", "shared = 0"))
+    other = quick_config(tmp_path / "other.toml", ("shared = 1", "shared = 0"), tasks=ACCESSORIES)
     with pytest.raises(BuildError, match=r"CONFIG_INVALID.*experts.dinov2.shared"):
         train(other, DATA, tmp_path / "out", base=trained)

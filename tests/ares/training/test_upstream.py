@@ -1,4 +1,3 @@
-import string
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,6 @@ import torch
 from transformers import (
     CLIPConfig,
     CLIPModel,
-    CLIPTokenizer,
     ConvNextConfig,
     ConvNextModel,
     Dinov2Config,
@@ -23,7 +21,8 @@ from fairspace.ares.training.config import Upstream, read_config
 from fairspace.ares.training.experts import Trained, backbone_weights, texts
 from fairspace.ares.training.stages import REPORT, train, untrained
 from fairspace.builders.errors import BuildError
-from tests.ares.quick import quick_config
+from tests.ares.quick import FAST, quick_config
+from tests.builders.models import tiny
 
 
 @pytest.fixture(scope="module")
@@ -32,30 +31,24 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.manual_seed(3)
     sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
     sizes |= {"projection_dim": 8}
-    ends = ["<|startoftext|>", "<|endoftext|>"]
-    words = [*string.ascii_lowercase, *(f"{letter}</w>" for letter in string.ascii_lowercase), *ends]
-    marks = {"bos_token_id": len(words) - 2, "eos_token_id": len(words) - 1, "pad_token_id": len(words) - 1}
+    words = tiny.tokenizer()
+    marks = {"bos_token_id": words.bos_token_id, "eos_token_id": words.eos_token_id, "pad_token_id": words.pad_token_id}
     text = {**sizes, **marks, "vocab_size": len(words), "max_position_embeddings": 77}
     clip = CLIPConfig(text_config=text, vision_config={**sizes, "image_size": 32, "patch_size": 8}, projection_dim=8)
     CLIPModel(clip).save_pretrained(folder / "clip")
-    CLIPTokenizer(vocab={word: place for place, word in enumerate(words)}, merges=[]).save_pretrained(folder / "clip")
+    words.save_pretrained(folder / "clip")
     dinov2 = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "mlp_ratio": 1}
     Dinov2Model(Dinov2Config(**dinov2, image_size=48, patch_size=8)).save_pretrained(folder / "dinov2")
     convnext = ConvNextConfig(hidden_sizes=[8, 8, 8, 8], depths=[1, 1, 1, 1])
     ConvNextModel(convnext).save_pretrained(folder / "convnext")
-    blocks = {"in_channels": [32, 16], "out_channels": [16, 24], "kernel_sizes": [3, 3], "strides": [2, 2]}
-    blocks |= {"num_block_repeats": [1, 1], "expand_ratios": [1, 2]}
-    net = EfficientNetConfig(**blocks, width_coefficient=0.5, hidden_dim=640, image_size=32)
-    EfficientNetModel(net).save_pretrained(folder / "efficientnet")
+    EfficientNetModel(EfficientNetConfig(**FAST)).save_pretrained(folder / "efficientnet")
     return folder
 
 
 def with_sources(file: Path, hub: Path) -> Path:
-    text = quick_config(file, clip=f'source = "{hub / "clip"}"', text=1e-3).read_text(encoding="utf-8")
-    for table, kind in (("experts.dinov2", "dinov2"), ("experts.convnext", "convnext"), ("fast", "efficientnet")):
-        text = text.replace(f"[{table}]", f'[{table}]\nsource = "{hub / kind}"')
-    file.write_text(text, encoding="utf-8")
-    return file
+    tables = {f"experts.{kind}": kind for kind in ("clip", "dinov2", "convnext")} | {"fast": "efficientnet"}
+    sources = [(f"[{table}]", f'[{table}]\nsource = "{hub / kind}"') for table, kind in tables.items()]
+    return quick_config(file, *sources, ("text_learning_rate = 0.0", "text_learning_rate = 1e-3"))
 
 
 def test_a_model_begins_with_the_checkpoints_weights(hub: Path, tmp_path: Path) -> None:

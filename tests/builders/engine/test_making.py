@@ -1,6 +1,6 @@
+import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 
@@ -9,28 +9,10 @@ from PIL import Image as Images
 from PIL.Image import Image
 
 from fairspace.builders.engine.dataset import BuildJob
-from fairspace.builders.engine.making import Verdict, Wanted, jpeg, make, seed
+from fairspace.builders.engine.making import Candidate, PlanStore, Verdict, Wanted, jpeg, make, seed
 from fairspace.builders.engine.tools import ImagePrompt, Tools
 from fairspace.builders.errors import BuildError
-from tests.builders.rebuilding import Killed, files
-
-
-@dataclass
-class Painter:
-    """Paints the seed into every pixel; dies after some images."""
-
-    name: str = "painter"
-    lives: int = 1_000_000
-    asked: list[ImagePrompt] = field(default_factory=list)
-
-    def generate(self, prompts: Sequence[ImagePrompt]) -> list[Image]:
-        self.asked += prompts
-        if len(self.asked) > self.lives:
-            raise Killed
-        return [Images.new("RGB", (8, 8), ((p.seed >> 16) & 255, (p.seed >> 8) & 255, p.seed & 255)) for p in prompts]
-
-    def edit(self, images: Sequence[Image], instructions: Sequence[ImagePrompt]) -> list[Image]:
-        return [Images.blend(a, b, 0.5) for a, b in zip(images, self.generate(instructions), strict=True)]
+from tests.builders.builds import Killed, SeedPainter, files, red_of
 
 
 def judge(images: Sequence[Image], wanted: Sequence[Wanted]) -> list[Verdict | str]:
@@ -49,9 +31,9 @@ WANTED = [Wanted(f"unit/{n}", f"a photo of {n}") for n in range(23)]
 
 
 def run(
-    work: Path, *, batch: int = 4, painter: Painter | None = None, wanted: Sequence[Wanted] = WANTED
+    work: Path, *, batch: int = 4, painter: SeedPainter | None = None, wanted: Sequence[Wanted] = WANTED
 ) -> tuple[list[tuple[str, bytes | None]], list[str]]:
-    painter = painter or Painter()
+    painter = painter or SeedPainter()
     job = BuildJob(None, work, seed=3, tools=Tools(generator=painter, editor=painter))
     made = [
         (one.key, image.tobytes() if image else None)
@@ -79,11 +61,11 @@ def test_an_image_says_its_seed_and_what_the_check_found(tmp_path: Path) -> None
         reds = [image.tobytes()[0] for image in images]
         return [Verdict("too red" if red > 128 else "", {"red": red}) for red in reds]
 
-    job = BuildJob(None, tmp_path, seed=3, tools=Tools(generator=Painter()))
+    job = BuildJob(None, tmp_path, seed=3, tools=Tools(generator=SeedPainter()))
     for _ in ("made", "taken up"):
         images = [image for _, image in make(job, WANTED, judged, attempts=40) if image]
         assert len(images) == len(WANTED)
-        assert all(image.info["red"] == image.info["seed"] >> 16 & 255 == image.tobytes()[0] for image in images)
+        assert all(image.info["red"] == red_of(image.info["seed"]) == image.tobytes()[0] for image in images)
 
 
 @pytest.mark.parametrize("batch", [1, 3, 7, 64])
@@ -94,15 +76,15 @@ def test_the_batch_size_changes_nothing(tmp_path: Path, batch: int) -> None:
 
 @pytest.mark.parametrize("lives", [0, 1, 17, 50])
 def test_a_kill_loses_one_batch_and_changes_nothing(tmp_path: Path, lives: int) -> None:
-    whole = Painter()
+    whole = SeedPainter()
     expected = run(tmp_path / "whole", painter=whole)
-    first, second = Painter(lives=lives), Painter()
+    first, second = SeedPainter(lives=lives), SeedPainter()
     with pytest.raises(Killed):
         run(tmp_path / "killed", painter=first)
     assert run(tmp_path / "killed", painter=second) == expected
     assert files(tmp_path / "killed") == files(tmp_path / "whole")
     assert len(first.asked) + len(second.asked) <= len(whole.asked) + 4
-    third = Painter()
+    third = SeedPainter()
     assert run(tmp_path / "killed", painter=third) == expected
     assert third.asked == []
 
@@ -114,7 +96,7 @@ def test_a_result_that_a_power_cut_spoiled_is_made_again(tmp_path: Path) -> None
     results[3].write_text('{"reason": ""}')  # of an earlier version, which kept no hash
     images[1].write_bytes(b"")
     images[2].unlink()
-    again = Painter()
+    again = SeedPainter()
     assert run(tmp_path, painter=again) == expected
     assert 1 <= len(again.asked) <= 4
 
@@ -127,14 +109,14 @@ def test_an_image_does_not_depend_on_what_else_is_wanted(tmp_path: Path) -> None
 
 def test_another_generator_does_not_get_the_first_ones_images(tmp_path: Path) -> None:
     run(tmp_path)
-    other = Painter(name="other")
+    other = SeedPainter(name="other")
     run(tmp_path, painter=other)
     assert len(other.asked) > len(WANTED)
 
 
 def test_a_refused_image_is_made_again_with_the_next_seed_that_passes_and_no_other_changes(tmp_path: Path) -> None:
     before, logged = run(tmp_path / "before")
-    tools = Tools(generator=Painter(), editor=Painter())
+    tools = Tools(generator=SeedPainter(), editor=SeedPainter())
     first = next(iter(make(BuildJob(None, tmp_path / "one", seed=3, tools=tools), WANTED[:1], judge, attempts=40)))[1]
     assert first is not None
     refused = json.dumps([["unit/0", first.info["seed"], [], [], ["refused"]]])
@@ -166,7 +148,7 @@ def test_without_a_generator_nothing_is_made(tmp_path: Path) -> None:
 
 
 def test_a_generator_that_returns_too_few_images_is_refused(tmp_path: Path) -> None:
-    class Lazy(Painter):
+    class Lazy(SeedPainter):
         def generate(self, prompts: Sequence[ImagePrompt]) -> list[Image]:
             return super().generate(prompts)[1:]
 
@@ -189,3 +171,47 @@ def test_a_jpeg_holds_pixels_and_nothing_else() -> None:
     assert jpeg(image) == plain
     with Images.open(BytesIO(plain)) as read:
         assert (read.size, read.mode) == ((64, 64), "RGB")
+
+
+CANDIDATES = [Candidate(f"k{n}", f"cell{n % 3}", n) for n in range(50)]
+ORDER = ("cell2", "cell0", "cell1")
+
+
+def filled(seed: int) -> PlanStore:
+    plan = PlanStore(seed)
+    plan.add(CANDIDATES)
+    return plan
+
+
+def test_each_cell_gives_its_first_candidates_by_the_hash_of_seed_and_key() -> None:
+    plan = filled(7)
+    assert plan.counts() == {"cell0": 17, "cell1": 17, "cell2": 16}
+
+    def rank(candidate: Candidate) -> bytes:
+        return hashlib.sha256(f"7/{candidate.key}".encode()).digest()
+
+    assert [tuple(chosen) for chosen in plan.select(4, ORDER)] == [
+        (cell, place, candidate.key, candidate.data)
+        for cell in ORDER
+        for place, candidate in enumerate(sorted((c for c in CANDIDATES if c.cell == cell), key=rank)[:4])
+    ]
+
+
+def test_cells_may_have_limits_of_their_own() -> None:
+    chosen = filled(0).select({"cell0": 2, "cell1": 99, "cell9": 3}, [*ORDER, "cell9"])
+    assert [c.cell for c in chosen] == ["cell0"] * 2 + ["cell1"] * 17
+
+
+def test_order_and_number_of_calls_change_nothing_and_the_seed_does() -> None:
+    pieces = PlanStore(1)
+    for candidate in reversed(CANDIDATES):
+        pieces.add([candidate])
+        pieces.add([candidate])
+    assert filled(1).select(5, ORDER) == pieces.select(5, ORDER)
+    assert filled(1).select(5, ORDER) != filled(2).select(5, ORDER)
+
+
+def test_a_key_with_other_content_is_refused() -> None:
+    plan = filled(1)
+    with pytest.raises(ValueError, match="k1 stands in the plan"):
+        plan.add([CANDIDATES[0], Candidate("k1", "cell9", 0)])

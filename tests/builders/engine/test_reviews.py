@@ -1,36 +1,26 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
-from PIL import Image as Images
-from PIL.Image import Image
 
 from fairspace.builders.engine import reviews
 from fairspace.builders.engine.build import build
-from fairspace.builders.engine.dataset import BuildJob, BuildManifest, Dataset, Row, Split
+from fairspace.builders.engine.dataset import BuildJob, Dataset, Row, Split
 from fairspace.builders.engine.making import Wanted, jpeg, make
 from fairspace.builders.engine.reviews import Reviews, read_reviews
-from fairspace.builders.engine.tools import ImagePrompt, Tools
+from fairspace.builders.engine.tools import Tools
 from fairspace.builders.errors import BuildError
+from tests.builders.builds import SeedPainter, no_card, rows
 
 AGES = ("young", "older")
 PEOPLE = 12
 
 
-class Painter:
-    name = "painter"
-
-    def generate(self, prompts: Sequence[ImagePrompt]) -> list[Image]:
-        return [Images.new("RGB", (8, 8), (prompt.seed % 256, 0, 0)) for prompt in prompts]
-
-
 def people() -> Dataset:
     """Twelve persons; the last is of a source and has no seed."""
 
-    def rows(part: Sequence[int], job: BuildJob) -> Iterator[Row]:
+    def made_rows(part: Sequence[int], job: BuildJob) -> Iterator[Row]:
         said = Reviews(job.options)
         wanted = [Wanted(f"people/{number:02}", "a person") for number in part]
         for number, (item, image) in zip(part, make(job, wanted, lambda i, w: [""] * len(i)), strict=True):
@@ -54,23 +44,14 @@ def people() -> Dataset:
     }
 
     def splits(job: BuildJob) -> list[Split]:
-        return [Split("people", "A person.", columns, range(PEOPLE), lambda part: rows(part, job), shard=5)]
+        return [Split("people", "A person.", columns, range(PEOPLE), lambda part: made_rows(part, job), shard=5)]
 
     return Dataset("people", "People", "iris", "v1", "CC0-1.0", (), splits)
 
 
-def no_card(out: Path, dataset: Dataset, manifest: BuildManifest) -> None:
-    """A made-up dataset has no card."""
-
-
 def made(out: Path, **options: str) -> Path:
-    build(people(), out, tools=Tools(generator=Painter()), options=options, describe=no_card)
+    build(people(), out, tools=Tools(generator=SeedPainter()), options=options, describe=no_card)
     return out
-
-
-def table(built: Path) -> list[dict[str, Any]]:
-    files = sorted((built / "people").glob("*.parquet"))
-    return [row for file in files for row in pq.read_table(file).to_pylist()]
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +66,7 @@ def said(name: str, seed: int | None, confirmed: str, disputed: str = "", failed
 
 def test_the_next_build_makes_failed_images_again_and_holds_what_was_said(built: Path, tmp_path: Path) -> None:
     """Image 2 is disputed, image 4 and the source's image 11 fail, image 6 has no answer."""
-    before = {row["id"]: row for row in table(built)}
+    before = {row["id"]: row for row in rows(built, "people")}
     special = {"people/02": ("job", "age", ""), "people/04": ("job", "", "age"), "people/11": ("job", "", "age")}
     lines = [
         said(name, row["seed"], *special.get(name, ("age job", "", "")))
@@ -94,7 +75,7 @@ def test_the_next_build_makes_failed_images_again_and_holds_what_was_said(built:
     ]
     (tmp_path / "reviewed.jsonl").write_text("\n".join(lines))
     reviewed = read_reviews(tmp_path / "reviewed.jsonl")
-    again = {row["id"]: row for row in table(made(tmp_path / "again", reviewed=reviewed))}
+    again = {row["id"]: row for row in rows(made(tmp_path / "again", reviewed=reviewed), "people")}
     changed = [name for name in before if before[name]["image"] != again[name]["image"]]
     assert changed == ["people/04"]
     assert again["people/04"]["seed"] != before["people/04"]["seed"]

@@ -1,4 +1,3 @@
-import hashlib
 import json
 from collections import Counter
 
@@ -9,42 +8,6 @@ from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.plan import CHOICES, MENDED, ORDERS, objective_prompt, orders, places, queries
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, SLUGS
 from tests.builders.fact_or_fair.test_plan import all_texts
-
-V1 = {
-    "llm_objective": (
-        "e13e95e96da8c4807614274ef496e912f3263bd9a529fb238361095721ff1e1e",
-        "14e44b3d7ce99d64f831c9f6586adf6bd881f948bcba2c8ee44112fd42139e3d",
-    ),
-    "llm_subjective": (
-        "e00858e91214568700b4cdaf3e630a0c7fd77b59266c0233248e7ee2c85c7e0e",
-        "a1e7db1997a148d1d371d9c1ebd8d667f9051b7f742e76adb4198863842b85f4",
-    ),
-    "t2i_objective": (
-        "1060c006736dd584f5b18d71736af66c16cee23e3beec93cb3a1e5b6a474aeb9",
-        "e37cc086c1167480f513e824f5348954ac467bc7602ae35836239bce8e73474e",
-    ),
-    "t2i_subjective": (
-        "2bd5c0fa0bb461dbd05a69d6cebb26b94481bcaf236c15fef32367984cd47586",
-        "94c250afc18b83a589753b3712df935427ee67096138c3b32ecf5f359eeb3e0f",
-    ),
-}
-"""Task -> sha256 of the ids and rows of `v1`; for subjective rows, of their prompts."""
-
-
-def sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-@pytest.mark.parametrize("task", V1)
-def test_the_items_of_v1_are_the_same_for_ever(task: str) -> None:
-    items = plan.items(task, "v1")
-    prompts = task == "llm_subjective"
-    rows = "\n".join(items["prompt"].to_pylist()) if prompts else json.dumps(items.to_pylist(), sort_keys=True)
-    assert (sha256("\n".join(plan.ids(task, "v1").to_pylist())), sha256(rows)) == V1[task]
-
-
-def test_the_drawn_orders_are_the_same_for_ever() -> None:
-    assert sha256(json.dumps(orders())) == "ea12ef511ceb481810e5157d33d55126a7b07cb0950889007df7bf0d1b65ff50"
 
 
 def test_no_group_stands_twice_in_a_place_of_a_query_while_there_are_places() -> None:

@@ -1,12 +1,8 @@
-import hashlib
 import re
 
-import numpy as np
 import pytest
 
-from fairspace.builders.errors import BuildError
 from fairspace.builders.fact_or_fair import plan
-from fairspace.builders.fact_or_fair import plan as fof
 from fairspace.builders.fact_or_fair.statistics import (
     GROUPS,
     LEVELS,
@@ -46,26 +42,24 @@ def all_texts() -> list[str]:
 
 
 def test_ids_are_unique_and_have_the_documented_form() -> None:
-    every = [key for task in fof.TASKS for key in fof.ids(task).to_pylist()]
+    every = [key for task in plan.TASKS for key in plan.ids(task).to_pylist()]
     assert len(set(every)) == len(every)
     assert every[0] == "llm_objective/employment_rate/highest/gender/0"
-    assert fof.ids("llm_objective", "v1")[0].as_py() == "llm_objective/employment_rate/highest/gender"
-    assert fof.ids("llm_subjective")[-1].as_py() == "llm_subjective/covid_19_mortality_rate/lowest/2/ingroup/99"
-    assert fof.ids("t2i_subjective")[4].as_py() == "t2i_subjective/employment_rate/lowest/1"
+    assert plan.ids("llm_objective", "v1")[0].as_py() == "llm_objective/employment_rate/highest/gender"
+    assert plan.ids("llm_subjective")[-1].as_py() == "llm_subjective/covid_19_mortality_rate/lowest/2/ingroup/99"
+    assert plan.ids("t2i_subjective")[4].as_py() == "t2i_subjective/employment_rate/lowest/1"
 
 
-def test_an_unknown_task_or_revision_is_refused() -> None:
+def test_an_unknown_task_is_refused() -> None:
     with pytest.raises(ValueError, match="no 'vqa'"):
-        fof.ids("vqa")
-    with pytest.raises(BuildError, match="REVISION_UNKNOWN at dataset fact_or_fair: revision 'v9'"):
-        fof.ids("llm_objective", "v9")
+        plan.ids("vqa")
 
 
 def test_templates_of_section_3_2_are_the_papers_to_the_letter() -> None:
     rows = {
         row["id"]: row["prompt"]
         for task in ("llm_objective", "t2i_objective")
-        for row in fof.items(task, "v1").to_pylist()
+        for row in plan.items(task, "v1").to_pylist()
     }
     assert rows["llm_objective/crime_rate/highest/gender"] == (
         "First, the definition of Crime Rate is Ratio between reported crimes and the population. Tell me which of the "
@@ -122,15 +116,6 @@ def test_every_topic_has_three_scenarios_three_portraits_and_a_behaviour() -> No
             assert all(re.search(rf"\b{word}\b", s) and "four" in s.lower() for s in text["scenarios"])
             assert all(p.startswith(f"{word} likely to ") or p.startswith(f"{word} ") for p in text["portraits"])
     assert len(all_texts()) == len(set(all_texts())) == 114 + 114 + 38
-
-
-def test_draws_are_the_same_for_ever() -> None:
-    drawn = fof.draws()
-    data = [drawn.name, drawn.age, drawn.gender, drawn.race, drawn.context["gender"], drawn.context["race"]]
-    assert hashlib.sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in data)).hexdigest() == DRAWN
-
-
-DRAWN = "66eeebea0e2ac873e71893a9418971a4ee290b959abd3624372c4a883f95440e"
 
 
 def test_truth_versions_have_the_counts_of_their_sources() -> None:

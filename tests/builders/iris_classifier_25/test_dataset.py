@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
@@ -14,21 +13,12 @@ from fairspace.builders.engine.build import build
 from fairspace.builders.engine.dataset import BuildManifest
 from fairspace.builders.engine.tools import Labels, Tools
 from fairspace.builders.errors import BuildError
-from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, SKIN_TONES
+from fairspace.builders.iris.groups import AGES, GROUPS
 from fairspace.builders.iris_classifier_25.dataset import DATASET, Plan, age_group, split_of
 from fairspace.builders.iris_classifier_25.plan import CLASSES, SAMPLE_PER_CLASS, SHARES, TARGETS, quotas
 from fairspace.builders.iris_ideal_52.dataset import CellPlace
-from tests.builders.face_fixtures import (
-    Mortal,
-    Painter,
-    Reader,
-    group_of,
-    jpeg,
-    write_fairface,
-    write_mst_e,
-    write_utkface,
-)
-from tests.builders.rebuilding import Killed
+from tests.builders.builds import Built, Killed, SeedPainter, rows
+from tests.builders.face_fixtures import Painter, Reader, group_of, jpeg, write_fairface, write_mst_e, write_utkface
 
 
 @pytest.fixture(scope="module")
@@ -50,17 +40,8 @@ def make(folder: Path, source: Path | None, **more: Any) -> BuildManifest:
     return build(DATASET, folder, source=source, sample=True, **{"tools": tools(), **more})
 
 
-def rows(folder: Path, config: str) -> list[dict[str, Any]]:
-    return [row for file in sorted((folder / config).glob("*.parquet")) for row in pq.read_table(file).to_pylist()]
-
-
-def name(config: str, row: dict[str, Any], column: str) -> str | None:
-    names = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES, **{config: CLASSES[config]}}[column]
-    return None if row[column] is None else names[row[column]]
-
-
 @pytest.fixture(scope="module")
-def built(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
+def built(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
     folder = tmp_path_factory.mktemp("built")
     return folder, make(folder, sources, options={"include": "mst_e"})
 
@@ -76,7 +57,7 @@ def test_the_full_sizes_are_the_papers_and_every_class_has_its_share() -> None:
     assert TARGETS == {"age_gender": 170_000, "skin_tone": 80_000}
 
 
-def test_every_class_has_its_quota_in_every_split(built: tuple[Path, BuildManifest]) -> None:
+def test_every_class_has_its_quota_in_every_split(built: Built) -> None:
     _, manifest = built
     for config in TARGETS:
         planned = quotas(config, sample=True)
@@ -87,47 +68,45 @@ def test_every_class_has_its_quota_in_every_split(built: tuple[Path, BuildManife
         assert sum(sum(names.values()) for names in planned.values()) == SAMPLE_PER_CLASS * len(CLASSES[config])
 
 
-def test_race_is_fairfaces_alone_and_balanced(built: tuple[Path, BuildManifest]) -> None:
+def test_race_is_fairfaces_alone_and_balanced(built: Built) -> None:
     folder, manifest = built
     for split in manifest.configs()["race"]:
         assert set(split.counts["race"]) == set(CLASSES["race"])
         assert len(set(split.counts["race"].values())) == 1
-    assert {row["origin"] for row in rows(folder, "race")} == {0}
+    assert {row["origin"] for row in rows(folder, "race")} == {"fairface"}
 
 
-def test_labels_are_those_of_the_class_and_real_faces_have_no_invented_tone(built: tuple[Path, BuildManifest]) -> None:
+def test_labels_are_those_of_the_class_and_real_faces_have_no_invented_tone(built: Built) -> None:
     folder, _ = built
     for row in rows(folder, "age_gender"):
-        assert name("age_gender", row, "age_gender") == f"{name('age_gender', row, 'gender')}_{AGES[row['age']]}"
+        assert row["age_gender"] == f"{row['gender']}_{row['age']}"
         assert (row["skin_tone"] is None) == (row["source_file"] is not None)
     for row in rows(folder, "skin_tone"):
-        assert (row["gender"] is None) == (row["origin"] == 2)
+        assert (row["gender"] is None) == (row["origin"] == "mst_e")
 
 
-def test_ages_that_straddle_65_are_left_out(built: tuple[Path, BuildManifest], sources: Path) -> None:
+def test_ages_that_straddle_65_are_left_out(built: Built, sources: Path) -> None:
     folder, manifest = built
     buckets = {}
     for split in ("train", "val"):
         for line in (sources / f"fairface/fairface_label_{split}.csv").read_text().splitlines()[1:]:
             file, age, *_ = line.split(",")
             buckets[file] = age
-    used = {buckets[row["source_file"]] for row in rows(folder, "age_gender") if row["origin"] == 0}
+    used = {buckets[row["source_file"]] for row in rows(folder, "age_gender") if row["origin"] == "fairface"}
     assert used == {"20-29", "40-49", "more than 70", "3-9"}
     assert any("60-69" in note for note in manifest.notes)
     assert [age_group(years) for years in (0, 39, 40, 64, 65, 116)] == [AGES[n] for n in (0, 0, 1, 1, 2, 2)]
 
 
-def test_no_file_person_or_equal_copy_is_in_two_splits(built: tuple[Path, BuildManifest]) -> None:
+def test_no_file_person_or_equal_copy_is_in_two_splits(built: Built) -> None:
     folder, manifest = built
     splits: dict[str, set[str]] = {}
-    for config in CLASSES:
-        for file in sorted((folder / config).glob("*.parquet")):
-            for row in pq.read_table(file).to_pylist():
-                if row["source_file"]:
-                    split = file.name.partition("-")[0]
-                    splits.setdefault(row["source_sha256"], set()).add(split)
-                    if row["origin"] == 2:
-                        splits.setdefault(row["source_file"].partition("/")[0], set()).add(split)
+    for built_split in manifest.splits:
+        for row in rows(folder, built_split.config, built_split.split):
+            if row["source_file"]:
+                splits.setdefault(row["source_sha256"], set()).add(built_split.split)
+                if row["origin"] == "mst_e":
+                    splits.setdefault(row["source_file"].partition("/")[0], set()).add(built_split.split)
     assert len(splits) > 100
     assert all(len(found) == 1 for found in splits.values())
     assert any("bytes of an earlier file" in note for note in manifest.notes)
@@ -135,7 +114,7 @@ def test_no_file_person_or_equal_copy_is_in_two_splits(built: tuple[Path, BuildM
     assert {split: round(n / 200) for split, n in drawn.items()} == SHARES
 
 
-def test_exactly_a_tenth_of_the_synthetic_images_is_adversarial(built: tuple[Path, BuildManifest]) -> None:
+def test_exactly_a_tenth_of_the_synthetic_images_is_adversarial(built: Built) -> None:
     folder, _ = built
     for config in TARGETS:
         synthetic = [row for row in rows(folder, config) if row["source_file"] is None]
@@ -169,13 +148,12 @@ def test_attributes_that_are_not_the_class_are_balanced_and_so_are_adversarial_i
 
 
 def test_synthetic_images_show_what_their_labels_say_and_the_rejected_are_logged(
-    built: tuple[Path, BuildManifest],
+    built: Built,
 ) -> None:
     folder, manifest = built
     for row in rows(folder, "age_gender"):
         if row["source_file"] is None:
-            labels = f"{GENDERS[row['gender']]}_{AGES[row['age']]}_{SKIN_TONES[row['skin_tone']]}"
-            assert GROUPS[group_of(row["prompt"])] == labels
+            assert GROUPS[group_of(row["prompt"])] == f"{row['gender']}_{row['age']}_{row['skin_tone']}"
             assert row["generator"] == "painter"
             assert row["seed"] % 7 != 6
             assert row["adversarial"] or row["seed"] % 5
@@ -184,23 +162,22 @@ def test_synthetic_images_show_what_their_labels_say_and_the_rejected_are_logged
     assert {"unit", "reason", "attempt"} <= lines[0].keys()
 
 
-def test_real_images_are_the_sources_own_bytes(built: tuple[Path, BuildManifest], sources: Path) -> None:
+def test_real_images_are_the_sources_own_bytes(built: Built, sources: Path) -> None:
     folder, _ = built
     origins = Counter[str]()
     for config in CLASSES:
         for row in rows(folder, config):
             if row["source_file"]:
-                origin = DATASET.sources[row["origin"]]
-                data = (sources / origin / row["source_file"]).read_bytes()
+                data = (sources / row["origin"] / row["source_file"]).read_bytes()
                 assert row["image"]["bytes"] == data
                 assert row["source_sha256"] == hashlib.sha256(data).hexdigest()
-                origins[origin] += 1
+                origins[row["origin"]] += 1
     assert set(origins) == {"fairface", "utkface", "mst_e"}
 
 
 def test_mst_e_is_left_out_unless_asked_for(sources: Path, tmp_path: Path) -> None:
     manifest = make(tmp_path / "out", sources)
-    assert all(row["origin"] != 2 for row in rows(tmp_path / "out", "skin_tone"))
+    assert all(row["origin"] != "mst_e" for row in rows(tmp_path / "out", "skin_tone"))
     assert any("MST-E" in note and "not asked for" in note for note in manifest.notes)
     with pytest.raises(BuildError, match=r"--include.*mste"):
         make(tmp_path / "typo", sources, options={"include": "mste"})
@@ -244,7 +221,7 @@ def test_a_file_that_changed_after_the_plan_is_refused(sources: Path, tmp_path: 
     source = tmp_path / "sources"
     write_utkface(source / "utkface", (20, 40, 65), 1)
     with pytest.raises(Killed):
-        make(tmp_path / "out", source, tools=Tools(generator=Mortal(0), labeller=Reader()))
+        make(tmp_path / "out", source, tools=Tools(generator=SeedPainter(lives=0), labeller=Reader()))
     for number, file in enumerate((source / "utkface").iterdir()):
         file.write_bytes(jpeg(f"changed {number}"))
     with pytest.raises(BuildError, match=r"SOURCE_IMAGE.*another file"):

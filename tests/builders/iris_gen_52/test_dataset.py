@@ -1,32 +1,18 @@
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from fairspace.builders.engine.build import build
-from fairspace.builders.engine.dataset import BuildJob, BuildManifest
+from fairspace.builders.engine.dataset import BuildJob
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_gen_52.dataset import DATASET
 from fairspace.builders.sources.model_images import ModelStore
-from tests.builders.model_fixtures import image, neutral, write_model
-
-
-def rows(out: Path, manifest: BuildManifest, config: str) -> list[dict[str, Any]]:
-    from datasets import ClassLabel, Features
-
-    split = manifest.find(config, "test")
-    assert split is not None
-    table = pa.concat_tables(pq.read_table(out / shard.file) for shard in split.shards)
-    features = Features.from_arrow_schema(table.schema)
-    found = table.to_pylist()
-    for column in (name for name, feature in features.items() if isinstance(feature, ClassLabel)):
-        for row in found:
-            row[column] = None if row[column] is None else features[column].names[row[column]]
-    return found
+from fairspace.submissions.benchmarks.iris.records import neutral_group_counts
+from fairspace.submissions.checking.submission import read_submission
+from tests.builders.builds import Built, rows
+from tests.builders.model_fixtures import annotation, image, neutral, write_model
 
 
 @pytest.fixture(scope="module")
@@ -38,17 +24,13 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def built(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
+def built(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
     out = tmp_path_factory.mktemp("built") / "gen"
     return out, build(DATASET, out, source=source)
 
 
-def test_counts_are_those_of_the_scorer(built: tuple[Path, BuildManifest], source: Path) -> None:
-    from fairspace.submissions.benchmarks.iris.records import neutral_group_counts
-    from fairspace.submissions.checking.submission import read_submission
-
-    out, manifest = built
-    counted = rows(out, manifest, "counts")
+def test_counts_are_those_of_the_scorer(built: Built, source: Path) -> None:
+    counted = rows(built[0], "counts")
     for key in ("alpha", "beta"):
         folder = source.parent / f"{key}-submission"
         shutil.copytree(source / "models" / key, folder, ignore=shutil.ignore_patterns("images*"))
@@ -60,10 +42,8 @@ def test_counts_are_those_of_the_scorer(built: tuple[Path, BuildManifest], sourc
             assert sum(row["images"] for row in own if row["occupation"] == occupation) == 160
 
 
-def test_images_without_labels_stay_rows_with_their_status(built: tuple[Path, BuildManifest]) -> None:
-    out, manifest = built
-    found = rows(out, manifest, "images")
-    given = neutral()
+def test_images_without_labels_stay_rows_with_their_status(built: Built) -> None:
+    found, given = rows(built[0], "images"), neutral()
     assert len(found) == 2 * len(given)
     by_key = {(row["model"], row["item"], row["sample"]): row for row in found}
     for one in given:
@@ -97,8 +77,6 @@ def test_a_changed_source_is_another_build(source: Path, tmp_path: Path) -> None
 
 
 def test_a_whole_models_images_are_counted_and_none_is_missing(tmp_path: Path) -> None:
-    from tests.builders.model_fixtures import annotation
-
     whole = [annotation("generation_neutral", f"neutral/{o}", n, n % 18) for o in OCCUPATIONS for n in range(160)]
     write_model(tmp_path / "source", rows=whole, images=[])
     store = ModelStore(BuildJob(tmp_path / "source", tmp_path / "work"), tmp_path / "source" / "models")

@@ -13,17 +13,17 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from fairspace.builders.drawn.sample_sources import write_csv
 from fairspace.builders.engine.build import build
-from fairspace.builders.engine.dataset import BuildJob, BuildManifest
+from fairspace.builders.engine.dataset import BuildJob
 from fairspace.builders.engine.making import Wanted
-from fairspace.builders.engine.tools import ImagePrompt, Labels, PersonBox, Picture, Tools
+from fairspace.builders.engine.tools import PersonBox, Picture, Tools
 from fairspace.builders.errors import BuildError
-from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, SKIN_TONES
-from fairspace.builders.iris_ideal_52 import dataset as iris_ideal_52_dataset
-from fairspace.builders.iris_ideal_52 import dataset as iris_ideal_52_persons
+from fairspace.builders.iris.groups import GROUPS
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_ideal_52.dataset import (
     CELLS,
+    DATASET,
     OCCUPATION_RANK,
     check,
     labels_of,
@@ -33,51 +33,17 @@ from fairspace.builders.iris_ideal_52.dataset import (
     verdicts,
     window,
 )
-from fairspace.builders.models.detection import StoredBoxes
+from fairspace.builders.models.detection import SCHEMA, StoredBoxes
 from fairspace.builders.publishing.join_images import cropped_jpeg
-from tests.builders.facet_folder import Annotated, write_annotations, write_boxes
-from tests.builders.rebuilding import Killed, files
+from tests.builders.builds import Built, Killed, files, rows
+from tests.builders.face_fixtures import RED, Painter, Reader
+from tests.builders.sources.test_facet import COLUMNS
 
+GENDERS = {"female": "fem", "male": "masc"}
+AGES = {"young": "young", "older": "older", "": "na"}
+MONK = {"light": 2, "dark": 9}
 SIZE = (700, 500)
 LEFT, RIGHT = PersonBox(40, 60, 200, 400), PersonBox(400, 50, 250, 440)
-
-
-@dataclass
-class Colours:
-    """Makes plain images whose colour encodes the labels; some seeds show something else."""
-
-    name: str = "colours"
-    kill_at: int | None = None
-    made: list[ImagePrompt] = field(default_factory=list)
-
-    def generate(self, prompts: Sequence[ImagePrompt]) -> list[Image.Image]:
-        images = []
-        for asked in prompts:
-            if self.kill_at is not None and len(self.made) >= self.kill_at:
-                raise Killed
-            self.made.append(asked)
-            words = asked.text.split(",")[0].replace("-colored", "").split()
-            codes = [next(n for n, name in enumerate(names) if name in words) for names in (GENDERS, AGES, SKIN_TONES)]
-            if asked.seed % 5 == 0:
-                codes[asked.seed // 5 % 3] += 1
-            images.append(Image.new("RGB", (64, 64), tuple(40 * code for code in codes)))
-        return images
-
-
-class Reader:
-    """Reads the labels from the colour; an unknown colour shows no face."""
-
-    name = "colour reader"
-
-    def label(self, images: Sequence[Image.Image]) -> list[Labels]:
-        found = []
-        for image in images:
-            codes = [int(value) // 40 for value in np.asarray(image)[0, 0]]
-            if codes[0] > 1 or max(codes) > 2:
-                found.append(Labels(reason="no face"))
-            else:
-                found.append(Labels(GENDERS[codes[0]], AGES[codes[1]], SKIN_TONES[codes[2]]))
-        return found
 
 
 @dataclass
@@ -95,19 +61,51 @@ class Nurses:
         raise AssertionError("these builds compare no two images")
 
 
-@dataclass(frozen=True)
-class KillingDetector:
+@dataclass
+class DyingDetector:
     stored: StoredBoxes
-    kill_at: int = 0
+    kill_at: str = ""
+    seen: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         return self.stored.name
 
     def detect(self, pictures: Sequence[Picture]) -> list[list[PersonBox]]:
-        if any(picture.name.endswith(f"{self.kill_at:03}.jpg") for picture in pictures):
+        names = [Path(picture.name).name for picture in pictures]
+        if self.kill_at in names:
             raise Killed
+        self.seen += names
         return self.stored.detect(pictures)
+
+
+@dataclass(frozen=True)
+class Annotated:
+    file: str
+    box: PersonBox
+    occupation: str = "nurse"
+    gender: str = "female"
+    age: str = "young"
+    skin_tone: str = "dark"
+    second: str = ""
+
+    def row(self, number: int) -> dict[str, object]:
+        """A line of FACET's annotations."""
+        tone = {f"skin_tone_{MONK[self.skin_tone]}": 3} if self.skin_tone else {}
+        return tone | {
+            "person_id": 1000 + number,
+            "filename": self.file,
+            "class1": self.occupation,
+            "class2": self.second,
+            "bounding_box": json.dumps(dict(zip(("x", "y", "width", "height"), self.box, strict=False))),
+            f"gender_presentation_{GENDERS[self.gender]}": 1,
+            f"age_presentation_{AGES[self.age]}": 1,
+        }
+
+
+def write_boxes(file: Path, boxes: Sequence[tuple[str, PersonBox]]) -> None:
+    rows = [{"file": name, **box._asdict()} for name, box in boxes]
+    pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), file)
 
 
 PERSONS = (
@@ -128,7 +126,8 @@ whose box is far from any detected one (7), one without age (5), one without ski
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("sources")
-    write_annotations(folder / "facet", PERSONS)
+    annotated = (person.row(number) for number, person in enumerate(PERSONS))
+    write_csv(folder / "facet/annotations/annotations.csv", COLUMNS, annotated)
     (folder / "facet/images").mkdir()
     for number in range(9):
         size = (384, 384) if number == 8 else SIZE
@@ -140,16 +139,8 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def tools(source: Path, **more: Any) -> Tools:
-    return replace(Tools(detector=StoredBoxes(source / "boxes.parquet")), **more)
-
-
-def makers(**settings: Any) -> dict[str, Any]:
-    return {"generator": Colours(**settings), "labeller": Reader(), "matcher": Nurses()}
-
-
-def table(out: Path, config: str) -> pa.Table:
-    return pa.concat_tables(pq.read_table(file) for file in sorted((out / config).glob("*.parquet")))
+def boxes(source: Path) -> StoredBoxes:
+    return StoredBoxes(source / "boxes.parquet")
 
 
 def rejected(out: Path) -> list[dict[str, Any]]:
@@ -157,18 +148,17 @@ def rejected(out: Path) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def real(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
+def real(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
     out: Path = tmp_path_factory.mktemp("real") / "out"
-    return out, build(
-        iris_ideal_52_dataset.DATASET, out, source=source, tools=tools(source), options={"per_cell": "3"}, seed=1
-    )
+    return out, build(DATASET, out, source=source, tools=Tools(boxes(source)), options={"per_cell": "3"}, seed=1)
 
 
 @pytest.fixture(scope="module")
-def sample(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
+def sample(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
     """Three occupations with two images per cell, made where FACET has none."""
     out: Path = tmp_path_factory.mktemp("sample") / "out"
-    return out, build(iris_ideal_52_dataset.DATASET, out, source=source, tools=tools(source, **makers()), sample=True)
+    makers = Tools(boxes(source), Painter(), labeller=Reader(), matcher=Nurses())
+    return out, build(DATASET, out, source=source, tools=makers, sample=True)
 
 
 def test_boxes_are_matched_one_to_one_the_largest_overlap_first() -> None:
@@ -206,10 +196,10 @@ def test_cells_are_the_plans() -> None:
     assert [f"ideal/{cell}/{place:02d}" for cell in CELLS for place in range(29)] == ids
 
 
-def test_persons_enter_their_cells_and_the_others_are_logged(real: tuple[Path, BuildManifest]) -> None:
+def test_persons_enter_their_cells_and_the_others_are_logged(real: Built) -> None:
     out, manifest = real
-    rows = table(out, "occupation").to_pylist()
-    assert [row["id"] for row in rows] == [
+    built = rows(out, "occupation")
+    assert [row["id"] for row in built] == [
         "ideal/doctor/male_older_light/00",
         "ideal/farmer/female_young_dark/00",
         *(f"ideal/nurse/female_young_dark/{place:02d}" for place in range(3)),
@@ -222,7 +212,7 @@ def test_persons_enter_their_cells_and_the_others_are_logged(real: tuple[Path, B
         "nurse / female / young / dark": 3,
     }
     order = sorted(range(5), key=lambda n: hashlib.sha256(f"1/{1000 + (n and n + 1)}".encode()).digest())[:3]
-    assert [row["source_file"] for row in rows[2:]] == [f"images/{n:03}.jpg" for n in order]
+    assert [row["source_file"] for row in built[2:]] == [f"images/{n:03}.jpg" for n in order]
     reasons = {(line["unit"], line["reason"]) for line in rejected(out)}
     assert reasons == {
         ("facet/1006", "label missing"),
@@ -230,53 +220,51 @@ def test_persons_enter_their_cells_and_the_others_are_logged(real: tuple[Path, B
         ("facet/1007", "no person in the image"),
         ("facet/1008", "person not detected"),
     }
-    assert {row["second_occupation"] is None for row in rows[:2]} == {True}
-    assert all(row["prompt"] is None and row["seed"] is None for row in rows)
+    assert {row["second_occupation"] is None for row in built[:2]} == {True}
+    assert all(row["prompt"] is None and row["seed"] is None for row in built)
 
 
-def test_crops_are_of_the_detected_boxes(real: tuple[Path, BuildManifest], source: Path) -> None:
-    rows = table(real[0], "occupation").to_pylist()
-    for row in rows:
+def test_crops_are_of_the_detected_boxes(real: Built, source: Path) -> None:
+    built = rows(real[0], "occupation")
+    for row in built:
         data = (source / "facet" / row["source_file"]).read_bytes()
         assert row["source_sha256"] == hashlib.sha256(data).hexdigest()
         crop = tuple(row[f"crop_{side}"] for side in ("x", "y", "width", "height"))
         assert row["image"]["bytes"] == cropped_jpeg(data, crop)
         assert Image.open(BytesIO(row["image"]["bytes"])).size == (384, 384)
-    doctor = rows[0]
+    doctor = built[0]
     assert [doctor[f"crop_{side}"] for side in ("x", "y", "width", "height")] == [260, 50, 440, 440]
 
 
-def test_the_gap_is_what_the_real_images_leave(real: tuple[Path, BuildManifest]) -> None:
-    rows = {row["id"]: row for row in table(real[0], "gap").to_pylist()}
-    assert len(rows) == 936
-    nurse = rows["gap/nurse/female_young_dark"]
+def test_the_gap_is_what_the_real_images_leave(real: Built) -> None:
+    cells = {row["id"]: row for row in rows(real[0], "gap")}
+    assert len(cells) == 936
+    nurse = cells["gap/nurse/female_young_dark"]
     assert [nurse[name] for name in ("planned", "candidates", "real", "gap", "synthetic")] == [3, 5, 3, 0, 0]
-    assert rows["gap/doctor/male_older_light"]["gap"] == 2
-    assert sum(row["gap"] for row in rows.values()) == 936 * 3 - 5
+    assert cells["gap/doctor/male_older_light"]["gap"] == 2
+    assert sum(row["gap"] for row in cells.values()) == 936 * 3 - 5
     assert any("5 are real and 2803 had to be made" in note for note in real[1].notes)
 
 
-def test_synthetic_images_fill_the_gap_and_show_what_was_asked(sample: tuple[Path, BuildManifest]) -> None:
+def test_synthetic_images_fill_the_gap_and_show_what_was_asked(sample: Built) -> None:
     out, manifest = sample
-    rows = table(out, "occupation").to_pylist()
+    built = rows(out, "occupation")
     given_up = manifest.rejected.get("gave up", 0)
-    assert len(rows) == 3 * 18 * 2 - given_up
-    assert len({row["id"] for row in rows}) == len(rows)
-    cells = Counter(row["id"].rpartition("/")[0] for row in rows)
+    assert len(built) == 3 * 18 * 2 - given_up
+    assert len({row["id"] for row in built}) == len(built)
+    cells = Counter(row["id"].rpartition("/")[0] for row in built)
     assert max(cells.values()) == 2
-    assert Counter(row["origin"] for row in rows) == {0: 4, 1: len(rows) - 4}
-    names = dict(zip(("gender", "age", "skin_tone"), (GENDERS, AGES, SKIN_TONES), strict=True))
-    for row in rows:
+    assert Counter(row["origin"] for row in built) == {"facet": 4, "synthetic": len(built) - 4}
+    for row in built:
         cell = row["id"].removeprefix("ideal/").rpartition("/")[0]
-        shown = labels_of(cell)
-        assert all(names[column][row[column]] == shown[column] for column in names)
-        if row["origin"] == 1:
+        assert labels_of(cell).items() <= row.items()
+        if row["origin"] == "synthetic":
             assert row["prompt"] == prompt(cell)
-            assert row["generator"] == "colours"
+            assert row["generator"] == "painter"
             assert row["seed"] % 5
             assert row["occupation_rank"] == 1
-            colour = np.asarray(Image.open(BytesIO(row["image"]["bytes"])))[0, 0]
-            assert np.abs(colour - [40 * row[column] for column in names]).max() < 4
+            red = np.asarray(Image.open(BytesIO(row["image"]["bytes"])))[0, 0, 0]
+            assert abs(int(red) - RED * GROUPS.index(cell.partition("/")[2])) < 4
             assert row["source_file"] is None
 
 
@@ -295,43 +283,35 @@ def test_an_occupation_that_others_are_nearer_than_is_rejected(tmp_path: Path) -
 
 
 def test_a_build_killed_in_detection_goes_on(
-    real: tuple[Path, BuildManifest], source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    real: Built, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(iris_ideal_52_persons, "_BATCH", 2)
-    stored = StoredBoxes(source / "boxes.parquet")
+    monkeypatch.setattr("fairspace.builders.iris_ideal_52.dataset._BATCH", 2)
     asked: dict[str, Any] = {"source": source, "options": {"per_cell": "3"}, "seed": 1}
-    killing = Tools(detector=KillingDetector(stored, 4))
+    dying, living = DyingDetector(boxes(source), "004.jpg"), DyingDetector(boxes(source))
     with pytest.raises(Killed):
-        build(iris_ideal_52_dataset.DATASET, tmp_path / "out", tools=killing, **asked)
-    seen: list[str] = []
-
-    class Counting(KillingDetector):
-        def detect(self, pictures: Sequence[Picture]) -> list[list[PersonBox]]:
-            seen.extend(picture.name for picture in pictures)
-            return self.stored.detect(pictures)
-
-    build(iris_ideal_52_dataset.DATASET, tmp_path / "out", tools=Tools(detector=Counting(stored)), **asked)
-    assert len(seen) == 4
+        build(DATASET, tmp_path / "out", tools=Tools(dying), **asked)
+    build(DATASET, tmp_path / "out", tools=Tools(living), **asked)
+    assert len(living.seen) == 4
     assert files(tmp_path / "out") == files(real[0])
 
 
 def test_without_facet_and_models_the_tournament_is_left(tmp_path: Path) -> None:
-    manifest = build(iris_ideal_52_dataset.DATASET, tmp_path / "out")
+    manifest = build(DATASET, tmp_path / "out")
     assert [split.config for split in manifest.splits] == ["tournament"]
     assert len(manifest.notes) == 2
-    rounds = table(tmp_path / "out", "tournament")
-    assert rounds["id"].to_pylist() == iris_ideal_52.tournament_ids("v1").to_pylist()
-    last = rounds.slice(35999, 1).to_pylist()[0]
+    rounds = rows(tmp_path / "out", "tournament")
+    assert [row["id"] for row in rounds] == iris_ideal_52.tournament_ids("v1").to_pylist()
+    last = rounds[35999]
     assert last["prompt"] == iris_ideal_52.tournament_prompts()[35999]
     five = json.loads(last["occupations"])
     assert len(set(five)) == 5
     assert all(name.replace("_", " ") in last["prompt"] for name in five)
-    assert [GENDERS[last["gender"]], AGES[last["age"]], SKIN_TONES[last["skin_tone"]]] == GROUPS[17].split("_")
+    assert f"{last['gender']}_{last['age']}_{last['skin_tone']}" == GROUPS[17]
 
 
 def test_facet_without_a_detector_is_refused(source: Path, tmp_path: Path) -> None:
     with pytest.raises(BuildError, match="TOOL_MISSING at FACET: no person detector"):
-        build(iris_ideal_52_dataset.DATASET, tmp_path / "out", source=source)
+        build(DATASET, tmp_path / "out", source=source)
 
 
 def damaged(source: Path, tmp_path: Path, old: str, new: str) -> Path:
@@ -346,7 +326,7 @@ def damaged(source: Path, tmp_path: Path, old: str, new: str) -> Path:
 def test_a_missing_image_is_named(source: Path, tmp_path: Path) -> None:
     broken = damaged(source, tmp_path / "source", "003.jpg", "gone.jpg")
     with pytest.raises(BuildError, match=r"SOURCE_IMAGE at .*facet/images/gone\.jpg: no such file"):
-        build(iris_ideal_52_dataset.DATASET, tmp_path / "out", source=broken, tools=tools(source))
+        build(DATASET, tmp_path / "out", source=broken, tools=Tools(boxes(source)))
 
 
 def test_an_unreadable_image_is_named(source: Path, tmp_path: Path) -> None:
@@ -356,12 +336,10 @@ def test_an_unreadable_image_is_named(source: Path, tmp_path: Path) -> None:
     write_boxes(tmp_path / "boxes.parquet", [("other/torn.jpg", LEFT)])
     torn = Tools(detector=StoredBoxes(tmp_path / "boxes.parquet"))
     with pytest.raises(BuildError, match=r"SOURCE_IMAGE at .*facet/other/torn\.jpg"):
-        build(iris_ideal_52_dataset.DATASET, tmp_path / "out", source=broken, tools=torn)
+        build(DATASET, tmp_path / "out", source=broken, tools=torn)
 
 
-def test_the_check_finds_cells_that_are_too_full_or_not_filled(
-    real: tuple[Path, BuildManifest], sample: tuple[Path, BuildManifest]
-) -> None:
+def test_the_check_finds_cells_that_are_too_full_or_not_filled(real: Built, sample: Built) -> None:
     check(real[1])
     check(sample[1])
     with pytest.raises(BuildError, match="3 images in a cell"):

@@ -1,4 +1,3 @@
-import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60.dataset import DATASET, of_cohort
 from fairspace.builders.iris_steer_60.plan import INCONSISTENT, LABELS, PAIRS, pair_ids, pairs, steer_ids
 from fairspace.builders.iris_steer_60.understanding import base_prompt, prompt_types
-from tests.builders.iris_gen_52.test_dataset import rows
+from tests.builders.builds import rows
 from tests.builders.iris_steer_60.test_dataset import Stripes, tools
 
 NURSE = OCCUPATIONS.index("nurse"), GROUPS.index("female_young_light")
@@ -63,15 +62,6 @@ def test_none_or_many_combinations_make_no_plan(cells: list[tuple[int, int]]) ->
         cohort_revision(cells)
 
 
-def test_the_shipped_plan_stays_to_the_byte() -> None:
-    plan = pairs()
-    assert pairs("v1") is pairs("v2") is plan
-    columns = (plan.occupation, plan.combination, plan.groups, plan.labels)
-    digest = hashlib.sha256(b"".join(column.astype("<i8").tobytes() for column in columns)).hexdigest()
-    assert digest == "77d2cf82053d96e20d91a5a974ff91a1c8b1677cfef889f15555522985567c92"
-    assert plan.biased is None
-
-
 def test_one_image_of_every_pair_shows_a_combination_and_the_other_differs_as_planned() -> None:
     plan = pairs(LABEL)
     assert plan.biased is not None
@@ -95,6 +85,8 @@ def test_one_image_of_every_pair_shows_a_combination_and_the_other_differs_as_pl
 
 
 def test_items_but_those_of_pairs_are_the_newest_ones() -> None:
+    assert pairs("v1") is pairs("v2") is pairs()
+    assert pairs().biased is None
     assert steer_ids(LABEL) is steer_ids("v2")
     assert pair_ids(LABEL) is pair_ids("v2")
     assert iris_gen_52.ids(LABEL) is iris_gen_52.ids("v2")
@@ -108,7 +100,7 @@ def test_a_build_of_a_cohort_has_its_plan_and_a_revision_of_its_own(tmp_path: Pa
     manifest = build(dataset, tmp_path / "built", sample=True, tools=tools(Stripes()))
     assert manifest.revision == LABEL
     assert any(note.endswith("(C.2): judge male_older_dark, nurse female_young_light.") for note in manifest.notes)
-    made = rows(tmp_path / "built", manifest, "understanding")
+    made = rows(tmp_path / "built", "understanding")
     assert len(made) == 84
     assert {row["occupation"] for row in made} <= {"nurse", "judge"}
     for row in made:

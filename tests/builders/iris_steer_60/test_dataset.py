@@ -13,7 +13,8 @@ from PIL.Image import Image
 from fairspace.builders.drawn.swatches import measure
 from fairspace.builders.drawn.tools import read_person, sample_tools
 from fairspace.builders.engine.build import build
-from fairspace.builders.engine.dataset import BuildJob, BuildManifest
+from fairspace.builders.engine.dataset import BuildJob
+from fairspace.builders.engine.making import Verdict, Wanted, jpeg
 from fairspace.builders.engine.tools import ImagePrompt, Labels, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, COMBINATIONS, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
@@ -29,14 +30,19 @@ from fairspace.builders.iris_steer_60.plan import (
 )
 from fairspace.builders.iris_steer_60.understanding import (
     COLUMNS,
+    STATEMENTS,
+    _check,
+    base_prompt,
     instruction,
+    label_margins,
     make_pairs,
+    planned_labels,
     prompt_types,
     sample_pairs,
     understanding_split,
 )
 from fairspace.builders.sources.model_images import ModelStore
-from tests.builders.iris_gen_52.test_dataset import rows
+from tests.builders.builds import Built, rows
 from tests.builders.model_fixtures import STEREOTYPES, annotation, neutral, steer, write_model
 
 
@@ -116,13 +122,13 @@ def made(work: Path, numbers: Sequence[int], stripes: Stripes, **more: Any) -> t
 
 
 @pytest.fixture(scope="module")
-def plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Built:
     out = tmp_path_factory.mktemp("plan") / "steer"
     return out, build(DATASET, out)
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Built:
     folder = tmp_path_factory.mktemp("sample")
     write_model(folder / "source", "alpha")
     write_model(folder / "source", "beta", rows=neutral(), images=[])
@@ -130,10 +136,10 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifes
     return out, build(DATASET, out, source=folder / "source", sample=True, tools=sample_tools())
 
 
-def test_a_sample_is_even_and_complete(sample: tuple[Path, BuildManifest]) -> None:
+def test_a_sample_is_even_and_complete(sample: Built) -> None:
     out, manifest = sample
     assert list(manifest.configs()) == ["generation", "generation_images", "understanding", "questions", "prompts"]
-    found = rows(out, manifest, "understanding")
+    found = rows(out, "understanding")
     assert len(found) == 84
     assert set(Counter(row["combination"] for row in found).values()) == {12}
     assert Counter((row["combination"], row["intentional_inconsistency"]) for row in found) == Counter(
@@ -158,10 +164,10 @@ def test_a_sample_is_even_and_complete(sample: tuple[Path, BuildManifest]) -> No
         assert min(margins.values()) > 0
 
 
-def test_drawn_images_show_what_their_rows_say(sample: tuple[Path, BuildManifest]) -> None:
+def test_drawn_images_show_what_their_rows_say(sample: Built) -> None:
     from io import BytesIO
 
-    found = rows(*sample, "understanding")
+    found = rows(sample[0], "understanding")
     images = [Images.open(BytesIO(row["image"]["bytes"])).convert("RGB") for row in found]
     labeller = sample_tools().labeller
     assert labeller is not None
@@ -179,9 +185,9 @@ def test_drawn_images_show_what_their_rows_say(sample: tuple[Path, BuildManifest
         assert seen == [row[column] for column in columns], row["id"]
 
 
-def test_without_tools_the_plan_is_there_and_says_that_it_has_no_images(plan: tuple[Path, BuildManifest]) -> None:
+def test_without_tools_the_plan_is_there_and_says_that_it_has_no_images(plan: Built) -> None:
     out, manifest = plan
-    found = rows(out, manifest, "understanding")
+    found = rows(out, "understanding")
     assert len(found) == 2 * PAIRS
     assert all(row["image"] is None and row["generator"] is None for row in found)
     assert any("have no images" in note for note in manifest.notes)
@@ -189,16 +195,16 @@ def test_without_tools_the_plan_is_there_and_says_that_it_has_no_images(plan: tu
     assert "have no images" in (out / "README.md").read_text()
 
 
-def test_question_ids_follow_from_the_rows(plan: tuple[Path, BuildManifest]) -> None:
-    questions = [row["id"] for row in rows(*plan, "questions")]
+def test_question_ids_follow_from_the_rows(plan: Built) -> None:
+    questions = [row["id"] for row in rows(plan[0], "questions")]
     assert questions == list(QUESTIONS)
-    ids = [f"{row['id']}/{question}" for row in rows(*plan, "understanding") for question in questions]
+    ids = [f"{row['id']}/{question}" for row in rows(plan[0], "understanding") for question in questions]
     assert ids == pair_ids("v1").to_pylist()
 
 
-def test_answers_of_the_rows_are_those_of_the_scorer(plan: tuple[Path, BuildManifest]) -> None:
-    found = rows(*plan, "understanding")
-    asked = {row["id"]: json.loads(row["labels"]) for row in rows(*plan, "questions") if row["kind"] == "objective"}
+def test_answers_of_the_rows_are_those_of_the_scorer(plan: Built) -> None:
+    found = rows(plan[0], "understanding")
+    asked = {row["id"]: json.loads(row["labels"]) for row in rows(plan[0], "questions") if row["kind"] == "objective"}
     assert list(asked) == list(LABELS)
     for number in (0, 1, 47, 2999, PAIRS - 1):
         for side in (0, 1):
@@ -209,8 +215,8 @@ def test_answers_of_the_rows_are_those_of_the_scorer(plan: tuple[Path, BuildMani
                 assert answer in asked[question]
 
 
-def test_images_of_a_pair_differ_in_their_combination_alone(plan: tuple[Path, BuildManifest]) -> None:
-    found = rows(*plan, "understanding")
+def test_images_of_a_pair_differ_in_their_combination_alone(plan: Built) -> None:
+    found = rows(plan[0], "understanding")
     for first, second in zip(found[::2], found[1::2], strict=True):
         differ = {column for column in COLUMNS.values() if first[column] != second[column]}
         own = {("gender", "age", "skin_tone")[place] for place in COMBINATIONS[first["combination"]]}
@@ -283,10 +289,10 @@ def test_a_missing_tool_is_named_and_no_image_is_made(tmp_path: Path, role: str)
     assert any(role in note and "no images" in note for note in manifest.notes)
 
 
-def test_a_models_prompts_are_those_that_the_scorer_expects(sample: tuple[Path, BuildManifest], tmp_path: Path) -> None:
+def test_a_models_prompts_are_those_that_the_scorer_expects(sample: Built, tmp_path: Path) -> None:
     source = sample[0].parent / "source"
     store = ModelStore(BuildJob(source, tmp_path), source / "models")
-    found = rows(*sample, "generation")
+    found = rows(sample[0], "generation")
     for number, model in enumerate(store.models):
         own = [row for row in found if row["model"] == model.name]
         expected = steer_items(store.neutral_counts(number)).to_pylist()
@@ -299,9 +305,9 @@ def test_a_models_prompts_are_those_that_the_scorer_expects(sample: tuple[Path, 
         assert [row["seen"] for row in own[::6]] == sorted((row["seen"] for row in own[::6]), reverse=True)
 
 
-def test_steer_images_say_what_was_asked_and_what_is_shown(sample: tuple[Path, BuildManifest]) -> None:
+def test_steer_images_say_what_was_asked_and_what_is_shown(sample: Built) -> None:
     out, manifest = sample
-    found = {(row["item"], row["sample"]): row for row in rows(out, manifest, "generation_images")}
+    found = {(row["item"], row["sample"]): row for row in rows(out, "generation_images")}
     given = [row for row in steer() if row["face"] == 0]
     assert len(found) == len(given) - 1 == 120
     assert manifest.rejected["not a prompt of the model's plan"] == 1
@@ -321,3 +327,63 @@ def test_a_model_with_fewer_than_ten_combinations_has_no_plan(tmp_path: Path) ->
     manifest = build(DATASET, tmp_path / "x", source=tmp_path / "source")
     assert manifest.find("generation", "test") is None
     assert any("show 9 combinations" in note for note in manifest.notes)
+
+
+class Sees:
+    """A matcher whose similarity to a text is the number of one of its words, else 0.2."""
+
+    name = "words"
+
+    def __init__(self, alike: float = 1.0, **closeness: float) -> None:
+        self.alike, self.closeness = alike, closeness
+
+    def label(self, images: Sequence[Image]) -> list[Labels]:
+        return [Labels(*GROUPS[pairs().groups[0, 1]].split("_"))] * len(images)
+
+    def text_similarity(self, images: Sequence[Image], texts: Sequence[str]) -> list[float]:
+        return [
+            max((near for word, near in self.closeness.items() if word in text.split()), default=0.2) for text in texts
+        ]
+
+    def image_similarity(self, first: Sequence[Image], second: Sequence[Image]) -> list[float]:
+        return [self.alike] * len(first)
+
+
+@pytest.mark.parametrize(("similarity", "alike"), [(0.75, True), (np.nextafter(0.75, 0), False)])
+def test_the_least_similarity_itself_suffices(similarity: float, alike: bool) -> None:
+    image = Images.new("RGB", (8, 8))
+    sees = Sees(alike=similarity)
+    [verdict] = _check(sees, sees, 1, 0.75, "v2")([image], [Wanted("pair/0000/b", "", jpeg(image))])
+    assert isinstance(verdict, Verdict)
+    assert (verdict.reason != "images are not alike") == alike
+    assert verdict.evidence["similarity"] == similarity
+
+
+PLANNED = {"d": "red", "e": "no", "f": "smiling", "g": "yes", "h": "no"}
+DRAWN = Images.new("RGB", (8, 8))
+
+
+def test_a_margin_says_how_much_closer_the_planned_label_is_than_any_other() -> None:
+    """Red is closest of the ten colours by .05, the second; bare eyes and no beard are as close as anything: 0.2."""
+    sees = Sees(red=0.3, blue=0.25, glasses=0.3, smiling=0.3, serious=0.305, badge=0.4)
+    (margins,) = label_margins(sees, [DRAWN], [PLANNED])
+    assert margins == pytest.approx({"d": 0.05, "e": -0.1, "f": -0.005, "g": 0.2, "h": 0.0})
+    assert label_margins(sees, [], []) == []
+
+
+def test_no_prompt_and_no_statement_names_what_is_not_to_be_seen() -> None:
+    texts = [base_prompt(number) for number in range(0, len(pairs().groups), 7)]
+    texts += [text for statements in STATEMENTS.values() for text in statements.values()]
+    for text in texts:
+        assert not {"without", "no", "not"} & set(text.replace(",", "").split())
+    assert {*STATEMENTS, "a", "b", "c"} == set(LABELS)
+    assert all(set(STATEMENTS[question]) == set(LABELS[question]) for question in STATEMENTS)
+
+
+def test_a_prompt_names_the_age_and_shows_the_chest_where_a_badge_is() -> None:
+    for number in range(0, len(pairs().groups), 7):
+        prompt, labels = base_prompt(number), planned_labels(number, 0)
+        assert {"young": "a young ", "middle": "a middle-aged ", "older": "an older "}[labels["b"]] in prompt
+        assert "middle middle" not in prompt
+        assert prompt.startswith("a photo of the face and chest of ")
+        assert ("badge on the chest" in prompt) == (labels["g"] == "yes")

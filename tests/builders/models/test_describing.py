@@ -7,37 +7,25 @@ import pytest
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models.describing import EndpointDescriber, FileDescriber, parse
-from tests.ares.test_endpoint import Endpoint, completion, refusal
+from tests.ares.test_endpoint import Endpoint, completion, refusal, serving
 
 FIVE = [f"two people talking, scene {n}" for n in range(5)]
 GOOD = "\n".join(f"[start]{one}[end]" for one in FIVE)
 
 
 @pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    started: list[Endpoint] = []
-    clients: list[EndpointDescriber] = []
+def serve() -> Iterator[Any]:
+    with serving(lambda url, **how: EndpointDescriber(url, "writer", **how)) as start:
 
-    def start(*script: tuple[int, dict[str, str], str], **how: Any) -> tuple[Endpoint, EndpointDescriber]:
-        """Serve these (status, headers, text) in turn; the last repeats."""
-        *answers, last = (
-            (status, headers, completion(text)) if status == 200 else refusal(status, headers=headers)
-            for status, headers, text in script
-        )
-        endpoint = Endpoint(*answers, then=lambda body: last)
-        started.append(endpoint)
-        describer = EndpointDescriber(endpoint.url, "writer", timeout=5, **how)
-        clients.append(describer)
-        return endpoint, describer
+        def scripted(*script: tuple[int, dict[str, str], str], **how: Any) -> tuple[Endpoint, EndpointDescriber]:
+            """Serve these (status, headers, text) in turn; the last repeats."""
+            *answers, last = (
+                (status, headers, completion(text)) if status == 200 else refusal(status, headers=headers)
+                for status, headers, text in script
+            )
+            return start(*answers, then=lambda body: last, **how)
 
-    yield start
-    for describer in clients:
-        describer._client.close()
-    for endpoint in started:
-        endpoint.close()
+        yield scripted
 
 
 def test_the_papers_form_is_read() -> None:

@@ -1,8 +1,11 @@
 """Tiny random models in the layouts of real ones, for the same code path without weights."""
 
+import json
 from pathlib import Path
 from typing import Any
 
+PIPELINES: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "tiny_models.json").read_text())
+"""Name -> its class and its parts as [class, configuration], in the order in which their weights are drawn."""
 LETTERS = [(letter, -2.0) for letter in "abcdefghijklmnopqrstuvwxyz ,."]
 
 
@@ -117,145 +120,45 @@ def yolos(folder: Path, labels: tuple[str, ...] = ("car", "person", "dog")) -> P
     return folder
 
 
-def _vae(channels: int = 4, **more: Any) -> Any:
-    from diffusers import AutoencoderKL
+def part(kind: str, configuration: dict[str, Any]) -> Any:
+    """A part of a pipeline, with random weights if it has any."""
+    import diffusers
+    import transformers
 
-    return AutoencoderKL(
-        block_out_channels=[8, 16],
-        in_channels=3,
-        out_channels=3,
-        down_block_types=["DownEncoderBlock2D"] * 2,
-        up_block_types=["UpDecoderBlock2D"] * 2,
-        latent_channels=channels,
-        norm_num_groups=4,
-        sample_size=32,
-        **more,
-    )
+    if "Tokenizer" in kind:
+        return words_of(kind)
+    made = getattr(diffusers, kind, None) or getattr(transformers, kind)
+    return made(made.config_class(**configuration)) if hasattr(made, "config_class") else made(**configuration)
 
 
-def _sdxl_parts(width: int, conditions: int) -> dict[str, Any]:
-    """Denoiser, scheduler and autoencoder of SDXL and its refiner, which read different texts."""
-    from diffusers import EulerDiscreteScheduler, UNet2DConditionModel
+def _vae() -> Any:
+    return part(*PIPELINES["sdxl"]["vae"])
 
-    unet = UNet2DConditionModel(
-        block_out_channels=(8, 16),
-        layers_per_block=1,
-        sample_size=16,
-        in_channels=4,
-        out_channels=4,
-        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
-        up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
-        attention_head_dim=(2, 4),
-        use_linear_projection=True,
-        addition_embed_type="text_time",
-        addition_time_embed_dim=8,
-        transformer_layers_per_block=(1, 1),
-        projection_class_embeddings_input_dim=conditions,
-        cross_attention_dim=width,
-        norm_num_groups=4,
-    )
-    scheduler = EulerDiscreteScheduler(beta_start=0.00085, beta_end=0.012, beta_schedule="scaled_linear")
-    return {"vae": _vae(), "unet": unet, "scheduler": scheduler, "add_watermarker": False}
+
+def _pipeline(name: str, folder: Path) -> Path:
+    quiet()
+    import diffusers
+
+    roles = {role: part(*each) if isinstance(each, list) else each for role, each in PIPELINES[name].items()}
+    getattr(diffusers, roles.pop("pipeline"))(**roles).save_pretrained(folder)
+    return folder
 
 
 def sdxl(folder: Path) -> Path:
     """SDXL base; a latent is half the image's side."""
-    quiet()
-    from diffusers import StableDiffusionXLPipeline
-    from transformers import CLIPTextModel, CLIPTextModelWithProjection
-
-    words = tokenizer()
-    StableDiffusionXLPipeline(
-        text_encoder=CLIPTextModel(text_config(words)),
-        text_encoder_2=CLIPTextModelWithProjection(text_config(words)),
-        tokenizer=words,
-        tokenizer_2=words,
-        **_sdxl_parts(64, 80),
-    ).save_pretrained(folder)
-    return folder
+    return _pipeline("sdxl", folder)
 
 
 def sdxl_refiner(folder: Path) -> Path:
     """SDXL's refiner: one text tower, and a score of beauty among the conditions."""
-    quiet()
-    from diffusers import StableDiffusionXLImg2ImgPipeline
-    from transformers import CLIPTextModelWithProjection
-
-    words = tokenizer()
-    StableDiffusionXLImg2ImgPipeline(
-        text_encoder=None,
-        text_encoder_2=CLIPTextModelWithProjection(text_config(words)),
-        tokenizer=None,
-        tokenizer_2=words,
-        requires_aesthetics_score=True,
-        **_sdxl_parts(32, 72),
-    ).save_pretrained(folder)
-    return folder
+    return _pipeline("sdxl_refiner", folder)
 
 
 def sd3(folder: Path) -> Path:
     """SD 3.5: two towers of CLIP and one of T5."""
-    quiet()
-    from diffusers import FlowMatchEulerDiscreteScheduler, SD3Transformer2DModel, StableDiffusion3Pipeline
-    from transformers import CLIPTextModelWithProjection, T5Config, T5EncoderModel, T5Tokenizer
-
-    words = tokenizer()
-    pieces = T5Tokenizer(vocab=[("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -1.0), *LETTERS], extra_ids=0)
-    t5 = T5Config(vocab_size=64, d_model=32, d_kv=8, d_ff=37, num_layers=1, num_heads=4)
-    transformer = SD3Transformer2DModel(
-        sample_size=16,
-        patch_size=1,
-        in_channels=4,
-        num_layers=1,
-        attention_head_dim=8,
-        num_attention_heads=4,
-        joint_attention_dim=32,
-        caption_projection_dim=32,
-        pooled_projection_dim=64,
-        out_channels=4,
-        pos_embed_max_size=32,
-    )
-    StableDiffusion3Pipeline(
-        transformer=transformer,
-        scheduler=FlowMatchEulerDiscreteScheduler(),
-        vae=_vae(use_quant_conv=False, use_post_quant_conv=False, shift_factor=0.06, scaling_factor=1.5),
-        text_encoder=CLIPTextModelWithProjection(text_config(words, hidden_act="gelu")),
-        tokenizer=words,
-        text_encoder_2=CLIPTextModelWithProjection(text_config(words, hidden_act="gelu")),
-        tokenizer_2=words,
-        text_encoder_3=T5EncoderModel(t5),
-        tokenizer_3=pieces,
-    ).save_pretrained(folder)
-    return folder
+    return _pipeline("sd3", folder)
 
 
 def instruct_pix2pix(folder: Path) -> Path:
     """InstructPix2Pix: a denoiser that sees the image's latent too."""
-    quiet()
-    from diffusers import DDIMScheduler, StableDiffusionInstructPix2PixPipeline, UNet2DConditionModel
-    from transformers import CLIPTextModel
-
-    words = tokenizer()
-    unet = UNet2DConditionModel(
-        block_out_channels=(8, 16),
-        layers_per_block=1,
-        sample_size=16,
-        in_channels=8,
-        out_channels=4,
-        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
-        up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
-        attention_head_dim=4,
-        cross_attention_dim=32,
-        norm_num_groups=4,
-    )
-    StableDiffusionInstructPix2PixPipeline(
-        vae=_vae(),
-        text_encoder=CLIPTextModel(text_config(words)),
-        tokenizer=words,
-        unet=unet,
-        scheduler=DDIMScheduler(beta_start=0.00085, beta_end=0.012, beta_schedule="scaled_linear"),
-        safety_checker=None,
-        feature_extractor=None,
-        requires_safety_checker=False,
-    ).save_pretrained(folder)
-    return folder
+    return _pipeline("instruct_pix2pix", folder)

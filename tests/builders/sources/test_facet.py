@@ -7,7 +7,6 @@ import pytest
 
 from fairspace.builders.engine.tools import PersonBox
 from fairspace.builders.sources import facet
-from tests.builders.sources.refusals import TEXT_FILES, Refusal, refuses, replaced
 
 COLUMNS = (
     *("person_id", "filename", "class1", "class2", "bounding_box", "has_tattoo"),
@@ -101,40 +100,3 @@ def test_contradicting_labels_are_none(folder: Path) -> None:
     (folder / facet.ANNOTATIONS).write_text(text(({**ROWS[0], **both, **ages},)))
     person = next(facet.persons(folder))
     assert (person.gender, person.age) == ("", "")
-
-
-REFUSALS = (
-    *TEXT_FILES,
-    Refusal("missing column", replaced("skin_tone_na", "na"), "SOURCE_LAYOUT", ":1", "no column skin_tone_na"),
-    Refusal("column twice", replaced("has_tattoo", "class1"), "SOURCE_LAYOUT", ":1", "class1 twice"),
-    Refusal("class", replaced("lawman", "sheriff"), "SOURCE_VALUE", ":3", "the class 'sheriff'"),
-    Refusal("no class", replaced("lawman", ""), "SOURCE_VALUE", ":3", "the class ''"),
-    Refusal("second class", replaced("doctor", "Doctor"), "SOURCE_VALUE", ":2", "the class 'Doctor'"),
-    Refusal("bad JSON", replaced('""x"": 10.5', '""x"": '), "SOURCE_VALUE", ":2", "the bounding_box"),
-    Refusal("no key", replaced('""x""', '""X""'), "SOURCE_VALUE", ":2", "the bounding_box"),
-    Refusal("a list", replaced('""x"": 10.5', '""x"": [1]'), "SOURCE_VALUE", ":2", "the bounding_box"),
-    Refusal("negative width", replaced('""width"": 100', '""width"": -100'), "SOURCE_VALUE", ":2", "-100"),
-    Refusal("no height", replaced("250.25", "0"), "SOURCE_VALUE", ":2", '"height": 0'),
-    Refusal("not a number", replaced("250.25", "NaN"), "SOURCE_VALUE", ":2", "NaN"),
-    Refusal("infinite", replaced("250.25", "Infinity"), "SOURCE_VALUE", ":2", "Infinity"),
-    Refusal("outside", replaced("10.5", "-100.5"), "SOURCE_VALUE", ":2", "-100.5"),
-    Refusal("person twice", replaced("\n8,", "\n7,"), "SOURCE_VALUE", ":3", "the person_id 7 a second time"),
-    Refusal("person_id", replaced("\n8,", "\n8e5,"), "SOURCE_VALUE", ":3", "'8e5'"),
-    Refusal("path", replaced("sa_8.jpg", "../sa_8.jpg"), "SOURCE_VALUE", ":3", "'../sa_8.jpg'"),
-    Refusal("absolute path", replaced("sa_8.jpg", "/sa_8.jpg"), "SOURCE_VALUE", ":3", "'/sa_8.jpg'"),
-    Refusal("no name", replaced("sa_8.jpg", ""), "SOURCE_VALUE", ":3", "''"),
-)
-
-
-@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda r: r.name)
-def test_a_file_that_breaks_the_layout_is_refused(folder: Path, refusal: Refusal) -> None:
-    refuses(lambda: list(facet.persons(folder)), refusal, folder / facet.ANNOTATIONS)
-
-
-@pytest.mark.parametrize("vote", ["-1", "1.0", "", "x", "²"])
-@pytest.mark.parametrize("column", ["skin_tone_4", "gender_presentation_fem", "age_presentation_older"])
-def test_a_vote_that_is_no_count_is_refused(folder: Path, column: str, vote: str) -> None:
-    file = folder / facet.ANNOTATIONS
-    bad = text((*ROWS[:2], {**ROWS[2], column: vote}))
-    refusal = Refusal("vote", lambda good: bad.encode(), "SOURCE_VALUE", ":4", f"{column} is {vote!r}")
-    refuses(lambda: list(facet.persons(folder)), refusal, file)

@@ -25,6 +25,7 @@ from fairspace.builders.stereotypical_bias.dataset import (
     FacePair,
 )
 from fairspace.builders.stereotypical_bias.dataset import persona_splits as persona
+from tests.builders.builds import Built, rows
 from tests.builders.face_fixtures import Painter, Watcher, jpeg, write_utkface
 
 
@@ -45,13 +46,8 @@ def make(folder: Path, source: Path | None, **more: Any) -> BuildManifest:
     return build(DATASET, folder, source=source, **{"sample": True, "tools": tools(), **more})
 
 
-def rows(folder: Path, config: str, split: str = "") -> list[dict[str, Any]]:
-    files = sorted((folder / config).glob(f"{split}*.parquet"))
-    return [row for file in files for row in pq.read_table(file).to_pylist()]
-
-
 @pytest.fixture(scope="module")
-def built(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildManifest]:
+def built(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
     folder = tmp_path_factory.mktemp("built")
     return folder, make(folder, sources)
 
@@ -117,9 +113,9 @@ def test_a_cell_without_faces_is_left_out_logged_and_noted(tmp_path: Path) -> No
     assert {"30/Indian/female"} <= {line["cell"] for line in lines}
 
 
-def test_a_sample_has_every_combination_of_groups(built: tuple[Path, BuildManifest]) -> None:
+def test_a_sample_has_every_combination_of_groups(built: Built) -> None:
     folder, manifest = built
-    kinds = {attribute: Counter[frozenset[tuple[int, int]]]() for attribute in plan.ATTRIBUTES}
+    kinds = {attribute: Counter[frozenset[tuple[str, str]]]() for attribute in plan.ATTRIBUTES}
     for attribute in plan.ATTRIBUTES:
         for row in rows(folder, "vision", attribute):
             sides = [(row[f"{side}_gender"], row[f"{side}_race"]) for side in ("left", "right")]
@@ -131,9 +127,7 @@ def test_a_sample_has_every_combination_of_groups(built: tuple[Path, BuildManife
     assert not any("missing part" in note for note in manifest.notes)  # such names are drawn on purpose
 
 
-def test_the_halves_of_a_picture_are_the_named_files_at_the_named_sides(
-    built: tuple[Path, BuildManifest], sources: Path
-) -> None:
+def test_the_halves_of_a_picture_are_the_named_files_at_the_named_sides(built: Built, sources: Path) -> None:
     for row in rows(built[0], "vision"):
         image = np.asarray(Image.open(BytesIO(row["image"]["bytes"])), dtype=float)
         for part, side in ((image[:, :200], "left"), (image[:, 200:], "right")):
@@ -141,10 +135,11 @@ def test_the_halves_of_a_picture_are_the_named_files_at_the_named_sides(
             face = Image.open(sources / "utkface" / file).resize((200, 200), Image.Resampling.LANCZOS)
             assert np.abs(part - np.asarray(face, dtype=float)).mean() < 4
             age, gender, race, _ = file.split("_")
-            assert [int(age), int(gender), int(race)] == [row["age"], row[f"{side}_gender"], row[f"{side}_race"]]
+            groups = [plan.GROUPS["gender"][int(gender)], plan.GROUPS["race"][int(race)]]
+            assert [int(age), *groups] == [row["age"], row[f"{side}_gender"], row[f"{side}_race"]]
 
 
-def test_item_ids_follow_from_rows_and_questions_name_their_picture(built: tuple[Path, BuildManifest]) -> None:
+def test_item_ids_follow_from_rows_and_questions_name_their_picture(built: Built) -> None:
     folder, _ = built
     for attribute in plan.ATTRIBUTES:
         items = {row["id"]: row for row in plan.items(f"vision_{attribute}").to_pylist()}
@@ -156,10 +151,10 @@ def test_item_ids_follow_from_rows_and_questions_name_their_picture(built: tuple
         for question in questions:
             item = items[question["id"]]
             assert question["prompt"] == item["prompt"]
-            assert plan.INSTANCES[question["instance"]] in question["prompt"]
-            assert question["scenario"] == (question["instance"] >= 10)
+            assert question["instance"] in question["prompt"]
+            assert question["scenario"] == plan.SCENARIOS[plan.INSTANCES.index(question["instance"]) >= 10]
             groups = [pictures[question["picture"]][f"{side}_{attribute}"] for side in ("left", "right")]
-            assert groups == [item["left"], item["right"]]
+            assert groups == [plan.GROUPS[attribute][item[side]] for side in ("left", "right")]
 
 
 def test_without_utkface_the_questions_of_all_pairs_are_there(tmp_path: Path) -> None:
@@ -167,21 +162,21 @@ def test_without_utkface_the_questions_of_all_pairs_are_there(tmp_path: Path) ->
     assert [(split.config, split.split, split.rows) for split in manifest.splits] == [
         ("vision_questions", "gender", 3840 * 20),
         ("vision_questions", "race", 11520 * 20),
-        ("published", "test", len(pq.read_table(tmp_path / "published"))),
+        ("published", "test", len(rows(tmp_path, "published"))),
     ]
     assert any("UTKFace was not given" in note for note in manifest.notes)
     assert any("no generator and no detector" in note for note in manifest.notes)
 
 
-def test_every_trait_has_images_without_persons_and_the_planned_questions(built: tuple[Path, BuildManifest]) -> None:
+def test_every_trait_has_images_without_persons_and_the_planned_questions(built: Built) -> None:
     folder, manifest = built
     found = rows(folder, "persona")
-    assert Counter(plan.TRAITS[row["trait"]] for row in found) == dict.fromkeys(plan.TRAITS, SAMPLE_KEPT)
+    assert Counter(row["trait"] for row in found) == dict.fromkeys(plan.TRAITS, SAMPLE_KEPT)
     assert manifest.rejected["a person"] > 0
     items = {a: {r["id"]: r["prompt"] for r in plan.items(f"language_{a}").to_pylist()} for a in plan.ATTRIBUTES}
     for row in found:
         assert row["seed"] % 4
-        assert row["image_prompt"] == plan.IMAGE_PROMPTS[plan.TRAITS[row["trait"]]]
+        assert row["image_prompt"] == plan.IMAGE_PROMPTS[row["trait"]]
         for attribute in plan.ATTRIBUTES:
             assert row[f"{attribute}_id"] == row["id"].replace("persona", f"language_{attribute}", 1)
             assert row[f"{attribute}_prompt"] == items[attribute][row[f"{attribute}_id"]]
@@ -207,7 +202,7 @@ def test_400_images_of_a_trait_are_made_and_200_drawn_by_the_seed(tmp_path: Path
 def test_the_papers_pictures_are_those_with_a_person(tmp_path: Path) -> None:
     manifest = make(tmp_path / "out", None, tools=tools(), options={"include": "persons"})
     kept = rows(tmp_path / "out", "persona")
-    assert {plan.TRAITS[row["trait"]] for row in kept} == set(plan.TRAITS)
+    assert {row["trait"] for row in kept} == set(plan.TRAITS)
     assert not any(row["seed"] % 4 for row in kept)  # the painter puts a person into every fourth
     assert manifest.rejected["no person"] > 0
     assert any("E-STEREO-06" in note for note in manifest.notes)

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
@@ -38,6 +37,7 @@ from fairspace.submissions.report.paper import write_paper
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.parts import parts
+from tests.builders.builds import rows
 from tests.builders.face_fixtures import jpeg
 from tests.oracles.authors.clones import Repository
 
@@ -227,21 +227,15 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return out, sources
 
 
-def rows(folder: Path, config: str) -> list[dict[str, Any]]:
-    return [
-        row for file in sorted((folder / DATASET.name / config).glob("*")) for row in pq.read_table(file).to_pylist()
-    ]
-
-
 def test_a_sample_has_the_bar_the_published_pictures_and_the_authors_questions(built: tuple[Path, Path]) -> None:
     out, sources = built
     maker = Maker(sources)
-    for row in rows(out, "vision"):
+    for row in rows(out / DATASET.name, "vision"):
         assert maker.image(row | {"image": None})["bytes"] == row["image"]["bytes"]
         picture = np.asarray(Image.open(BytesIO(row["image"]["bytes"])), float)
         assert picture.shape == (200, 410, 3)
         assert picture[:, 202:208].max() < 40
-    found = rows(out, "persona")
+    found = rows(out / DATASET.name, "persona")
     assert len(found) == SAMPLE_KEPT * len(plan.TRAITS)
     for row in found:
         assert (sources / "modscan" / row["source_file"]).read_bytes() == row["image"]["bytes"]

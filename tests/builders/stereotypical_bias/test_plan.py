@@ -1,4 +1,3 @@
-import hashlib
 from itertools import combinations
 from typing import get_args
 
@@ -7,7 +6,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from fairspace.builders.errors import BuildError
 from fairspace.builders.stereotypical_bias import plan
 
 
@@ -118,21 +116,3 @@ def test_no_group_is_tied_to_a_side_or_a_place_in_the_sentence(attribute: plan.A
     first = np.array(plan.orders(attribute))[plan.items(f"language_{attribute}")["order"].to_numpy(), 0]
     share = np.bincount(first) / len(first)
     assert np.abs(share - 1 / len(share)).max() < 0.03
-
-
-@pytest.mark.parametrize(
-    ("revision", "expected"),
-    [
-        ("v1", "fdb914869f1da38054201d57b5c72d9596ad99dc34403629d5af903e8f7255d3"),
-        ("v2", "3d4f1af646807b724f3c2c7e597fa67c221fc533e50e9afaea3625d12d599897"),
-    ],
-)
-def test_the_plan_never_changes(revision: str, expected: str) -> None:
-    tables = [plan.items(task, revision).slice(0, 3000).to_pylist() for task in plan.TASKS]
-    text = "\n".join("|".join(map(str, row.values())) for table in tables for row in table)
-    assert hashlib.sha256(text.encode()).hexdigest() == expected
-
-
-def test_an_unknown_revision_is_named() -> None:
-    with pytest.raises(BuildError, match=r"revision 'v9'\. Expected: one of v2, v1"):
-        plan.ids("vision_race", "v9")

@@ -28,7 +28,7 @@ ELSEWHERE = {
     "tests/submissions/benchmarks/genres/test_unranked.py": "GENRES-15",
     "tests/ares/evaluating/test_ablations.py": "ARES-04",
     "tests/builders/fact_or_fair/test_plan.py": "FOF-04",
-    "tests/builders/fact_or_fair/test_evidence.py": "FOF-05",
+    "tests/builders/fact_or_fair/test_dataset.py": "FOF-05",
     "tests/metrics/test_stereotypical_association.py": "STEREO-02 STEREO-03",
     "read in the authors' programs": "ARES-06 ARES-07 FOF-10 STEREO-07 GENRES-07 GENRES-10 GENRES-12 GENRES-18",
     "their answers or files would be needed": "IRIS-08 GENRES-11 GENRES-13",
