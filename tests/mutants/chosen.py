@@ -40,7 +40,7 @@ FURTHER: tuple[tuple[str, str], ...] = (
     ("submissions/benchmarks/iris/*", "submissions/benchmarks/iris/test_measure"),
     ("submissions/benchmarks/fact_or_fair/*", "submissions/benchmarks/fact_or_fair/test_measure"),
     ("submissions/benchmarks/fact_or_fair/*", "submissions/benchmarks/fact_or_fair/test_sentences"),
-    ("leaderboard_space/intake.py", "leaderboard_space/test_logged_results"),
+    ("leaderboard_space/intake.py", "leaderboard_space/test_logged"),
     ("submissions/benchmarks/genres/*", "submissions/benchmarks/genres/test_measure"),
     ("submissions/benchmarks/stereotypical_bias/*", "submissions/benchmarks/stereotypical_bias/test_measure"),
     ("submissions/benchmarks/*", f"{OF_BENCHMARKS} submissions/standards/test_documents"),
