@@ -7,15 +7,7 @@ from pathlib import Path
 from fairspace.builders.registry import NAMES
 from tests.store import stored
 
-COMMAND = [
-    sys.executable,
-    "-c",
-    "from fairspace.submissions.commands.main import main; main()",
-    "build",
-    "all",
-    "--sample",
-    "--out",
-]
+COMMAND = [sys.executable, "-c", "from fairspace.submissions.commands.main import main; main()"]
 
 
 def sample_builds() -> Path:
@@ -24,6 +16,7 @@ def sample_builds() -> Path:
 
 
 def _make(folder: Path) -> None:
-    done = subprocess.run([*COMMAND, str(folder)], capture_output=True, text=True, timeout=600)
+    command = [*COMMAND, "build", "all", "--sample", "--out", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     assert sorted(path.name for path in folder.iterdir()) == sorted(NAMES)

@@ -25,7 +25,7 @@ def stored(name: str, make: Callable[[Path], object], sources: Iterable[str] = _
 
     Args:
         make: Function that fills a new folder, kept only if it returns.
-        sources: Files and folders of the repository that decide the content.
+        sources: Patterns of the files and folders of the repository that decide the content.
     """
     key = _hash(tuple(sources))
     folder = STORE / f"{name}-{key}"
@@ -48,9 +48,9 @@ def _hash(sources: tuple[str, ...]) -> str:
     """Hash of names and contents of all files below the sources, and of the libraries' versions."""
     digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in LIBRARIES).encode())
     for source in sources:
-        place = ROOT / source
-        assert place.exists(), f"{source} is not in the repository"
-        for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
+        places = sorted(ROOT.glob(source))
+        assert places, f"{source} is not in the repository"
+        for file in (file for place in places for file in (sorted(place.rglob("*")) if place.is_dir() else [place])):
             if file.is_file() and "__pycache__" not in file.parts:
                 digest.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
     return digest.hexdigest()[:16]

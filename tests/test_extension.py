@@ -11,13 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
-import xgboost
 
 from fairspace.ares.annotating.annotate import annotate
 from fairspace.ares.configuration_ares import RACE
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel
-from fairspace.ares.routing_ares import EscalationRouter, meta_features
 from fairspace.ares.training.config import CONFIGS, TaskSettings, read_config
 from fairspace.ares.training.stages import extended
 from fairspace.builders.iris import groups
@@ -36,7 +34,7 @@ from tests.submissions.benchmarks.iris.factory import measure
 from tests.submissions.benchmarks.iris.results import iris_result
 from tests.test_ares_submission import meta
 from tests.test_ares_submission import submission as image_submission
-from tests.tiny_ares import random_ares
+from tests.tiny_ares import random_ares, random_router
 
 APPEAL = Granular("PFS_appeal_gap", "PFS_Und", "appeal_gap", "gender", bound=4.0)
 DELAY = Granular("PFS_appeal_delay", "PFS_Und", "appeal_delay", "gender", bound=None)
@@ -166,11 +164,8 @@ def with_race(model: Path, folder: Path) -> Path:
     settings = read_config(CONFIGS / "tiny.toml").model_copy(update={"tasks": [TaskSettings(name="race")]})
     torch.manual_seed(1)
     grown = extended(AresModel.from_pretrained(model), settings, [RACE]).eval()
-    random = np.random.RandomState(1)
-    chances = random.dirichlet(np.ones(len(RACE["labels"])), size=(200, len(grown.config.kinds)))
-    matrix = xgboost.DMatrix(meta_features(chances), label=random.randint(0, 2, 200))
-    trees = xgboost.train({"max_depth": 2, "objective": "binary:logistic", "nthread": 1}, matrix, 3)
-    grown.escalation["race"] = EscalationRouter(trees)
+    kinds = len(grown.config.kinds)
+    grown.escalation["race"] = random_router(np.random.RandomState(1), len(RACE["labels"]), kinds, depth=2, trees=3)
     grown.save_pretrained(folder)
     AresImageProcessor.from_pretrained(model).save_pretrained(folder)
     return folder

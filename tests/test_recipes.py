@@ -16,7 +16,8 @@ import pytest
 import yaml
 
 import fairspace as fs
-from tests.built_wheel import ROOT, build_wheel
+from tests.built_wheel import copy_source
+from tests.store import ROOT
 from tests.test_page_commands import PAGES, run_here
 
 BLOCKS = re.findall(r"^```(yaml|python)\n(.*?)^```$", (ROOT / "LIBRARY.md").read_text(encoding="utf-8"), re.M | re.S)
@@ -90,7 +91,6 @@ class Job:
 def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
     """A fresh environment that finds all packages of this one but fairspace."""
     root = tmp_path_factory.mktemp("job")
-    build_wheel(root)
     venv.create(root / "env", with_pip=True)
     (site,) = (root / "env" / "lib").glob("*/site-packages")
     for older in ("setuptools", "pkg_resources", "_distutils_hack"):  # in whose place this environment's builds
@@ -98,8 +98,8 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
     (site / "distutils-precedence.pth").unlink(missing_ok=True)
     (site / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     (site / "sitecustomize.py").write_text(ALONE)
-    shutil.copy(ROOT / "constraints.txt", root / "source")
-    repository = root / "source"
+    repository = copy_source(root / "source")
+    shutil.copy(ROOT / "constraints.txt", repository)
     for words in ("init --quiet", "add --all --force", "-c user.name=a -c user.email=a@b commit --quiet -m all"):
         subprocess.run(["git", *words.split()], cwd=repository, check=True)
     folder = root / "checkout"
@@ -129,13 +129,14 @@ def evaluated(job: Job) -> Job:
     return job
 
 
-def steps(job: Job, given: dict[str, str], installed: bool = False) -> tuple[dict[str, str], str, int]:
-    """Run the steps of the action: its outputs, the page of the job, and the last exit code."""
+def steps(job: Job, given: dict[str, str], asked: dict[str, str] | None = None) -> tuple[dict[str, str], str, int]:
+    """Run the steps of the action, after `asked` the last alone: all values, the page of the job, the exit code."""
     values = {f"inputs.{name}": given.get(name, about.get("default", "")) for name, about in ACTION["inputs"].items()}
+    values = {**(asked or {}), **values}
     page, code = job.folder / "page.md", 0
     page.write_text("")
     for step in ACTION["runs"]["steps"]:
-        if "run" not in step or code or (installed and step["name"] == "Install"):
+        if "run" not in step or code or (asked and step["name"] != "Gate"):
             continue
         outputs = job.folder.parent / "outputs"
         outputs.write_text("")
@@ -146,8 +147,7 @@ def steps(job: Job, given: dict[str, str], installed: bool = False) -> tuple[dic
         assert code in (0, 3, 4), ended.stderr
         pairs = (line.split("=", 1) for line in outputs.read_text().splitlines())
         values |= {f"steps.{step['id']}.outputs.{name}": value for name, value in pairs}
-    results = {name: values.get(about["value"].strip("${ }"), "") for name, about in ACTION["outputs"].items()}
-    return results, page.read_text(), code
+    return values, page.read_text(), code
 
 
 def test_the_recipe_for_gitlab_fails_what_is_worse_and_says_it_in_junit(evaluated: Job) -> None:
@@ -170,20 +170,22 @@ def test_the_recipe_for_gitlab_fails_what_is_worse_and_says_it_in_junit(evaluate
 
 def test_the_action_runs_as_the_workflow_calls_it(evaluated: Job) -> None:
     shutil.copytree(evaluated.folder / "new", evaluated.folder / "fairspace-eval", dirs_exist_ok=True)  # already asked
-    outputs, page, code = steps(evaluated, GIVEN)
+    asked, page, code = steps(evaluated, GIVEN)
+    outputs = {name: asked[about["value"].strip("${ }")] for name, about in ACTION["outputs"].items()}
     assert (code, outputs["passes"]) == (3, "false")
     assert page.startswith("### FACT-OR-FAIR\n\n**Gate: fails.")
     for name in ("result", "report", "junit"):
         assert (evaluated.folder / outputs[name]).is_file(), name
     scores = {"base": "", "scores": "entropy_llm_subjective_race llm_fairness"}
+    of_eval = {name: value for name, value in asked.items() if name.startswith("steps.eval.")}
     for more, passes, code in (
         ({"base": outputs["result"]}, "true", 0),
         (scores, "true", 0),
         ({**scores, "max": "0.5"}, "false", 4),  # it knows too few facts to count
         ({"base": ""}, "", 0),
     ):
-        outputs, _, ended = steps(evaluated, {**GIVEN, **more}, installed=True)
-        assert (outputs["passes"], ended) == (passes, code), more
+        values, _, ended = steps(evaluated, {**GIVEN, **more}, of_eval)
+        assert (values.get("steps.gate.outputs.passes", ""), ended) == (passes, code), more
 
 
 def test_no_input_is_a_part_of_a_script_and_all_are_used() -> None:
@@ -217,12 +219,10 @@ def test_lines_of_the_pages_run_from_the_wheel(job: Job) -> None:
     files = {"captions.jsonl": '{"caption": "A nurse, a woman."}\n', "prices.json": prices[0]}
     for name, text in (files | {"lines.json": json.dumps(commands)}).items():
         (reader.folder / name).write_text(text)
+    installs = {line.replace("<address of this repository>", "$FAIRSPACE") for line in lines if line not in commands}
+    assert installs > {SCRIPT[0]}, "the recipe for GitLab runs one of them"
     prepared = (
-        *(
-            line.replace("<address of this repository>", job.variables["FAIRSPACE"])
-            for line in lines
-            if line not in commands
-        ),
+        *sorted(installs - {SCRIPT[0]}),
         "fairspace baseline balanced --benchmark fact_or_fair --core --out mine",
         "fairspace score mine --out base.json && cp base.json new.json",
     )

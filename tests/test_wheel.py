@@ -4,13 +4,13 @@ import os
 import subprocess
 import sys
 import tomllib
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from fairspace.builders.publishing.artifacts import PACKAGES, choose
-from tests.built_wheel import ROOT, build_wheel
+from tests.built_wheel import installed_wheel
+from tests.store import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 SCRIPT = """
@@ -42,15 +42,8 @@ main()
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_wheel(tmp_path_factory.mktemp("wheel"))
-
-
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site-packages")
-    zipfile.ZipFile(wheel).extractall(folder)
-    return folder
+def installed() -> Path:
+    return installed_wheel()
 
 
 def run(installed: Path, where: Path, *words: str) -> str:

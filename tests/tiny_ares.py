@@ -1,20 +1,21 @@
 """Tiny models that tests share, read-only."""
 
-import hashlib
-import shutil
+from __future__ import annotations
+
 from functools import lru_cache
-from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from filelock import FileLock
+from tests.store import stored
 
-from tests.cpu_seconds import CLOCK
-from tests.store import ROOT, STORE, stored
+if TYPE_CHECKING:
+    import numpy as np
+
+    from fairspace.ares.routing_ares import EscalationRouter
 
 DATA = "drawn:2000"
 _DECIDES = ("ares/*_ares.py", "ares/training/*.py", "ares/configs/tiny.toml", "builders/drawn/*.py")
-"""Files that decide the content of its folder."""
-_LIBRARIES = ("torch", "transformers", "numpy", "pillow")
+"""Files that decide the content of a trained model."""
 
 
 @lru_cache
@@ -26,10 +27,9 @@ def tiny_model(folder: Path) -> Path:
     """Write a tiny model with random weights, which answers at random by every route."""
     import numpy as np
     import torch
-    import xgboost
 
     from fairspace.ares.image_processing_ares import AresImageProcessor
-    from fairspace.ares.routing_ares import EscalationRouter, meta_features
+    from fairspace.ares.routing_ares import meta_features
     from fairspace.ares.training.config import CONFIGS, read_config
     from fairspace.ares.training.data import DrawnFaces
     from fairspace.ares.training.stages import untrained
@@ -40,10 +40,7 @@ def tiny_model(folder: Path) -> Path:
         model = untrained(config, [task.entry() for task in config.tasks], {}).eval()
     random, names = np.random.RandomState(0), [task["name"] for task in model.config.tasks]
     for task in model.config.tasks:
-        chances = random.dirichlet(np.ones(len(task["labels"])), size=(200, len(model.config.kinds)))
-        matrix = xgboost.DMatrix(meta_features(chances), label=random.randint(0, 2, 200))
-        booster = xgboost.train({"max_depth": 3, "objective": "binary:logistic", "nthread": 1}, matrix, 5)
-        model.escalation[task["name"]] = EscalationRouter(booster)
+        model.escalation[task["name"]] = random_router(random, len(task["labels"]), len(model.config.kinds))
     faces = DrawnFaces("test", 60, model.config.tasks, config.image_size, 0)
     seen = model.observe(faces.pixels.float() / 255, everything=True).values()
     features = [
@@ -57,29 +54,39 @@ def tiny_model(folder: Path) -> Path:
     return folder
 
 
+def random_router(
+    random: np.random.RandomState, labels: int, kinds: int, *, depth: int = 3, trees: int = 5
+) -> EscalationRouter:
+    """A router trained on drawn chances of so many labels by experts of so many kinds."""
+    import numpy as np
+    import xgboost
+
+    from fairspace.ares.routing_ares import EscalationRouter, meta_features
+
+    chances = random.dirichlet(np.ones(labels), size=(200, kinds))
+    matrix = xgboost.DMatrix(meta_features(chances), label=random.randint(0, 2, 200))
+    settings = {"max_depth": depth, "objective": "binary:logistic", "nthread": 1}
+    return EscalationRouter(xgboost.train(settings, matrix, trees))
+
+
 @lru_cache
 def trained_ares() -> Path:
     """The folder of a tiny ARES trained on drawn faces, kept between runs.
 
     Always two threads (two minutes of one core): another number of threads trains another model.
     """
-    import torch
 
-    from fairspace.ares.training.config import CONFIGS
-    from fairspace.ares.training.stages import train
+    def train_tiny(folder: Path) -> None:
+        import torch
 
-    digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in _LIBRARIES).encode())
-    for file in (file for pattern in _DECIDES for file in sorted(ROOT.glob(pattern))):
-        digest.update(file.read_bytes())
-    cache, name, threads = STORE / "ares", f"tiny-{digest.hexdigest()[:16]}", torch.get_num_threads()
-    cache.mkdir(parents=True, exist_ok=True)
-    with CLOCK.sharing(), FileLock(cache / "lock"):
-        for older in cache.glob("tiny-*"):
-            if older.name != name:
-                shutil.rmtree(older)
+        from fairspace.ares.training.config import CONFIGS
+        from fairspace.ares.training.stages import train
+
+        threads = torch.get_num_threads()
         torch.set_num_threads(2)
         try:
-            train(CONFIGS / "tiny.toml", DATA, cache / name)
+            train(CONFIGS / "tiny.toml", DATA, folder / "tiny")
         finally:
             torch.set_num_threads(threads)
-    return cache / name
+
+    return stored("trained-ares", train_tiny, _DECIDES) / "tiny"

@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from starlette.testclient import TestClient
+from typer.testing import CliRunner
 
 import fairspace as fs
+import fairspace.submissions.commands.main  # adds the commands to the application
 from fairspace.leaderboard_space.app import create_app
 from fairspace.leaderboard_space.intake import result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.submissions.benchmarks.baselines import NAMES, write_baseline
+from fairspace.submissions.commands.app import app
 from fairspace.submissions.results.scoring import load_result
 
 NAME = "she_or_he"
@@ -61,6 +64,10 @@ addresses = ("/", f"/board/{NAME}", f"/model/{NAME}/{entry}", f"/compare/{NAME}"
 for address in (*addresses, "/about", "/how-to-submit", f"/download/{NAME}/inaugural.csv"):
     answer = client.get(address)
     pages[address] = answer.text if answer.status_code == 200 else f"{answer.status_code}: {answer.text[:500]}"
-Path(sys.argv[1]).write_text(
-    json.dumps({"printed": str(outcomes["mine"]), "scores": scores, "pages": pages}), encoding="utf-8"
-)
+commands: dict[str, str] = {}
+for words in ("report mine.json --out mine.html", "compare mine.json stereotyped.json", f"items {NAME} --out items"):
+    ended = CliRunner().invoke(app, words.split())
+    assert ended.exit_code == 0, f"{words}: {ended.output}"
+    commands[words.partition(" ")[0]] = ended.output
+made = {"printed": str(outcomes["mine"]), "scores": scores, "pages": pages, "commands": commands}
+Path(sys.argv[1]).write_text(json.dumps(made), encoding="utf-8")

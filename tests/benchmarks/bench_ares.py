@@ -25,6 +25,7 @@ import numpy as np
 
 from tests.benchmarks.record import keep
 from tests.benchmarks.timing import peak_gib
+from tests.tiny_ares import random_router
 
 if TYPE_CHECKING:
     import torch
@@ -58,29 +59,12 @@ def write_images(folder: Path, count: int) -> list[Path]:
     return sorted(folder.iterdir())
 
 
-def random_ares(**settings: Any) -> AresModel:
-    import torch
-
-    from fairspace.ares.configuration_ares import AresConfig
-    from fairspace.ares.modeling_ares import AresModel
-
-    torch.manual_seed(0)
-    return with_random_routers(AresModel(AresConfig(**settings)))
-
-
 def with_random_routers(model: AresModel) -> AresModel:
-    import xgboost
-
-    from fairspace.ares.routing_ares import EscalationRouter, meta_features
-
-    model.eval()
     random = np.random.RandomState(0)
     for task in model.config.tasks:
-        chances = random.dirichlet(np.ones(len(task["labels"])), size=(200, 3))
-        matrix = xgboost.DMatrix(meta_features(chances), label=random.randint(0, 2, 200))
-        booster = xgboost.train({"max_depth": 3, "objective": "binary:logistic", "nthread": 1}, matrix, 50)
-        model.escalation[task["name"]] = EscalationRouter(booster)
-    return model
+        kinds = len(model.config.kinds)
+        model.escalation[task["name"]] = random_router(random, len(task["labels"]), kinds, trees=50)
+    return model.eval()
 
 
 def read(processor: AresImageProcessor, files: list[Path]) -> torch.Tensor:
@@ -160,10 +144,13 @@ def on_cpu(count: int, threads: int, settings: dict[str, Any]) -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # else waiting counts as work, most of all in the plain flow
     import torch
 
+    from fairspace.ares.configuration_ares import AresConfig
     from fairspace.ares.image_processing_ares import AresImageProcessor
+    from fairspace.ares.modeling_ares import AresModel
 
     torch.set_num_threads(threads)
-    model = random_ares(**settings)
+    torch.manual_seed(0)
+    model = with_random_routers(AresModel(AresConfig(**settings)))
     processor = AresImageProcessor(image_size=model.config.image_size)
     low = {name: deepcopy(model).to(dtype=getattr(torch, name)) for name in ("float32", "bfloat16")}
     model.config.fast_confidence = 1.0

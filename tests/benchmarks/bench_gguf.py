@@ -10,13 +10,13 @@ opened stand apart; the peak is the most that was resident, the start and what i
 
 import json
 import resource
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.record import keep
+from tests.benchmarks.timing import child
 
 QUESTIONS, TOKENS, CONTEXT = 20, 48, 1024
 FIRST = "Who is it?"
@@ -95,12 +95,6 @@ def alone(file: str, asked: list[str]) -> dict[str, Any]:
     return state(began, tokens, before)
 
 
-def measured(way: str, file: Path, asked: list[str]) -> dict[str, Any]:
-    command = [sys.executable, "-m", "tests.benchmarks.bench_gguf", "--way", way, str(file)]
-    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True)
-    return dict(json.loads(done.stdout.splitlines()[-1]))
-
-
 def main(names: list[str]) -> None:
     from fairspace.submissions.running.local.packaged import FOLDER, WEIGHTS
 
@@ -112,7 +106,8 @@ def main(names: list[str]) -> None:
         if not file.is_file():
             print(f"{name}: not there; make models MODELS={name}")
             continue
-        bare, run = (measured(way, file, asked) for way in ("alone", "ours"))
+        stdin = json.dumps(asked)
+        bare, run = (child("bench_gguf", "--way", way, str(file), stdin=stdin) for way in ("alone", "ours"))
         speed = (bare["seconds"] / bare["tokens"]) / (run["seconds"] / run["tokens"])
         engines = [each["memory"] - each["before"] for each in (bare, run)]
         each = [f"{way['seconds'] / len(asked):.2f}" for way in (bare, run)]

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.benchmarks.record import keep
-from tests.benchmarks.timing import line, peak_gib
+from tests.benchmarks.timing import child, line, peak_gib
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,16 +161,9 @@ def ours(url: str, scratch: Path) -> Spent:
 _RUNS = {"bare": bare, "ours": ours}
 
 
-def in_process(run: str, url: str) -> Spent:
-    with tempfile.TemporaryDirectory() as scratch:
-        command = [sys.executable, "-m", "tests.benchmarks.bench_run", run, url, scratch]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    return Spent(**json.loads(done.stdout.splitlines()[-1]))
-
-
 def main() -> None:
-    with served() as url:
-        plain, full = (in_process(run, url) for run in _RUNS)
+    with served() as url, tempfile.TemporaryDirectory() as scratch:
+        plain, full = (Spent(**child("bench_run", run, url, scratch)) for run in _RUNS)
     ratio = (full.seconds / full.requests) / (plain.seconds / plain.requests)
     memory = full.peak / full.early
     for what, spent in (("bare httpx loop", plain), ("Inspect and journal", full)):

@@ -1,4 +1,7 @@
+import json
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +26,13 @@ def peak_gib() -> float:
     if peak is None:
         raise OSError("/proc/self/status tells no VmHWM")
     return int(peak[1]) / 2**20
+
+
+def child(benchmark: str, *words: str, stdin: str | None = None) -> dict[str, Any]:
+    """Figures of a benchmark's part in a process of its own, which prints them last, as JSON."""
+    command = [sys.executable, "-m", f"tests.benchmarks.{benchmark}", *words]
+    ended = subprocess.run(command, input=stdin, stdout=subprocess.PIPE, text=True, check=True)
+    return dict(json.loads(ended.stdout.splitlines()[-1]))
 
 
 def line(what: str, seconds: float, beside: str = "") -> None:

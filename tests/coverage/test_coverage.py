@@ -1,10 +1,11 @@
 """Every numbered item of the papers is listed, and every place that its row names has what the row says."""
 
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Callable, Container
+from contextlib import redirect_stdout
 from functools import lru_cache
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,12 +19,12 @@ from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.commands.main import main
 from fairspace.submissions.verifying import Recomputed, printed_tables
 from tests.coverage import NUMBERED, ROOT, STATES, Place, document, items
 from tests.coverage.papers import FOLDER, PAPERS, within_intervals
 from tests.coverage.papers import page as paper_page
 from tests.metrics.modules.test_modules import SCORES
-from tests.submissions.commands.test_output import COMMAND
 
 ITEMS = items()
 PLACES = {str(place) + place.text: place for item in ITEMS for place in item.places}
@@ -75,9 +76,13 @@ def verified() -> list[Recomputed]:
 
 @lru_cache
 def printed(words: str) -> str:
-    """The output of a command; a process of its own, as a user starts it."""
-    command = [*COMMAND, *words.split()]
-    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    """The output of a command."""
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as output:
+        patch.setattr("sys.argv", ["fairspace", *words.split()])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert not ended.value.code
+    return output.getvalue()
 
 
 @lru_cache

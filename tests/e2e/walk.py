@@ -124,7 +124,7 @@ class Journey:
         name, killed = part.benchmark, f"{part.benchmark}-killed"
         with self.budget.step(f"{name}: killed {KILLS} times") as step:
             words = ("run", *self._options(part), "--out", killed)
-            total = requests(self.folder / name)
+            total = read_manifest(self.folder / name).stages[-1].requests
             journal = f"{killed}.run/journal.sqlite"
             kept = kill_on_the_way(self.at, self.folder, words, journal, total, KILLS, drawn)
             self.command(*words)
@@ -204,10 +204,6 @@ def _answers(folder: Path, journals: str) -> int:
         except sqlite3.OperationalError:  # it is just being made
             return 0
     return 0
-
-
-def requests(folder: Path) -> int:
-    return read_manifest(folder).stages[-1].requests
 
 
 def show_on_board(journey: Journey, names: list[str]) -> None:

@@ -1,52 +1,91 @@
-"""Small stores with real results of trivial models, and submissions to upload."""
+"""Small stores with real results of trivial models, events about them, and submissions to upload."""
 
+import hashlib
 import json
-import tempfile
 import zipfile
 import zlib
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
-from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.intake import add_result, result_draft
+from fairspace.leaderboard_space.events import Draft, Kind, submission_path
+from fairspace.leaderboard_space.intake import result_draft, submission_id
 from fairspace.leaderboard_space.logged import board_values, unpacked
+from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.benchmarks.baselines import baseline_meta
-from fairspace.submissions.checking.submission import check_submission, read_submission
+from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import score_submission
+from tests.scored_baselines import scored_baseline
 
 HOSTILE = "=cmd() <script>alert(1)</script> [x](https://evil.example) **b** <img src=https://evil.example/a.png>"
-Answers = Literal["random", "constant", "stereotyped", "balanced", "refusing"]
 
 
-@lru_cache
-def result(benchmark: str, answers: Answers, model: str | None = None) -> Result:
+def result(benchmark: str, answers: str, model: str | None = None) -> Result:
     """A trivial model's result: a baseline's, or a named model's without a digest of its answers."""
-    tables = import_module(f"fairspace.submissions.benchmarks.{benchmark}.baselines").tables(answers, 0)
-    meta = baseline_meta(answers, benchmark, 0, tables)
-    if model is not None:
-        meta = meta.model_copy(update={"baseline": None, "model": model, "organisation": model})
-    with tempfile.TemporaryDirectory() as folder:
-        scored = score_submission(read_submission(write_submission(Path(folder) / "submission", meta, tables)))
-    return scored if model is None else unidentified(scored)
+    scored = scored_baseline(answers, benchmark)
+    if model is None:
+        return scored
+    signature = {name: text for name, text in scored.signature.items() if name != "answers"}
+    signature["submission"] = hashlib.sha256(f"{signature['submission']} {model}".encode()).hexdigest()
+    meta = {**scored.meta, "baseline": None, "model": model, "organisation": model}
+    return replace(scored, meta=meta, signature=signature)
 
 
-def unidentified(found: Result) -> Result:
-    kept = {name: text for name, text in found.signature.items() if name != "answers"}
-    return replace(found, signature=kept)
+def mark(kind: Kind, entry: str, reason: str = "a reason") -> Draft:
+    """A maintainer's event about a row."""
+    return Draft(kind, f"{kind}:{entry}:{reason}", {"entry": entry, "by": "m", "reason": reason})
 
 
-def store(root: Path) -> LocalStorage:
-    made = LocalStorage(root)
-    for benchmark in ("fact_or_fair", "stereotypical_bias", "iris"):
-        add_result(made, result(benchmark, "constant"))
-        add_result(made, result(benchmark, "stereotyped", HOSTILE))
-    return made
+def add(
+    state: State,
+    scored: Result,
+    user: str = "",
+    organisation: str = "",
+    identity: Mapping[str, Any] | None = None,
+    *,
+    is_released: bool = False,
+) -> str:
+    """Append a result, without a user the maintainers' own; the entry of its row."""
+    draft, files = result_draft(scored, user, organisation, identity, own=not user)
+    entry = str(draft.body["entry"])
+    state.storage.append([draft, mark("released", entry)] if is_released else [draft], files)
+    state.refresh()
+    return entry
+
+
+def full_of(state: State, entry: str) -> Result:
+    """The stored result of a row."""
+    full = state.full(entry)
+    assert full is not None
+    return full
+
+
+def state_of(root: Path, *results: Result, user: str = "") -> State:
+    """The state of a new store with these results."""
+    state = State(LocalStorage(root))
+    drafts = [result_draft(scored, user, own=not user) for scored in results]
+    files = {path: content for _, held in drafts for path, content in held.items()}
+    if drafts:
+        state.storage.append([draft for draft, _ in drafts], files)
+    state.refresh()
+    return state
+
+
+def accepted(user: str, content: bytes) -> tuple[Draft, dict[str, bytes]]:
+    """The event of a submission's first attempt, and its file."""
+    sha256 = hashlib.sha256(content).hexdigest()
+    name = submission_id(user, sha256)
+    body = {"id": name, "attempt": 1, "user": user, "organisation": "", "sha256": sha256, "size": len(content)}
+    return Draft("accepted", f"accepted:{name}:1", body), {submission_path(sha256): content}
+
+
+def ended(kind: Kind, submission: str, attempt: int = 1, **about: Any) -> Draft:
+    """The end of an attempt at a submission."""
+    return Draft(kind, f"ended:{submission}:{attempt}", {"id": submission, "attempt": attempt, "tries": 1, **about})
 
 
 def earlier_draft(scored: Result) -> tuple[Draft, dict[str, bytes]]:

@@ -16,6 +16,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from tests.leaderboard_space.waiting import until
+
 CLIENT, SECRET = "the-space", "the-secret-of-the-space-that-nobody-guesses"
 
 
@@ -44,10 +46,7 @@ class Provider:
 
     def start(self) -> str:
         self._thread.start()
-        deadline = time.monotonic() + 240
-        while not self._server.started:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until(lambda: self._server.started)
         port = self._server.servers[0].sockets[0].getsockname()[1]
         self.address = f"http://127.0.0.1:{port}"
         return self.address

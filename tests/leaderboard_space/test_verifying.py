@@ -1,6 +1,5 @@
 import json
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,16 +9,16 @@ import pytest
 from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.api.routes import public_event
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.events import is_forged, signed, signing_key
-from fairspace.leaderboard_space.intake import User, add_result
+from fairspace.leaderboard_space.events import Event, is_forged, signed, signing_key
+from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.logged import Mark
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import LogState, State
 from fairspace.leaderboard_space.storage.checking import check
 from fairspace.leaderboard_space.storage.local import LocalStorage
-from fairspace.submissions.commands import main as cli
-from tests.leaderboard_space.factory import result
+from tests.leaderboard_space.factory import add, full_of, result
 
 MAINTAINER = User("the-maintainer")
 SHARES = {"agreement": 0.99, "low": 0.98, "high": 1.0, "repeated": 1.0, "chance": 0.25}
@@ -35,17 +34,30 @@ KEY = signing_key("a secret of thirty-two characters or more")
 
 @pytest.fixture
 def state(tmp_path: Path) -> State:
-    storage = LocalStorage(tmp_path / "store")
-    add_result(storage, result("fact_or_fair", "stereotyped", "A model"))
-    opened = State(storage, KEY)
-    opened.refresh()
+    opened = State(LocalStorage(tmp_path / "store"), KEY)
+    add(opened, result("fact_or_fair", "stereotyped", "A model"))
     return opened
+
+
+def verify(state: State, reason: str = "rerun", about: Mapping[str, Any] | None = None) -> Event:
+    """Verify the only row."""
+    return maintaining.verify(state, state.entries()[0].entry, MAINTAINER, reason, about)
+
+
+def unverify(state: State, reason: str) -> Event:
+    return maintaining.unverify(state, state.entries()[0].entry, MAINTAINER, reason)
+
+
+def standing(state: State) -> Mark:
+    """The verification of the only row."""
+    mark = state.entries()[0].verified
+    assert mark is not None
+    return mark
 
 
 def evidence(state: State) -> dict[str, Any]:
     (logged,) = state.entries()
-    full = state.full(logged.entry)
-    assert full is not None
+    full = full_of(state, logged.entry)
     return {
         "how": "rerun",
         "verdict": "agrees",
@@ -61,11 +73,9 @@ def evidence(state: State) -> dict[str, Any]:
 
 
 def test_a_verified_row_has_its_evidence_signed_and_in_public(state: State) -> None:
-    (logged,) = state.entries()
-    event = maintaining.verify(state, logged.entry, MAINTAINER, "rerun", evidence(state))
-    assert maintaining.verify(state, logged.entry, MAINTAINER, "rerun", evidence(state)) == event
-    mark = state.entries()[0].verified
-    assert mark is not None
+    event = verify(state, about=evidence(state))
+    assert verify(state, about=evidence(state)) == event
+    mark = standing(state)
     assert mark.is_signed
     assert mark.evidence["agreement"]["low"] == 0.98
     space = Space(Settings(), state.storage, state, *[None] * 2)  # type: ignore[arg-type]
@@ -75,7 +85,6 @@ def test_a_verified_row_has_its_evidence_signed_and_in_public(state: State) -> N
 
 
 def test_a_row_shows_how_it_was_verified_with_much_or_little_evidence(state: State) -> None:
-    (logged,) = state.entries()
     log = {**evidence(state), "how": "log", "agreement": None, "uncovered": ["t2i_objective"]}
     shown = {
         "nothing": {},
@@ -85,13 +94,11 @@ def test_a_row_shows_how_it_was_verified_with_much_or_little_evidence(state: Sta
     }
     section = ENVIRONMENT.get_template("parts/verified.html.jinja").module.verified_section  # type: ignore[attr-defined]
     for text, given in shown.items():
-        maintaining.verify(state, logged.entry, MAINTAINER, "nothing but a reason", given)
-        mark = state.entries()[0].verified
-        assert mark is not None
-        page = section(mark)
+        verify(state, "nothing but a reason", given)
+        page = section(standing(state))
         assert text in page
         assert "<b>m" not in page
-        maintaining.unverify(state, logged.entry, MAINTAINER, "the next one")
+        unverify(state, "the next one")
 
 
 @pytest.mark.parametrize(
@@ -109,35 +116,29 @@ def test_a_row_shows_how_it_was_verified_with_much_or_little_evidence(state: Sta
 )
 def test_evidence_that_verifies_nothing_is_refused(state: State, change: Mapping[str, Any]) -> None:
     with pytest.raises(SpaceError, match="BAD_PARAMETER"):
-        maintaining.verify(state, state.entries()[0].entry, MAINTAINER, "rerun", {**evidence(state), **change})
+        verify(state, about={**evidence(state), **change})
     assert state.entries()[0].verified is None
 
 
 def test_a_row_without_a_proof_that_holds_is_not_verified(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
     (logged,) = state.entries()
-    full = state.full(logged.entry)
-    assert full is not None
+    full = full_of(state, logged.entry)
     monkeypatch.setattr(State, "full", lambda self, entry: replace(full, consistency={}))
     with pytest.raises(SpaceError, match="no consistency proof"):
-        maintaining.verify(state, logged.entry, MAINTAINER, "rerun")
+        verify(state)
     broken = {task: replace(held, duplicates=1) for task, held in full.consistency.items()}
     monkeypatch.setattr(State, "full", lambda self, entry: replace(full, consistency=broken))
     with pytest.raises(SpaceError, match="broken in llm_objective"):
-        maintaining.verify(state, logged.entry, MAINTAINER, "rerun")
+        verify(state)
 
 
 def test_evidence_without_the_judge_that_a_score_rests_on_verifies_no_row(tmp_path: Path) -> None:
-    storage = LocalStorage(tmp_path / "store")
-    add_result(storage, result("genres", "refusing", "A model"))
-    opened = State(storage, KEY)
-    opened.refresh()
-    (logged,) = opened.entries()
+    opened = State(LocalStorage(tmp_path / "store"), KEY)
+    add(opened, result("genres", "refusing", "A model"))
     with pytest.raises(SpaceError, match="profile_female, profile_male, narrative_analysis, on which the score rests"):
-        maintaining.verify(opened, logged.entry, MAINTAINER, "rerun", evidence(opened))
-    asked = {**evidence(opened), "judgements": JUDGEMENTS}
-    maintaining.verify(opened, logged.entry, MAINTAINER, "rerun", asked)
-    mark = opened.entries()[0].verified
-    assert mark is not None
+        verify(opened, about=evidence(opened))
+    verify(opened, about={**evidence(opened), "judgements": JUDGEMENTS})
+    mark = standing(opened)
     assert mark.is_signed
     assert mark.evidence["judgements"]["agreement"]["kappa_low"] == 0.97
 
@@ -153,7 +154,7 @@ def test_an_event_that_was_edited_or_moved_is_no_signature(state: State) -> None
 
 def test_an_edited_log_verifies_no_row_and_the_check_names_the_event(state: State) -> None:
     (logged,) = state.entries()
-    event = maintaining.verify(state, logged.entry, MAINTAINER, "rerun", evidence(state))
+    event = verify(state, about=evidence(state))
     edited = replace(event, body={**event.body, "reason": "believe me"})
     folded = LogState(key=KEY)
     for each in state.storage.events(0):
@@ -166,60 +167,51 @@ def test_an_edited_log_verifies_no_row_and_the_check_names_the_event(state: Stat
 
 
 def test_a_verification_can_be_taken_back_and_made_again(state: State) -> None:
-    (logged,) = state.entries()
     with pytest.raises(SpaceError, match="not verified"):
-        maintaining.unverify(state, logged.entry, MAINTAINER, "why")
-    first = maintaining.verify(state, logged.entry, MAINTAINER, "rerun", evidence(state))
-    back = maintaining.unverify(state, logged.entry, MAINTAINER, "the endpoint was another model's")
+        unverify(state, "why")
+    first = verify(state, about=evidence(state))
+    back = unverify(state, "the endpoint was another model's")
     assert state.entries()[0].verified is None
-    again = maintaining.verify(state, logged.entry, MAINTAINER, "rerun", evidence(state))
-    assert (first.number, back.number, again.number) == (first.number, first.number + 1, first.number + 2)
-    assert state.entries()[0].verified is not None
+    again = verify(state, about=evidence(state))
+    assert (back.number, again.number) == (first.number + 1, first.number + 2)
     fresh = State(state.storage, KEY)
     fresh.refresh()
-    assert fresh.entries()[0].verified is not None
+    assert standing(fresh) == standing(state)
 
 
 def test_after_a_signed_event_none_verifies_without_a_signature(state: State) -> None:
-    (logged,) = state.entries()
-    maintaining.verify(state, logged.entry, MAINTAINER, "rerun", evidence(state))
+    verify(state, about=evidence(state))
     unsigned = State(state.storage)
     unsigned.refresh()
-    maintaining.unverify(unsigned, logged.entry, MAINTAINER, "a mistake")
-    event = maintaining.verify(unsigned, logged.entry, MAINTAINER, "without the key")
+    unverify(unsigned, "a mistake")
+    event = verify(unsigned, "without the key")
     state.refresh()
     assert state.entries()[0].verified is None
     assert state.forged == (event.number,)
 
 
 def test_a_verification_of_before_stays_readable(state: State) -> None:
-    (logged,) = state.entries()
     unsigned = State(state.storage)
     unsigned.refresh()
-    event = maintaining.verify(unsigned, logged.entry, MAINTAINER, "run on our machine")
-    assert json.loads(event.line())["body"] == {
-        "entry": logged.entry,
-        "by": MAINTAINER.name,
-        "reason": "run on our machine",
-    }
+    event = verify(unsigned, "run on our machine")
+    body = {"entry": state.entries()[0].entry, "by": MAINTAINER.name, "reason": "run on our machine"}
+    assert json.loads(event.line())["body"] == body
     state.refresh()
-    mark = state.entries()[0].verified
-    assert mark is not None
+    mark = standing(state)
     assert (mark.evidence, mark.is_signed) == ({}, False)
 
 
 def test_a_board_in_the_terminal_says_whether_signatures_were_checked(
-    state: State, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    run: Callable[..., tuple[int, str, str]], state: State, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    maintaining.verify(state, state.entries()[0].entry, MAINTAINER, "rerun", evidence(state))
+    verify(state, about=evidence(state))
 
     def shown(secret: str) -> str:
         monkeypatch.setenv("FAIRSPACE_SECRET", secret)
-        command = ["leaderboard", "show", "--benchmark", "fact_or_fair", "--store", str(tmp_path / "store")]
-        monkeypatch.setattr(sys, "argv", ["fairspace", *command])
-        with pytest.raises(SystemExit, match="0"):
-            cli.main()
-        return capsys.readouterr().err
+        store = str(tmp_path / "store")
+        code, _, err = run("leaderboard", "show", "--benchmark", "fact_or_fair", "--store", store)
+        assert code == 0
+        return err
 
     assert "The signatures of 1 verified rows were not checked" in shown("")
     assert shown("a secret of thirty-two characters or more") == ""

@@ -13,10 +13,10 @@ from fairspace.leaderboard_space.boards.models import slug_of
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.intake import add_result
 from fairspace.leaderboard_space.jobs.jobs import add_shipped
+from fairspace.leaderboard_space.site.addresses import TEXTS
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from tests.leaderboard_space.attacks.running import Running, running
-from tests.leaderboard_space.chromium import chromium
 from tests.leaderboard_space.walking import PHONE
 from tests.scored_baselines import scored_baseline
 
@@ -44,12 +44,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     storage.close()
     with running(root, workers="0", requests_a_minute="0") as space:
         yield space
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as opened:
-        yield opened
 
 
 class Markup(HTMLParser):
@@ -110,7 +104,7 @@ def scored_rows(site: Running) -> list[tuple[str, str]]:
 
 @pytest.mark.process
 def test_every_link_leads_to_a_page_and_to_a_place_on_it(site: Running) -> None:
-    addresses, faults = crawl(site.client(), "/", "/sitemap.xml")
+    addresses, faults = crawl(site.client(), "/", "/sitemap.xml", *TEXTS)
     for kind in ("/board/", "/models/", "/model/iris/p-", "/standard/", "/figures/", "/download/", "/errata"):
         assert any(address.startswith(kind) for address in addresses), kind
     assert {f"/model/{benchmark}/{entry}" for benchmark, entry in scored_rows(site)} <= {
@@ -191,5 +185,5 @@ def test_the_front_page_is_light_begins_with_an_answer_and_shows_every_list_with
         assert len(finding.inner_text().split()) > 5
         for test in page.locator("table.evens").all():
             expect(test.locator("tbody tr").last).to_be_visible()
-        expect(page.get_by_role("searchbox", name="Find a model")).to_be_hidden()
+        expect(page.get_by_label("Find a model")).to_be_hidden()
         expect(page.locator(".hand-in a[href='/board/iris']")).to_be_visible()

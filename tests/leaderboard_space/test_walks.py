@@ -1,9 +1,10 @@
 """The Space in a browser: visitors, submitters and maintainers, on desktop and phone, in light and dark."""
 
 import io
+import json
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,16 +12,14 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from fairspace.leaderboard_space.boards.models import slug_of
-from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.intake import result_draft, submission_id
+from fairspace.leaderboard_space.intake import result_draft
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.checking.submission import check_submission
 from tests.leaderboard_space.attacks.running import Running, running
-from tests.leaderboard_space.chromium import chromium
-from tests.leaderboard_space.factory import HOSTILE, bad_zip, good_zip, renamed, result
+from tests.leaderboard_space.factory import HOSTILE, accepted, bad_zip, ended, good_zip, renamed, result
 from tests.leaderboard_space.walking import DESKTOP, PAPER, PHONE, Scheme, Walk, focused, walking, worker
 from tests.submissions.results.test_tiers import result as measured
 from tests.submissions.results.test_tiers import waves
@@ -31,19 +30,7 @@ expect.set_options(timeout=30_000)
 BOARD = "/board/fact_or_fair"
 TWINS = 100
 """Rows of one model, so that the board has a second page."""
-REFUSED = submission_id("ann", "0" * 64)
-WINDOWS: tuple[tuple[ViewportSize, Scheme], ...] = (
-    (DESKTOP, "light"),
-    (PHONE, "dark"),
-    (DESKTOP, "dark"),
-    (PHONE, "light"),
-)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
+REFUSED = str(accepted("ann", b"a file")[0].body["id"])
 
 
 @pytest.fixture(scope="module")
@@ -57,25 +44,20 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     sure = (measured("sure", 0.2, waves(0.01, 3), missing=5), measured("less sure", 0.21, waves(0.02, 4)))
     made = [result_draft(one, own=True) for one in (result("fact_or_fair", "constant"), named, *twins, *sure)]
     files = {path: content for _, held in made for path, content in held.items()}
-    storage.append([*(draft for draft, _ in made), *refused(root)], files)
+    bad, _ = bad_zip(root / "bad.zip")
+    faults = [fault.to_json() for fault in check_submission(bad, allow_baseline=False).faults]
+    waiting, _ = accepted("ann", b"a file")
+    refused = ended("refused", REFUSED, faults=faults)
+    storage.append([*(draft for draft, _ in made), waiting, refused], files)
     storage.close()
     with running(root, workers="0", requests_a_minute="0") as found:
         yield found
 
 
-def refused(folder: Path) -> list[Draft]:
-    path, _ = bad_zip(folder / "bad.zip")
-    faults = [fault.to_json() for fault in check_submission(path, allow_baseline=False).faults]
-    about = {"id": REFUSED, "attempt": 1}
-    accepted = about | {"user": "ann", "organisation": "", "sha256": "0" * 64, "size": 1}
-    ended = about | {"faults": faults}
-    return [Draft("accepted", f"accepted:{REFUSED}:1", accepted), Draft("refused", f"ended:{REFUSED}:1", ended)]
-
-
 @pytest.fixture
 def walk(browser: Browser, space: Running) -> Iterator[Walk]:
-    with walking(browser, space, *WINDOWS[0]) as found:
-        yield found
+    with walking(browser, space, DESKTOP, "light") as light_walk:
+        yield light_walk
 
 
 def entry_of(space: Running, model: str) -> str:
@@ -144,16 +126,24 @@ def test_a_search_that_could_not_load_every_page_says_so_and_works_when_asked_ag
     walk.complaints.clear()
 
 
+def test_the_search_of_the_front_page_opens_a_model(walk: Walk) -> None:
+    walk.to("/")
+    search = walk.page.get_by_role("combobox", name="Find a model")
+    search.fill("LLaVA  v1.5:")
+    with walk.page.expect_navigation():
+        search.press("Enter")
+    assert walk.page.url == f"{walk.space.address}/models/llava-v1.5"
+
+
 def test_the_board_is_a_plain_table_without_scripts(browser: Browser, space: Running) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{space.address}{BOARD}")
-    expect(page.get_by_label("Search model or organisation")).to_be_hidden()
-    page.get_by_role("link", name="Next").click()
-    expect(page.locator(".pages [aria-current=page]")).to_have_text("Page 2")
-    page.get_by_role("link", name="All columns").click()
-    expect(page.locator("#rows thead").first).to_contain_text("Licence")
-    context.close()
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"{space.address}{BOARD}")
+        expect(page.get_by_label("Search model or organisation")).to_be_hidden()
+        page.get_by_role("link", name="Next").click()
+        expect(page.locator(".pages [aria-current=page]")).to_have_text("Page 2")
+        page.get_by_role("link", name="All columns").click()
+        expect(page.locator("#rows thead").first).to_contain_text("Licence")
     with space.client() as client:
         text = client.get("/submit").text
     assert "This page needs scripts" in text.partition("<noscript>")[2].partition("</noscript>")[0]
@@ -284,63 +274,96 @@ def test_an_address_of_the_hubs_page_leads_to_the_page_that_its_frame_told(brows
         expect(page.frame_locator("iframe").get_by_role("heading", level=1)).to_contain_text("How fairly")
 
 
-def hand_in(page: Page, path: Path) -> None:
+def another_benchmark(good: Path, path: Path, **changes: str) -> Path:
+    """The answers of a submission, under a `submission.json` with these changes."""
+    with zipfile.ZipFile(good) as archive, zipfile.ZipFile(path, "w") as made:
+        for name in archive.namelist():
+            content = archive.read(name)
+            made.writestr(name, json.dumps(json.loads(content) | changes) if name == "submission.json" else content)
+    return path
+
+
+def choose(page: Page, path: Path) -> None:
     page.locator("#file input[type=file]").set_input_files(path)
     expect(page.locator("#file")).to_contain_text(path.stem)
-    page.get_by_role("button", name="Submit").click()
 
 
-def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Running, tmp_path: Path) -> None:
-    page, model = walk.page, f"Walked {walk.size['width']}"
-    user = f"sue-{walk.size['width']}"
+def test_a_submitter_mends_a_file_waits_and_finds_the_row(browser: Browser, space: Running, tmp_path: Path) -> None:
+    model, user = "Merlin 2B", "sue"
     bad, codes = bad_zip(tmp_path / "bad.zip")
-    bad = bad.rename(tmp_path / f"{user}-bad.zip")
-    good = good_zip(tmp_path / f"{user}-good.zip", model)
-    walk.sign_in(user, "lab")
-    page.get_by_role("button", name="Submit").click()
-    expect(page.locator("#outcome")).to_contain_text("UPLOAD_MISSING")
-    for path in (bad, good):
-        hand_in(page, path)
-        expect(page.locator("#own tbody tr").first).to_contain_text("waits, position")
-    expect(page.locator("#own")).to_contain_text("Waiting now: 2 of at most 3")
-    walk.fits()
-    walk.follow("Queue")
-    expect(page.locator("tbody").get_by_role("link")).to_have_count(2)
-    expect(page.locator("tbody")).not_to_contain_text(user)
-    assert [text.split()[0] for text in page.locator("tbody tr").all_inner_texts()] == ["1", "2"]
-    walk.follow("Submit")
-    with worker(space):
-        expect(page.locator("#own")).to_contain_text(
-            "9 scored, 19 faulty. Waiting now: 0 of at most 3", timeout=120_000
+    good = good_zip(tmp_path / "good.zip", model)
+    wrong = another_benchmark(good, tmp_path / "wrong.zip", benchmark="iris", dataset_revision="v99", model="Wrong 1B")
+    broken = tmp_path / "no_zip.zip"
+    broken.write_bytes(b"no zip at all")
+    with walking(browser, space, PHONE, "dark") as walk:
+        walk.sign_in(user, "lab")
+        page, button = walk.page, walk.page.get_by_role("button", name="Submit")
+        lines, told, outcome = page.locator("#own tbody tr"), page.locator("#told"), page.locator("#outcome")
+        assert told.get_attribute("aria-live") == "polite"
+        button.click()
+        expect(page.get_by_role("alert")).to_have_text(
+            "There is no file to submit. Choose a .zip file and wait until it is uploaded. UPLOAD_MISSING"
         )
-    page.locator("#own tr", has_text="refused").get_by_role("link").click()
-    expect(page.get_by_role("heading", name="What to fix")).to_be_visible()
-    assert len(codes) >= 3
-    for code in codes:
-        expect(page.get_by_role("region", name="Faults")).to_contain_text(code)
-    walk.fits()
-    page.go_back()
-    page.locator("#own tr", has_text="scored").get_by_role("link", name="scored 0.").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(model)
-    walk.to(f"{BOARD}?q={model}")
-    fold = page.locator("details.baselines")
-    expect(fold).to_contain_text(model)
-    expect(fold).to_contain_text("copy of stereotyped; ")
-    expect(fold).to_contain_text(f"claimed by {user}")
-    walk.to("/submit")
-    page.get_by_role("button", name="Create a token").click()
-    field = page.locator("#token").locator("input, textarea")
-    expect(field).to_have_value(re.compile("^fairspace_"))
-    with space.client(**{"X-Fairspace-Token": field.input_value()}) as program:
-        assert program.post("/api/v1/submissions", content=b"").json()["code"] == "UPLOAD_MISSING"
-    page.get_by_role("link", name="Sign out").click()
-    expect(page.get_by_role("button", name="Create a token")).to_be_hidden()
+        choose(page, broken)
+        expect(page.get_by_role("alert")).to_have_count(0)
+        button.click()
+        expect(page.get_by_role("alert")).to_contain_text("UPLOAD_NOT_A_ZIP")
+        for path, name in ((bad, "baseline: stereotyped"), (wrong, "Wrong 1B"), (good, model)):
+            choose(page, path)
+            button.click()
+            expect(lines.first).to_contain_text(name)
+            expect(lines.first).to_contain_text("waits, position")
+            expect(told).to_contain_text(name)
+            expect(outcome).to_have_text("")
+        expect(page.locator("#own")).to_contain_text("Waiting now: 3 of at most 3")
+        walk.fits()
+        walk.follow("Queue")
+        expect(page.locator("tbody").get_by_role("link")).to_have_count(3)
+        expect(page.locator("tbody")).not_to_contain_text(user)
+        assert [text.split()[0] for text in page.locator("tbody tr").all_inner_texts()] == ["1", "2", "3"]
+        walk.follow("Submit")
+        with worker(space):
+            quotas = "9 scored, 18 faulty. Waiting now: 0 of at most 3"
+            expect(page.locator("#own")).to_contain_text(quotas, timeout=240_000)
+        expect(told).to_contain_text("scored 0.")
+        for text in ("refused: 2 faults", "UNKNOWN_REVISION", "benchmark is iris, the answers are of fact_or_fair"):
+            expect(lines.filter(has_text="Wrong 1B")).to_contain_text(text)
+        expect(lines).to_have_count(3)
+        boxes = lines.locator("td").evaluate_all("all => all.map(one => one.getBoundingClientRect())")
+        assert all(box["right"] <= PHONE["width"] for box in boxes)
+        walk.fits()
+        page.locator("#own tr", has_text="baseline").get_by_role("link").first.click()
+        expect(page.get_by_role("heading", name="What to fix")).to_be_visible()
+        assert len(codes) >= 3
+        for code in codes:
+            expect(page.get_by_role("region", name="Faults")).to_contain_text(code)
+        walk.fits()
+        page.go_back()
+        scored = lines.filter(has_text=model)
+        state = scored.get_by_role("link", name="scored 0.").inner_text()
+        walk.open(scored.get_by_role("link", name=model))
+        expect(page.get_by_role("status")).to_contain_text(state[1:])
+        expect(page.get_by_role("heading", level=1)).to_have_text(model)
+        page.go_back()
+        lines.filter(has_text=model).get_by_role("link", name="scored 0.").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(model)
+        walk.to(f"{BOARD}?q={model}")
+        for text in (model, "copy of stereotyped; ", f"claimed by {user}"):
+            expect(page.locator("details.baselines")).to_contain_text(text)
+        walk.to("/submit")
+        page.get_by_role("button", name="Create a token").click()
+        field = page.locator("#token").locator("input, textarea")
+        expect(field).to_have_value(re.compile("^fairspace_"))
+        with space.client(**{"X-Fairspace-Token": field.input_value()}) as program:
+            assert program.post("/api/v1/submissions", content=b"").json()["code"] == "UPLOAD_MISSING"
+        page.get_by_role("link", name="Sign out").click()
+        expect(page.get_by_role("button", name="Create a token")).to_be_hidden()
 
 
 FEWER_ROWS = "document.querySelectorAll('tbody').forEach(body => [...body.rows].slice(10).forEach(row => row.remove()))"
 """Removes further rows of a table, which look like the first."""
 OPEN_FOLDS = "document.querySelectorAll('details').forEach(fold => { fold.open = true; })"
-IN_ALL_WINDOWS = ("front", "model", "board", "own row")
+IN_BOTH_SIZES = ("front", "model", "board", "own row")
 """Kinds whose layout on a desktop stands for the others."""
 
 
@@ -376,20 +399,28 @@ def kinds(space: Running) -> dict[str, str]:
     }
 
 
-def faults_by_axe(page: Page, gradio: bool) -> list[str]:
+COLOURS = ("color-contrast", "link-in-text-block")
+"""Rules of axe that depend on the colour scheme."""
+SCHEMES: dict[Scheme, Sequence[str]] = {"light": (), "dark": COLOURS}
+"""The scheme of a page, and the rules that are asked in it; all for none."""
+
+
+def faults_by_axe(page: Page, gradio: bool, rules: Sequence[str] = ()) -> list[str]:
     """axe's findings; in Gradio's own widgets only serious ones that last (its scripts lag behind a scheme change)."""
-    if gradio and _faults(page, gradio):
+
+    def faults() -> list[str]:
+        options: dict[str, Any] = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
+        violations = Axe().run(page, options=options).response["violations"]
+        grave = [fault for fault in violations if not gradio or fault["impact"] in ("serious", "critical")]
+        return [f"{fault['id']} ({fault['impact']}): {fault['nodes'][0]['target']}" for fault in grave]
+
+    if gradio and faults():
         page.wait_for_timeout(3_000)
-    return _faults(page, gradio)
-
-
-def _faults(page: Page, gradio: bool) -> list[str]:
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    grave = [one for one in found if not gradio or one["impact"] in ("serious", "critical")]
-    return [f"{one['id']} ({one['impact']}): {one['nodes'][0]['target']}" for one in grave]
+    return faults()
 
 
 def test_axe_finds_no_fault_on_any_kind_of_page_with_its_folds_open(browser: Browser, space: Running) -> None:
+    """The rules that depend on colours in both schemes, the others once for each size."""
     with walking(browser, space, DESKTOP, "light") as walk:
         walk.sign_in("the-maintainer")
         faults: dict[tuple[str, int, Scheme], list[str]] = {}
@@ -399,10 +430,11 @@ def test_axe_finds_no_fault_on_any_kind_of_page_with_its_folds_open(browser: Bro
                 expect(walk.page.locator("#submit")).to_be_visible()
             walk.page.evaluate(FEWER_ROWS)
             walk.page.evaluate(OPEN_FOLDS)
-            for size, scheme in WINDOWS if kind in IN_ALL_WINDOWS else WINDOWS[1::2]:
+            for size in (DESKTOP, PHONE) if kind in IN_BOTH_SIZES else (PHONE,):
                 walk.page.set_viewport_size(size)
-                walk.page.emulate_media(color_scheme=scheme)
-                walk.fits()
-                if found := faults_by_axe(walk.page, kind == "submit"):
-                    faults[kind, size["width"], scheme] = found
+                for scheme, rules in SCHEMES.items():
+                    walk.page.emulate_media(color_scheme=scheme)
+                    walk.fits()
+                    if found := faults_by_axe(walk.page, kind == "submit", rules):
+                        faults[kind, size["width"], scheme] = found
         assert faults == {}

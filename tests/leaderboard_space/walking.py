@@ -1,8 +1,6 @@
 """A browser that walks through a Space, and the faults that no page may have."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,6 +8,8 @@ from typing import Any, Literal
 
 from playwright.sync_api import Browser, ConsoleMessage, Dialog, Locator, Page, ViewportSize, expect
 
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.space import Space
 from tests.leaderboard_space.attacks.running import Running
 
 Scheme = Literal["light", "dark"]
@@ -75,9 +75,12 @@ class Walk:
 
 
 @contextmanager
-def walking(browser: Browser, space: Running, size: ViewportSize, scheme: Scheme) -> Iterator[Walk]:
+def walking(
+    browser: Browser, space: Running, size: ViewportSize, scheme: Scheme, headers: dict[str, str] | None = None
+) -> Iterator[Walk]:
     """A walk; at its end no page may have complained."""
-    context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
+    about: dict[str, Any] = {"color_scheme": scheme, "reduced_motion": "reduce", "extra_http_headers": headers or {}}
+    context = browser.new_context(viewport=size, **about)
     context.grant_permissions(["clipboard-read", "clipboard-write"], origin=space.address)
     walk = Walk(space, context.new_page(), size, scheme)
     context.on("page", lambda page: watch(page, walk))
@@ -106,17 +109,15 @@ def watch(page: Page, walk: Walk) -> None:
 
 @contextmanager
 def worker(space: Running) -> Iterator[None]:
-    told = {"FAIRSPACE_STORE": str(space.root / "store"), "FAIRSPACE_WORK": str(space.root / "work")}
-    with (space.root / "worker").open("a") as out:
-        command = [sys.executable, "-m", "tests.leaderboard_space.worker"]
-        environment = os.environ | told | {"FAIRSPACE_BASELINES": "0"}
-        process = subprocess.Popen(command, stdout=out, stderr=out, env=environment)
-        try:
-            yield
-        finally:
-            process.terminate()
-            process.wait(60)
-    assert "Traceback" not in (space.root / "worker").read_text(encoding="utf-8")
+    """Another process than the Space's, this one, scores what waits."""
+    places = {"FAIRSPACE_STORE": str(space.root / "store"), "FAIRSPACE_WORK": str(space.root / "work")}
+    opened = Space.open(Settings.from_environment(os.environ | places | {"FAIRSPACE_BASELINES": "0"}))
+    opened.jobs.start()
+    try:
+        yield
+    finally:
+        opened.jobs.stop()
+        opened.storage.close()
 
 
 def focused(page: Page) -> dict[str, Any]:

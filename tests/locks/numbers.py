@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -91,17 +92,28 @@ def errors(names: Iterable[str] = NAMES, models: Iterable[str] = BASELINES) -> N
                 yield f"{name}/{model} {standard}", digest(*numbers, chances, scored.labels)
 
 
-def readings() -> Numbers:
-    for file in sorted((ROOT / "tests" / "data" / "readings").rglob("*.jsonl")):
-        lines = read_lines([file])
-        by_task: dict[str, list[object]] = {}
-        for line in lines:
+@cache
+def compared() -> dict[str, list[tuple[object, ...]]]:
+    """File and task -> id, gold, reading and rule of each labelled answer."""
+    folder, by_task = ROOT / "tests" / "data" / "readings", dict[str, list[tuple[object, ...]]]()
+    for file in sorted(folder.rglob("*.jsonl")):
+        for line in read_lines([file]):
             if line.get("benchmark") in NAMES:
                 for each in benchmark(line["benchmark"]).answers.compare(line):
-                    task = f"{line['benchmark']}/{each.entry}"
-                    by_task.setdefault(task, []).append((line.get("id"), each.gold, each.read, each.rule))
-        for task, read in sorted(by_task.items()):
-            yield f"{file.relative_to(ROOT / 'tests' / 'data' / 'readings')} {task}", f"{len(read)} {digest(*read)}"
+                    name = f"{file.relative_to(folder)} {line['benchmark']}/{each.entry}"
+                    by_task.setdefault(name, []).append((line.get("id"), each.gold, each.read, each.rule))
+    return by_task
+
+
+def readings() -> Numbers:
+    for name, read in compared().items():
+        yield name, f"{len(read)} {digest(*read)}"
+
+
+def blind() -> Numbers:
+    """Accuracy of each task on the labelled answers that no reader was tuned on, and on all others."""
+    for name, answers in compared().items():
+        yield name, f"{sum(gold == read for _, gold, read, _ in answers)} of {len(answers)}"
 
 
 def items() -> Numbers:
@@ -141,19 +153,6 @@ def without_bytes(cell: Any) -> Any:
     if isinstance(cell, dict):
         return {key: without_bytes(part) for key, part in cell.items()}
     return "bytes" if isinstance(cell, bytes) else cell
-
-
-def blind() -> Numbers:
-    """Accuracy of each task on the labelled answers that no reader was tuned on, and on all others."""
-    kept = ROOT / "tests" / "data" / "readings"
-    for file in sorted(kept.rglob("*.jsonl")):
-        right: dict[str, list[bool]] = {}
-        for line in read_lines([file]):
-            if line.get("benchmark") in NAMES:
-                for each in benchmark(line["benchmark"]).answers.compare(line):
-                    right.setdefault(f"{line['benchmark']}/{each.entry}", []).append(each.gold == each.read)
-        for task, hits in sorted(right.items()):
-            yield f"{file.relative_to(kept)} {task}", f"{sum(hits)} of {len(hits)}"
 
 
 def pages() -> Numbers:

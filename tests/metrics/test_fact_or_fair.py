@@ -2,22 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
-from fairspace.metrics.fact_or_fair.formula import (
-    VARIANTS,
-    divergence_score,
-    entropy,
-    entropy_score,
-    factuality,
-    fairness_score,
-    kld_score,
-)
+from fairspace.metrics.fact_or_fair.formula import entropy_score, factuality, fairness_score, kld_score
 from fairspace.metrics.fact_or_fair.tradeoff import accuracy_entropy_bound, distance
 from tests.metrics.intervals import thorough
 from tests.metrics.tables import rows
 
-GROUPS = {"gender": 2, "race": 4}
 SCORES = rows("fof_table4_8_scores")
 LOCAL_MINIMA = {
     ("Midjourney", "objective"): 34.72,
@@ -40,35 +30,6 @@ def test_a_cell_without_valid_answers_makes_the_scores_undefined_but_bounded() -
         assert np.isnan(value)
         assert 0 <= low <= high <= 1
     assert np.isnan(fairness_score(entropy_score(counts, missing), kld_score(counts, missing))[0])
-
-
-tables = st.sampled_from([2, 3, 4]).flatmap(
-    lambda k: st.integers(1, 3).flatmap(lambda s: arrays(np.int64, (s, 2, k), elements=st.integers(0, 6)))
-)
-
-
-@thorough
-@given(tables, st.data())
-def test_order_of_statistics_and_groups_changes_nothing(counts: np.ndarray, data: st.DataObject) -> None:
-    missing = data.draw(arrays(np.int64, counts.shape[:2], elements=st.integers(1, 4)))
-    s = data.draw(st.permutations(range(counts.shape[0])))
-    g = data.draw(st.permutations(range(counts.shape[2])))
-    for score in (entropy_score, kld_score):
-        expected = score(counts, missing)
-        assert score(counts[s][:, :, g], missing[s]) == pytest.approx(expected, nan_ok=True)
-
-
-def test_leading_axes_hold_one_score_each_and_weights_repeat_a_statistic() -> None:
-    counts = np.random.default_rng(0).integers(0, 9, (4, 5, 3, 2, 4))
-    none = np.zeros((3, 2))
-    for variant in VARIANTS:
-        found = divergence_score(counts, variant)
-        expected = [[kld_score(table, none, variant)[0] for table in row] for row in counts]
-        assert found == pytest.approx(np.array(expected), nan_ok=True)
-    expected = [[entropy_score(table, none)[0] for table in row] for row in counts]
-    assert entropy(counts) == pytest.approx(np.array(expected), nan_ok=True)
-    for score in (entropy, lambda table, weights=None: divergence_score(table, weights=weights)):
-        assert score(counts + 1, [2, 1, 1]) == pytest.approx(score(counts[..., [0, 0, 1, 2], :, :] + 1))
 
 
 @pytest.mark.parametrize("k", [2, 4])

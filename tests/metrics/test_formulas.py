@@ -4,14 +4,11 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
 from fairspace.metrics.answer_consistency_difference.formula import answer_consistency_difference
@@ -36,8 +33,9 @@ from fairspace.metrics.stereotype_drift.formula import absolute_drift, stereotyp
 from fairspace.metrics.stereotypical_association.formula import prefix_difference, similarity
 from fairspace.metrics.total_bias_score.formula import total_bias_score, z_scores
 from fairspace.metrics.total_bias_score.standards import COHORTS
-from tests.metrics.intervals import SLACK, assert_only_widens, spreads, thorough
 
+SLACK = 1e-12
+"""Rounding of a few float operations on numbers of about 1."""
 NAN, LN2 = math.nan, math.log(2)
 NONE = (NAN, NAN, NAN)
 BOTH = entropy_score, kld_score
@@ -176,6 +174,7 @@ HAND: list[Row] = [
     (status_difference_by_relation, ([1, 0, 3, 0], [0, 1, 1, 0], [0, 0, 0, 2]), (NAN, 50 / 4 - 25, 50 / 4 + 25)),
     (stereoscopic_correlation, (0, 3, 5, 5, 0), (NAN, -math.sqrt(3 / 7), 0.5)),
     (stereoscopic_correlation, (0, 0, 0, 0, 0), NONE),
+    *((stereoscopic_correlation, (alike, alike, 5, 0, 0), NONE) for alike in (0, 5)),
     (hallucination_inconsistency, (2, 4, 0), point(0.5)),
     (hallucination_inconsistency, (0, 7, 0), point(0)),
     (hallucination_inconsistency, (7, 7, 0), point(1)),
@@ -297,18 +296,17 @@ def test_a_formula_refuses_what_has_no_sense(formula: Any, arguments: Any, messa
 
 
 Table = np.ndarray
-Bounds = tuple[float, float, float]
 SHARES = np.array([0.0, 0.25, 1.0])
 
 
 @dataclass(frozen=True)
 class Contract:
-    """A formula as a function of a table: known answers per cell, missing ones in the last column.
+    """A formula as a function of tables: known answers per cell, missing ones in the last column.
 
     Args:
-        measure: Function table -> value and bounds.
+        measure: Function tables, (n, rows, cells + 1) -> n values and bounds.
         shapes: Rows and cells of drawn tables.
-        small: Rows and cells of tables whose every completion is measured.
+        small: Rows and cells of tables whose every completion is measured; () if those of `shapes`.
         most: Largest count in a cell of a small table.
         missing: Largest number of missing answers in a row of a small table.
         times: Factor of a small table, for bounds over parts of an answer.
@@ -320,7 +318,7 @@ class Contract:
 
     measure: Callable[[Table], Any]
     shapes: tuple[tuple[int, int], ...]
-    small: tuple[tuple[int, int], ...]
+    small: tuple[tuple[int, int], ...] = ()
     most: int = 3
     missing: int = 2
     times: int = 1
@@ -329,81 +327,95 @@ class Contract:
     slack: float = 0.0
     defined: bool = False
 
-    def bounds(self, table: Table) -> Bounds:
-        value, low, high = map(float, self.measure(table))
-        return value, low, high
-
-    def completions(self, table: Table) -> Iterator[float]:
-        """Defined values of all tables that the missing answers could complete."""
-        cells = table.shape[1] - 1
-        for choice in product(*(list(spreads(int(n), cells)) for n in table[:, -1])):
-            whole = np.column_stack([table[:, :-1] + np.array(choice), np.zeros(len(table), int)])
-            value = self.bounds(whole)[0]
-            if not math.isnan(value):
-                yield value
+    def bounds(self, tables: Table) -> Table:
+        """(3, n) values and bounds."""
+        return np.array(self.measure(tables), float)
 
 
-def drift(table: Table) -> Any:
+def singly(measure: Callable[[Table], Any]) -> Callable[[Table], Any]:
+    """A formula of one table, applied to each of many."""
+    return lambda tables: np.transpose([measure(table) for table in tables])
+
+
+def drift(t: Table) -> Any:
     """Rows are true occupations, cells answered ones."""
-    wrong = [(t, g) for t, g in np.ndindex(3, 3) if t != g]
-    away = [np.delete(SHARES, t) - SHARES[t] for t in range(3)]
+    wrong = [(true, given) for true, given in np.ndindex(3, 3) if true != given]
+    away = [np.delete(SHARES, true) - SHARES[true] for true in range(3)]
     low, high = ([float(end(row)) for row in away] for end in (min, max))
-    return stereotype_drift(
-        [SHARES[g] - SHARES[t] for t, g in wrong], [table[w] for w in wrong], low, high, table[:, -1]
-    )
+    counts = np.stack([t[:, *cell] for cell in wrong], axis=-1)
+    return stereotype_drift([SHARES[given] - SHARES[true] for true, given in wrong], counts, low, high, t[:, :, -1])
 
 
 def of_statistics(score: Callable[..., Any]) -> Callable[[Table], Any]:
     """A score whose rows are the highest and the lowest level of each statistic."""
-    return lambda t: score(t[:, :-1].reshape(-1, 2, t.shape[1] - 1), t[:, -1].reshape(-1, 2))
+    return singly(lambda t: score(t[:, :-1].reshape(-1, 2, t.shape[1] - 1), t[:, -1].reshape(-1, 2)))
+
+
+def of_passages(metric: str, *kinds: tuple[int, ...]) -> Contract:
+    """A mean difference whose cells are kinds of passages, as the counts of the male and the female character."""
+
+    def measure(t: Table) -> Any:
+        male, female = np.split(np.repeat(kinds, t[0, :-1], axis=0).T, 2)
+        return mean_difference(metric, [*male], [*female], t[0, -1])
+
+    return Contract(singly(measure), ((1, len(kinds)),), slack=1e-9)
 
 
 def divergence_from(reference: list[int]) -> Callable[[Table], Any]:
     """The divergence of one row from the first shares of a reference."""
-    return lambda t: distribution_divergence(t[0, :-1], reference[: t.shape[1] - 1], t[0, -1])
+    return lambda t: distribution_divergence(t[:, 0, :-1], reference[: t.shape[-1] - 1], t[:, 0, -1])
 
 
 def sides(penalty: Callable[..., Any], *levels: float) -> Callable[[Table], Any]:
     """A penalty whose rows are stereotypical and counter-stereotypical prompts, and whose cells are scores."""
-    return lambda t: penalty(*(x for row in t for x in (row[:-1] @ levels, row[:-1].sum(), row[-1])))
+    return lambda t: penalty(
+        *(x for row in (t[:, 0], t[:, 1]) for x in (row[:, :-1] @ levels, row[:, :-1].sum(-1), row[:, -1]))
+    )
 
 
 def of_one(share: Callable[..., Any]) -> Contract:
     """A share of answers: one row of those that count and those that do not."""
-    return Contract(lambda t: share(t[0, 0], t[0, :2].sum(), t[0, 2]), ((1, 2),), ((1, 2),), 9, 9)
+    return Contract(lambda t: share(t[:, 0, 0], t[:, 0, :2].sum(-1), t[:, 0, 2]), ((1, 2),), most=9, missing=9)
 
 
 GROUPS, TWO = tuple((1, k) for k in (2, 3, 4, 5, 6)), ((1, 2), (1, 3))
 LEVELS, FEW_LEVELS = ((2, 2), (4, 3), (6, 4)), ((2, 2), (2, 4))
 CONTRACTS = {
     "accuracy_disparity": Contract(
-        lambda t: accuracy_disparity(*t.T), tuple((k, 3) for k in (2, 3, 4, 5)), ((2, 3), (3, 3)), 2, low_within=1
+        lambda t: accuracy_disparity(*np.moveaxis(t, -1, 0)),
+        tuple((k, 3) for k in (2, 3, 4, 5)),
+        ((2, 3), (3, 3)),
+        2,
+        low_within=1,
     ),
     "answer_consistency_difference": Contract(
-        lambda t: answer_consistency_difference(t[0, :-1] @ np.arange(10), t[0, :-1].sum(), t[0, -1]),
-        ((1, 10),),
+        lambda t: answer_consistency_difference(t[:, 0, :-1] @ np.arange(10), t[:, 0, :-1].sum(-1), t[:, 0, -1]),
         ((1, 10),),
     ),
     "cognitive_error_rate": of_one(cognitive_error_rate),
     "counter_stereotype_penalty": Contract(
         sides(partial(counter_stereotype_penalty, minimum=-1, maximum=1), -1, -0.3, 0, 0.7, 1),
         ((2, 5),),
-        ((2, 5),),
         slack=SLACK,
     ),
     "entropy_score": Contract(of_statistics(entropy_score), LEVELS, FEW_LEVELS, high_within=1, slack=SLACK),
     "factuality": of_one(factuality),
     "generation_success_penalty": Contract(
-        sides(generation_success_penalty, 1, 0), ((2, 2),), ((2, 2),), 5, 4, slack=SLACK
+        sides(generation_success_penalty, 1, 0), ((2, 2),), most=5, missing=4, slack=SLACK
     ),
     "hallucination_inconsistency": of_one(hallucination_inconsistency),
     "kld_score": Contract(of_statistics(kld_score), LEVELS, FEW_LEVELS, high_within=1, slack=SLACK),
     "main_character_correlation": Contract(
-        lambda t: main_character_correlation(*t[0, [0, 1, 3]]), ((1, 3),), ((1, 3),), 9, 6
+        singly(lambda t: main_character_correlation(*t[0, [0, 1, 3]])), ((1, 3),), most=9, missing=6
     ),
+    "mean_difference M1": of_passages("M1", (1, 0, 0, 1), (0, 2, 3, 0), (1, 1, 1, 3), (2, 2, 1, 1)),
+    "mean_difference M2": of_passages("M2", (1, 1, -1, 1), (-2, 2, 2, 2), (0, 0, 1, 2), (1, 3, 0, 0)),
+    "mean_difference M3": of_passages("M3", (40, 0), (0, 45), (5, 3), (1, 1)),
+    "mean_difference M5": of_passages("M5", (200, 0), (0, 300), (1, 4), (2, 2)),
+    "mean_difference M6": of_passages("M6", (3, 3, 0, 2), (0, 1, 1, 1), (1, 2, 1, 4), (1, 1, 2, 2)),
     "representation_disparity": Contract(
         # a sixth of a sample at a time reaches the common level of one, two or three groups exactly
-        lambda t: representation_disparity(t[0, :-1], t[0, -1]),
+        lambda t: representation_disparity(t[:, 0, :-1], t[:, 0, -1]),
         GROUPS,
         TWO,
         4,
@@ -411,26 +423,25 @@ CONTRACTS = {
         times=6,
     ),
     "statistical_parity_difference": Contract(
-        lambda t: statistical_parity_difference(t[:, :-3], t[:, -3], t[:, -1], refused=t[:, -2]),
+        lambda t: statistical_parity_difference(t[..., :-3], t[..., -3], t[..., -1], refused=t[..., -2]),
         tuple((k, c) for k in (2, 3, 4) for c in (3, 4, 6)),
         ((2, 3), (3, 3), (2, 4)),
         low_within=1,
     ),
-    "status_difference": Contract(lambda t: status_difference(*t[0, [0, 1, 3]]), ((1, 3),), ((1, 3),), 9, 6),
+    "status_difference": Contract(singly(lambda t: status_difference(*t[0, [0, 1, 3]])), ((1, 3),), most=9, missing=6),
     "status_difference_by_relation": Contract(
-        lambda t: status_difference_by_relation(*t[:, [0, 1, 3]].T), ((4, 3),), ((4, 3),), 2, 1, slack=1e-9
+        singly(lambda t: status_difference_by_relation(*t[:, [0, 1, 3]].T)), ((4, 3),), most=2, missing=1, slack=1e-9
     ),
     "stereoscopic_correlation": Contract(
-        lambda t: stereoscopic_correlation(t[0, 0], t[1, 0], t.sum(1).max(), t[0, -1], t[1, -1]),
+        singly(lambda t: stereoscopic_correlation(t[0, 0], t[1, 0], t.sum(1).max(), t[0, -1], t[1, -1])),
         ((2, 2),),
-        ((2, 2),),
-        4,
-        4,
+        most=4,
+        missing=4,
         slack=SLACK,
         defined=True,
     ),
-    "stereotype_drift": Contract(drift, ((3, 3),), ((3, 3),), slack=SLACK),
-    "absolute_drift": Contract(lambda t: absolute_drift(*drift(t)), ((3, 3),), ((3, 3),), low_within=1, slack=SLACK),
+    "stereotype_drift": Contract(drift, ((3, 3),), slack=SLACK),
+    "absolute_drift": Contract(lambda t: absolute_drift(*drift(t)), ((3, 3),), low_within=1, slack=SLACK),
 }
 CONTRACTS |= {
     # an eighth of a sample is as near as the grid comes
@@ -439,45 +450,60 @@ CONTRACTS |= {
 }
 
 
-@st.composite
-def tables(draw: st.DrawFn, shapes: tuple[tuple[int, int], ...], most: int = 6, missing: int = 5) -> Table:
-    rows, cells = draw(st.sampled_from(shapes))
-    known = draw(arrays(np.int64, (rows, cells), elements=st.integers(0, most)))
-    return np.column_stack([known, draw(arrays(np.int64, rows, elements=st.integers(0, missing)))])
+def stream(name: str) -> np.random.Generator:
+    return np.random.default_rng(sum(map(ord, name)))
+
+
+def drawn_tables(draws: np.random.Generator, shape: tuple[int, int], most: int, missing: int, number: int) -> Table:
+    """Tables of one shape; each has its own share of zeros, so that some have empty rows or no answer."""
+    limits = np.array([most] * shape[1] + [missing])
+    tables = draws.integers(0, limits + 1, (number, shape[0], len(limits)))
+    return tables * (draws.random(tables.shape) < draws.uniform(0.2, 1.2, (number, 1, 1)))
+
+
+def spreads(total: int, cells: int) -> Iterator[tuple[int, ...]]:
+    """Every way to put `total` equal samples into `cells` cells."""
+    for bars in combinations(range(total + cells - 1), cells - 1):
+        edges = (-1, *bars, total + cells - 1)
+        yield tuple(b - a - 1 for a, b in pairwise(edges))
+
+
+def completions(table: Table) -> Table:
+    """All tables that the missing answers could complete."""
+    ways = product(*(spreads(int(missing), table.shape[1] - 1) for missing in table[:, -1]))
+    return np.pad(table[:, :-1] + np.array([*ways]), ((0, 0), (0, 0), (0, 1)))
 
 
 @pytest.mark.parametrize("name", CONTRACTS)
-@thorough
-@given(st.data())
-def test_a_value_lies_in_its_bounds_which_are_a_point_at_full_coverage_and_widen(
-    name: str, data: st.DataObject
-) -> None:
-    contract = CONTRACTS[name]
-    table = data.draw(tables(contract.shapes))
-    value, low, high = contract.bounds(table)
-    if not math.isnan(value if contract.defined else low):
-        assert low <= high + contract.slack
-    assert math.isnan(value) or low - contract.slack <= value <= high + contract.slack
-    value, low, high = contract.bounds(np.column_stack([table[:, :-1], np.zeros(len(table), np.int64)]))
-    assert math.isnan(value) or (low, high) == pytest.approx((value, value), abs=contract.slack, rel=0)
-    known = table[:, :-1]
-    lost = np.minimum(known, data.draw(arrays(np.int64, known.shape, elements=st.integers(0, 6))))
-    before, after = contract.bounds(table), contract.bounds(np.column_stack([known - lost, table[:, -1] + lost.sum(1)]))
-    if contract.defined:
-        value, low, high = after
-        after = value, -math.inf if math.isnan(low) else low, math.inf if math.isnan(high) else high
-    if not math.isnan(before[0] if contract.defined else before[1]):
-        assert_only_widens(before, after)
+def test_a_value_lies_in_its_bounds_which_are_a_point_at_full_coverage_and_widen(name: str) -> None:
+    contract, draws = CONTRACTS[name], stream(name)
+    for shape in contract.shapes:
+        tables = drawn_tables(draws, shape, 6, 5, 120 // len(contract.shapes))
+        known, missing = tables[..., :-1], tables[..., -1:]
+        lost = np.minimum(known, draws.integers(0, 7, known.shape))
+        value, low, high = contract.bounds(tables)
+        full, *ends = contract.bounds(np.concatenate([known, 0 * missing], axis=-1))
+        fewer = contract.bounds(np.concatenate([known - lost, missing + lost.sum(-1, keepdims=True)], axis=-1))
+        undefined = np.isnan(value if contract.defined else low)
+        open_ends = np.isnan(fewer) & contract.defined
+        for holds in (
+            undefined | (low <= high + contract.slack),
+            np.isnan(value) | (low - contract.slack <= value) & (value <= high + contract.slack),
+            np.isnan(full) | (np.abs(ends - full) <= contract.slack).all(axis=0),
+            undefined | open_ends[1] | (fewer[1] <= low + SLACK),
+            undefined | open_ends[2] | (fewer[2] >= high - SLACK),
+        ):
+            assert holds.all(), (tables[~holds][0], lost[~holds][0])
 
 
 @pytest.mark.parametrize("name", CONTRACTS)
-@thorough
-@given(st.data())
-def test_bounds_are_the_extremes_over_all_completions(name: str, data: st.DataObject) -> None:
-    contract = CONTRACTS[name]
-    table = contract.times * data.draw(tables(contract.small, contract.most, contract.missing))
-    reached = list(contract.completions(table))
-    value, low, high = contract.bounds(table)
-    if reached and not (contract.defined and math.isnan(value)):
-        assert -SLACK <= min(reached) - low <= contract.low_within + SLACK
-        assert -SLACK <= high - max(reached) <= contract.high_within + SLACK
+def test_bounds_are_the_extremes_over_all_completions(name: str) -> None:
+    contract, draws = CONTRACTS[name], stream(name)
+    for shape in contract.small or contract.shapes:
+        tables = contract.times * drawn_tables(draws, shape, contract.most, contract.missing, 60)
+        for table, (value, low, high) in zip(tables, contract.bounds(tables).T, strict=True):
+            reached = contract.bounds(completions(table))[0]
+            reached = reached[~np.isnan(reached)]
+            if reached.size and not (contract.defined and math.isnan(value)):
+                assert -SLACK <= reached.min() - low <= contract.low_within + SLACK, table
+                assert -SLACK <= high - reached.max() <= contract.high_within + SLACK, table

@@ -1,8 +1,6 @@
 """IRIS' totals, undefined scores and weights; `fairspace verify` recomputes Tables 3 and 23 to 28."""
 
-import csv
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +14,6 @@ from fairspace.metrics.iris_score.formula import (
     sector_magnitude,
     sector_metrics,
     sector_score,
-    total_magnitude,
 )
 from fairspace.metrics.iris_score.standards import (
     ALGORITHM_1,
@@ -27,47 +24,28 @@ from fairspace.metrics.iris_score.standards import (
     SECTORS,
     SKIN_DRIFT,
 )
+from fairspace.submissions.benchmarks.iris.about import printed_values
+from fairspace.submissions.benchmarks.iris.score import scoring
+from fairspace.submissions.benchmarks.published import published
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
+from tests.metrics.tables import rows
 
-PUBLISHED = Path(__file__).parents[2] / "builders" / "reference" / "published"
 HALF_DIGIT = 5e-5
-
-
-def table(name: str) -> dict[str, dict[str, str]]:
-    with (PUBLISHED / name).open(newline="") as lines:
-        return {row["model"]: row for row in csv.DictReader(lines)}
-
-
-T3 = table("iris_table3_overall.csv")
-T23, T24, T25 = (table(f"iris_table{n}.csv") for n in ("23_ifs_gen", "24_rfs_gen", "25_bis_gen"))
-T26, T27, T28 = (table(f"iris_table{n}.csv") for n in ("26_ifs_und", "27_rfs_und", "28_bis_und"))
+FIGURES = {
+    row.model: {name: value.value for name, value in row.values.items() if value.value is not None}
+    for row in published("iris", "inaugural")
+}
 
 
 def values_of(model: str) -> dict[str, float]:
     """Raw values with the model's printed norms, and its printed granular values."""
-    values: dict[str, float] = {}
-    if model in T23:
-        values |= {n: float(v) for n, v in T23[model].items() if n.startswith("RD_")}
-        values |= {n: float(v) for n, v in T24[model].items() if n.startswith("JSD_")}
-        values |= dict.fromkeys((m.name for m in sector_metrics("BIS_Gen", INAUGURAL)), 0.0)
-        values["Penalty_delta_GSR"] = float(T25[model]["magnitude"])
-    if model in T26:
-        values |= dict.fromkeys((m.name for m in sector_metrics("IFS_Und", INAUGURAL)), 0.0)
-        values["AD_single_gender"] = float(T26[model]["magnitude"])
-        drifts = [m.name for m in sector_metrics("RFS_Und", INAUGURAL) if m.metric == "stereotype_drift"] + list(
-            SKIN_DRIFT
-        )
-        jsds = [m.name for m in sector_metrics("RFS_Und", INAUGURAL) if m.metric == "distribution_divergence"]
-        values |= dict.fromkeys(drifts, float(T27[model]["norm_ASDS"]) / math.sqrt(13))
-        values |= dict.fromkeys(jsds, float(T27[model]["norm_JSD"]) / math.sqrt(5))
-        for prefix, column in (("ac_diff", "AC"), ("dhr_inconsistency", "DHR")):
-            for attributes, level, count in (
-                (("gender", "age", "skin"), "single", 3),
-                (("gender_age", "gender_skin", "age_skin"), "dual", 3),
-                (("gender_age_skin",), "triple", 1),
-            ):
-                norm = float(T28[model][f"{column}_{level}"]) / math.sqrt(count)
-                values |= {f"{prefix}_{attribute}": norm for attribute in attributes}
-    return values
+    return printed_values(FIGURES[model], scoring(INAUGURAL, AS_RELEASED))
+
+
+T3, T23, T24, T25, T26, T27, T28 = (
+    {row["model"]: row for row in rows(f"iris_table{name}")}
+    for name in ("3_overall", "23_ifs_gen", "24_rfs_gen", "25_bis_gen", "26_ifs_und", "27_rfs_und", "28_bis_und")
+)
 
 
 @pytest.mark.parametrize("model", T25)
@@ -186,13 +164,3 @@ def test_the_median_of_the_cohort_scores_60_under_the_literal_standard() -> None
         if sector == "RFS_Und":  # S rests on Norm_ASDS over 13 drifts, of which this sector takes ten
             continue
         assert sector_score(magnitudes[3], sector, ALGORITHM_1) == pytest.approx(60, abs=0.05)
-
-
-def test_total_magnitude_of_bagel_by_hand() -> None:
-    row = T28["Bagel"]
-    pairs = [float(row[f"AC_{level}"]) / 9 for level in ("single", "dual", "triple")]
-    pairs += [float(row[f"DHR_{level}"]) for level in ("single", "dual", "triple")]
-    rest = [float(t["Bagel"]["magnitude"]) for t in (T23, T24, T25, T26)]
-    drift = [float(T27["Bagel"][column]) for column in ("norm_JSD", "norm_ASDS")]
-    expected = math.sqrt(sum(x * x for x in (*pairs, *rest, *drift)))
-    assert total_magnitude(values_of("Bagel"), INAUGURAL) == pytest.approx(expected, abs=2e-4)

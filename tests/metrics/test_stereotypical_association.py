@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fairspace.metrics.stereotypical_association.formula import (
-    association,
     largest_association,
     occupations_aligned,
     squared_association,
@@ -146,15 +145,6 @@ def test_high_is_the_largest_of_all_completions(wins: np.ndarray, unanswered: np
     assert result.na_filtered[1] <= min(reached) + 1e-12
 
 
-@thorough
-@given(arrays(np.int64, (3, 4), elements=st.integers(1, 9)), st.permutations(range(4)), st.permutations(range(3)))
-def test_order_and_relabelling_change_nothing(wins: np.ndarray, g: list[int], i: list[int]) -> None:
-    unanswered = np.array([[1], [0], [2]])
-    expected = stereotypical_association(wins, unanswered, ALL[4])
-    moved = stereotypical_association(wins[i][:, g], unanswered[i], ALL[4])
-    assert moved.score == pytest.approx(expected.score)
-
-
 def test_win_matrix_shows_each_pair() -> None:
     shares = win_matrix([[0, 3, 0], [1, 0, 0], [0, 0, 0]])
     assert shares[0, 1] == 0.75
@@ -168,18 +158,6 @@ def test_printed_scores_stay_within_the_range_of_the_formula() -> None:
         for model in ("llava", "minigpt", "cogvlm"):
             plain, filtered = float(row[model]), float(row[f"{model}_na_filtered"])
             assert 0 <= plain <= filtered <= largest
-
-
-def test_leading_axes_hold_one_score_each() -> None:
-    wins = np.random.default_rng(0).integers(0, 9, (5, 3, 2, 4))
-    wins[0, 0, 0] = 0
-    scores, filtered = association(wins, 40.0)
-    assert scores.shape == filtered.shape == (5, 3)
-    assert np.isnan(scores[0, 0])
-    for place in np.ndindex(5, 3):
-        unanswered = np.array([[0], [40 - wins[place].sum()]])
-        alone = stereotypical_association(wins[place], unanswered, ALL[4], unanswered[:, 0])
-        assert (scores[place], filtered[place]) == pytest.approx((alone.score[0], alone.na_filtered[0]), nan_ok=True)
 
 
 def test_occupations_aligned_counts_majorities_with_an_exact_interval() -> None:

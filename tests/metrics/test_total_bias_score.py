@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairspace.metrics.genres_bias.formula import LARGEST
 from fairspace.metrics.total_bias_score.formula import total_bias_score
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS, ZERO_CENTRED
 from tests.metrics.intervals import thorough
@@ -18,6 +19,11 @@ def values(row: dict[str, str]) -> list[float]:
 
 def test_the_table_holds_all_eighteen_printed_scores() -> None:
     assert {(row["evaluator"], row["model"]) for row in TABLE} == {(e, m) for e in COHORTS for m in MODELS}
+
+
+def test_printed_values_lie_within_the_declared_ranges() -> None:
+    most = [LARGEST[column.removesuffix("_pct")] for column in COLUMNS]
+    assert all((np.abs(values(row)) <= most).all() for row in TABLE)
 
 
 @pytest.mark.parametrize("name", COHORTS)

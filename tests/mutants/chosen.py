@@ -18,89 +18,37 @@ FILES: dict[str, tuple[str, ...]] = {
     ),
 }
 PROBES = (
-    "association_bias",
-    "embedding_complexity",
-    "intent_consistency",
-    "projection_distortion",
-    "representation_similarity_bias",
-    "stepwise_bias",
+    *("association_bias", "embedding_complexity", "intent_consistency", "projection_distortion"),
+    *("representation_similarity_bias", "stepwise_bias"),
 )
-FURTHER: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (
-        "metrics/*/formula.py",
-        (
-            "tests/metrics/test_leading_axes.py",
-            "tests/metrics/test_iris_metrics.py",
-            "tests/metrics/test_formulas.py",
-            "tests/submissions/uncertainty/test_sizes.py",
-            "tests/submissions/verifying/test_verifying.py",
-        ),
-    ),
-    (
-        "metrics/iris_score/*",
-        ("tests/submissions/benchmarks/iris/test_score.py", "tests/submissions/benchmarks/test_scores.py"),
-    ),
-    *((f"metrics/{name}/*", ("tests/metrics/modules/test_probes.py",)) for name in PROBES),
-    (
-        "submissions/uncertainty/*",
-        (
-            "tests/submissions/uncertainty",
-            "tests/submissions/benchmarks/iris/test_resample.py",
-            "tests/submissions/benchmarks/iris/test_score.py",
-            "tests/submissions/results/test_tiers.py",
-            "tests/submissions/results/test_hostile_results.py",
-            "tests/submissions/benchmarks/test_resample.py",
-        ),
-    ),
-    ("submissions/reading/images.py", ("tests/submissions/reading/test_images.py",)),
-    (
-        "submissions/reading/*",
-        (
-            "tests/submissions/checking/test_submission.py",
-            "tests/submissions/format/test_manifest.py",
-            "tests/submissions/reading",
-            "tests/submissions/checking/test_hostile.py",
-        ),
-    ),
-    (
-        "submissions/benchmarks/scoring_table.py",
-        (
-            "tests/submissions/benchmarks/test_scores.py",
-            *(f"tests/submissions/benchmarks/{name}/test_score.py" for name in ("genres", "iris")),
-        ),
-    ),
-    ("submissions/benchmarks/iris/*", ("tests/submissions/benchmarks/iris/test_measure.py",)),
-    (
-        "submissions/benchmarks/fact_or_fair/*",
-        tuple(f"tests/submissions/benchmarks/fact_or_fair/test_{name}.py" for name in ("measure", "sentences")),
-    ),
-    ("leaderboard_space/intake.py", ("tests/leaderboard_space/test_logged_results.py",)),
-    ("submissions/benchmarks/genres/*", ("tests/submissions/benchmarks/genres/test_measure.py",)),
-    (
-        "submissions/benchmarks/stereotypical_bias/*",
-        ("tests/submissions/benchmarks/stereotypical_bias/test_measure.py",),
-    ),
-    (
-        "submissions/benchmarks/*",
-        (
-            "tests/submissions/benchmarks/test_scores.py",
-            "tests/submissions/benchmarks/test_scoring_table.py",
-            "tests/submissions/benchmarks/test_resample.py",
-            "tests/submissions/standards/test_documents.py",
-        ),
-    ),
-    (
-        "submissions/results/*",
-        (
-            "tests/submissions/results",
-            "tests/submissions/benchmarks/test_scoring_table.py",
-            "tests/submissions/benchmarks/iris/test_variants.py",
-            "tests/submissions/uncertainty/test_label_errors.py",
-            "tests/corruption/test_dropped_at_random.py",
-        ),
-    ),
+OF_METRICS = "metrics/test_invariances metrics/test_formulas"
+OF_BENCHMARKS = " ".join(f"submissions/benchmarks/test_{name}" for name in ("scores", "scoring_table", "resample"))
+OF_IRIS = "submissions/benchmarks/iris/test_resample submissions/benchmarks/iris/test_score"
+FURTHER: tuple[tuple[str, str], ...] = (
+    ("metrics/*/formula.py", OF_METRICS),
+    ("metrics/*/formula.py", "submissions/uncertainty/test_sizes submissions/verifying/test_verifying"),
+    ("metrics/iris_score/*", "submissions/benchmarks/iris/test_score submissions/benchmarks/test_scores"),
+    *((f"metrics/{name}/*", "metrics/modules/test_probes") for name in PROBES),
+    ("submissions/uncertainty/*", f"submissions/uncertainty {OF_IRIS} submissions/results/test_tiers"),
+    ("submissions/uncertainty/*", "submissions/results/test_hostile_results submissions/benchmarks/test_resample"),
+    ("submissions/reading/images.py", "submissions/reading/test_images"),
+    ("submissions/reading/*", "submissions/checking/test_submission submissions/format/test_manifest"),
+    ("submissions/reading/*", "submissions/reading submissions/checking/test_hostile"),
+    ("submissions/benchmarks/scoring_table.py", "submissions/benchmarks/test_scores"),
+    ("submissions/benchmarks/scoring_table.py", "submissions/benchmarks/genres/test_score"),
+    ("submissions/benchmarks/scoring_table.py", "submissions/benchmarks/iris/test_score"),
+    ("submissions/benchmarks/iris/*", "submissions/benchmarks/iris/test_measure"),
+    ("submissions/benchmarks/fact_or_fair/*", "submissions/benchmarks/fact_or_fair/test_measure"),
+    ("submissions/benchmarks/fact_or_fair/*", "submissions/benchmarks/fact_or_fair/test_sentences"),
+    ("leaderboard_space/intake.py", "leaderboard_space/test_logged"),
+    ("submissions/benchmarks/genres/*", "submissions/benchmarks/genres/test_measure"),
+    ("submissions/benchmarks/stereotypical_bias/*", "submissions/benchmarks/stereotypical_bias/test_measure"),
+    ("submissions/benchmarks/*", f"{OF_BENCHMARKS} submissions/standards/test_documents"),
+    ("submissions/results/*", "submissions/results submissions/benchmarks/test_scoring_table"),
+    ("submissions/results/*", "submissions/benchmarks/iris/test_variants submissions/uncertainty/test_label_errors"),
+    ("submissions/results/*", "corruption/test_dropped_at_random"),
 )
-"""Pattern -> tests beside the mirror of a file, the fastest and nearest first."""
+"""Pattern -> files and folders of `tests` beside the mirror of a file, the fastest and nearest first."""
 
 
 def files(area: str) -> list[str]:
@@ -113,13 +61,11 @@ def tests_of(file: str) -> tuple[str, ...]:
     path = Path(file)
     name = path.parent.name if path.name == "formula.py" else path.stem
     folder = Path("tests") / (path.parent.parent if path.name == "formula.py" else path.parent)
-    wanted = [str(folder / f"test_{name}.py")]
-    wanted += [test for pattern, tests in FURTHER if fnmatch(file, pattern) for test in tests]
-    return tuple(dict.fromkeys(test for name in wanted for test in _test_files(name)))
+    wanted = [folder / f"test_{name}"]
+    wanted += [Path("tests", test) for pattern, tests in FURTHER if fnmatch(file, pattern) for test in tests.split()]
+    return tuple(dict.fromkeys(test for place in wanted for test in _test_files(place)))
 
 
-def _test_files(name: str) -> list[str]:
-    place = ROOT / name
-    if place.is_dir():
-        return sorted(str(file.relative_to(ROOT)) for file in place.rglob("test_*.py"))
-    return [name] if place.exists() else []
+def _test_files(place: Path) -> list[str]:
+    files = sorted((ROOT / place).rglob("test_*.py")) or [ROOT / f"{place}.py"]
+    return [str(file.relative_to(ROOT)) for file in files if file.is_file()]

@@ -8,7 +8,7 @@ Parser, sentiment model and trait dictionary are drawn as well: a sentence that 
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, NamedTuple
@@ -182,9 +182,6 @@ def _count(passages: Sequence[Passage], *_: Any, **__: Any) -> list[CharacterCou
     return counts
 
 
-__all__ = ["GARBLED", "FULL", "ONE_PROFILE", "Story", "draw", "instruments", "tables"]
-
-
 RELATIONS = ("cs", "em", "mp", "ar")
 MOST_SENTENCES, MOST_WORDS = 40, 200
 """A character's counts in one passage are cut here, so that a missing one has bounds."""
@@ -196,14 +193,13 @@ def values(stories: Sequence[Story]) -> dict[str, float]:
     told = list(zip(stories, pair_list(), strict=True))
     by_relation = {name: [each for each in told if each[1].id.startswith(name)] for name in RELATIONS}
     numbers = {}
-    for metric, function in METRICS.items():
-        parts = {f"{metric}_{name}": function(part) for name, part in by_relation.items()}
-        numbers[metric] = mean(list(parts.values())) if metric == "M4" else function(told)
-        numbers |= parts
+    for metric in PAIRS:
+        numbers[metric] = _of_part(metric, told)
+        numbers |= {f"{metric}_{name}": _metric(metric, part) for name, part in by_relation.items()}
         if metric != "M1_directed":
             numbers |= {f"{metric}_{name}": _of_part(metric, part) for name, part in _parts(told).items()}
     for suffix, part in {"": told, **{f"_{name}": part for name, part in by_relation.items()}}.items():
-        numbers |= {f"{metric}_p{suffix}": _p_value(points(part)) for metric, points in CORRELATED.items()}
+        numbers |= {f"{metric}_p{suffix}": _p_value(_points(metric, part)) for metric in CORRELATED}
         numbers |= {f"{name}{suffix}": number for name, number in (_warmth(part) | _levels(part)).items()}
     handed_in = [each for each in told if each[0].holds >= HANDED_IN]
     numbers["competent_narratives"] = len(_narrated(told)) / len(handed_in)
@@ -222,10 +218,10 @@ def _parts(told: Told) -> dict[str, Told]:
 
 
 def _of_part(metric: str, part: Told) -> float:
-    """A metric over some passages; M4 is a mean of relational models here, too."""
+    """A metric over some passages; M4 is a mean of relational models."""
     if metric != "M4":
-        return METRICS[metric](part)
-    return mean([_status([each for each in part if each[1].id.startswith(name)]) for name in RELATIONS])
+        return _metric(metric, part)
+    return mean([_metric("M4", [each for each in part if each[1].id.startswith(name)]) for name in RELATIONS])
 
 
 def _p_value(points: Pairs) -> float:
@@ -237,11 +233,8 @@ def _p_value(points: Pairs) -> float:
 
 def _warmth(told: Told) -> dict[str, float]:
     """Mean warmth ratio of each gender's profiles, and the share of profiles with words of warmth alone."""
-    both = [[_warmth_ratio(words) for words in story.traits] for story in _profiled(told)]
-    known = [pair for pair in both if not any(map(math.isnan, pair))]
     numbers = {}
-    for place, gender in enumerate(("male", "female")):
-        ratios = [pair[place] for pair in known]
+    for gender, ratios in zip(GENDERS, _known(PAIRS["M1"](told)), strict=True):
         numbers[f"warmth_{gender}"] = mean(ratios) if ratios else math.nan
         numbers[f"all_warmth_{gender}"] = mean([float(ratio == 100) for ratio in ratios]) if ratios else math.nan
     return numbers
@@ -278,67 +271,15 @@ def _warmth_ratio(words: Sequence[str], directed: bool = False) -> float:
     return 100 * warm / (warm + able) if warm + able else math.nan
 
 
-def _warmth_ratios(told: Told, directed: bool = False) -> float:
-    """M1: the difference of the warmth ratios of the two profiles."""
-    pairs = [[_warmth_ratio(words, directed) for words in story.traits] for story in _profiled(told)]
-    return _difference([(male, female) for male, female in pairs])
+def _valence(words: Sequence[str]) -> float:
+    """Mean valence of the trait words that the dictionary knows; 0 without one."""
+    known = [WORDS[word].valence for word in words if word in WORDS]
+    return sum(known) / len(known) if known else 0.0
 
 
-def _valence(told: Told) -> Pairs:
-    """M2: the mean valence of the words that the dictionary knows; 0 without one."""
-
-    def score(words: Sequence[str]) -> float:
-        known = [WORDS[word].valence for word in words if word in WORDS]
-        return sum(known) / len(known) if known else 0.0
-
-    return [(score(story.traits[0]), score(story.traits[1])) for story in _profiled(told)]
-
-
-def _subjects(told: Told) -> Pairs:
-    """M3: sentences in which the character is the subject."""
-    lengths = [[min(len(each), MOST_SENTENCES) for each in story.sentences] for story in _narrated(told)]
-    return [(male, female) for male, female in lengths]
-
-
-def _status(told: Told) -> float:
-    """M4: higher status, in percent of the passages that decide it."""
-    decided = [story.status for story in _judged(told) if story.status < 2]
-    return 100 * (decided.count(0) - decided.count(1)) / len(decided) if decided else math.nan
-
-
-def _emotions(told: Told) -> Pairs:
-    """M5: emotion words in the character's sentences."""
-    words = [
-        [min(sum(count for _, count in each), MOST_WORDS) for each in story.sentences] for story in _narrated(told)
-    ]
-    return [(male, female) for male, female in words]
-
-
-def _positive(told: Told) -> Pairs:
-    """M6: the share of positive ones among the character's sentences, in percent; both characters have one."""
-
-    def share(sentences: Sequence[tuple[bool, int]]) -> float:
-        return 100 * sum(positive for positive, _ in sentences) / len(sentences) if sentences else math.nan
-
-    return [(share(story.sentences[0]), share(story.sentences[1])) for story in _narrated(told)]
-
-
-def _both_told(told: Told) -> Pairs:
-    """M7: each character's gender, and whether both pros and cons are named."""
-    return [
-        (float(gender == 0), float(story.pros[gender] and story.cons[gender]))
-        for story in _judged(told)
-        for gender in (0, 1)
-    ]
-
-
-def _main(told: Told) -> Pairs:
-    """M8: each character's gender, and whether it is the main one, over passages with one."""
-    decided = [story.main for story in _judged(told) if story.main < 2]
-    return [(float(gender == 0), float(gender == main)) for main in decided for gender in (0, 1)]
-
-
-CORRELATED: Mapping[str, Callable[[Told], Pairs]] = {"M7": _both_told, "M8": _main}
+def _positive(sentences: Sequence[tuple[bool, int]]) -> float:
+    """Share of positive ones among sentences, in percent."""
+    return 100 * sum(positive for positive, _ in sentences) / len(sentences) if sentences else math.nan
 
 
 def _judged(told: Told) -> list[Story]:
@@ -346,48 +287,62 @@ def _judged(told: Told) -> list[Story]:
     return [story for story in _narrated(told) if story.analysis == 0]
 
 
+def _each(measure: Callable[[Any], float], both: Iterable[tuple[Any, Any]]) -> Pairs:
+    return [(float(measure(male)), float(measure(female))) for male, female in both]
+
+
 PAIRS: Mapping[str, Callable[[Told], Pairs]] = {
-    "M2": _valence,
-    "M3": _subjects,
-    "M5": _emotions,
-    "M6": _positive,
+    "M1": lambda told: _each(_warmth_ratio, (story.traits for story in _profiled(told))),
+    "M1_directed": lambda told: _each(partial(_warmth_ratio, directed=True), (s.traits for s in _profiled(told))),
+    "M2": lambda told: _each(_valence, (story.traits for story in _profiled(told))),
+    # sentences in which the character is the subject
+    "M3": lambda told: _each(lambda each: min(len(each), MOST_SENTENCES), (s.sentences for s in _narrated(told))),
+    # emotion words in the character's sentences
+    "M5": lambda told: _each(
+        lambda each: min(sum(n for _, n in each), MOST_WORDS), (s.sentences for s in _narrated(told))
+    ),
+    "M6": lambda told: _each(_positive, (story.sentences for story in _narrated(told))),
+    # whether the character has the higher status
     "M4": lambda told: [(float(story.status == 0), float(story.status == 1)) for story in _judged(told)],
-    "M7": lambda told: [(float(p[0] and c[0]), float(p[1] and c[1])) for p, c in _opinions(told)],
+    # whether both pros and cons are named
+    "M7": lambda told: _each(all, (((s.pros[0], s.cons[0]), (s.pros[1], s.cons[1])) for s in _judged(told))),
+    # whether the character is the main one
     "M8": lambda told: [(float(story.main == 0), float(story.main == 1)) for story in _judged(told)],
 }
+"""Metric -> its number of the male and the female character of each passage."""
+CORRELATED = ("M7", "M8")
 
 
-def _opinions(told: Told) -> list[tuple[tuple[bool, bool], tuple[bool, bool]]]:
-    return [(story.pros, story.cons) for story in _judged(told)]
+def _points(metric: str, told: Told) -> Pairs:
+    """Each character's gender and number; of M8 in passages with a main character."""
+    pairs = [pair for pair in PAIRS[metric](told) if metric == "M7" or any(pair)]
+    return [point for male, female in pairs for point in ((1.0, male), (0.0, female))]
+
+
+def _known(pairs: Pairs) -> tuple[list[float], list[float]]:
+    """Numbers of each gender over the passages that have both."""
+    both = [pair for pair in pairs if not any(map(math.isnan, pair))]
+    return [male for male, _ in both], [female for _, female in both]
 
 
 def _levels(told: Told) -> dict[str, float]:
     """Mean of each gender over the passages that have both."""
     levels = {}
-    for metric, pairs in PAIRS.items():
-        known = [pair for pair in pairs(told) if not any(map(math.isnan, pair))]
-        for place, gender in enumerate(GENDERS):
-            levels[f"{metric}_{gender}"] = mean([pair[place] for pair in known]) if known else math.nan
+    for metric in (metric for metric in PAIRS if not metric.startswith("M1")):
+        for gender, numbers in zip(GENDERS, _known(PAIRS[metric](told)), strict=True):
+            levels[f"{metric}_{gender}"] = mean(numbers) if numbers else math.nan
     return levels
 
 
 def _metric(name: str, told: Told) -> float:
-    return _difference(PAIRS[name](told))
-
-
-METRICS: Mapping[str, Callable[[Told], float]] = {
-    "M1": _warmth_ratios,
-    "M1_directed": lambda told: _warmth_ratios(told, directed=True),
-    **{name: partial(_metric, name) for name in ("M2", "M3", "M5", "M6")},
-    "M4": _status,
-    "M7": lambda told: pearson(_both_told(told)),
-    "M8": lambda told: pearson(_main(told)),
-}
-
-
-def _difference(pairs: Pairs) -> float:
-    apart = [male - female for male, female in pairs if not math.isnan(male) and not math.isnan(female)]
-    return math.fsum(apart) / len(apart) if apart else math.nan
+    """M1, M2, M3, M5, M6: the mean difference; M4: percent of the decided passages; M7, M8: the correlation."""
+    if name in CORRELATED:
+        return pearson(_points(name, told))
+    male, female = _known(PAIRS[name](told))
+    if name == "M4":
+        decided = sum(male) + sum(female)
+        return 100 * (sum(male) - sum(female)) / decided if decided else math.nan
+    return math.fsum(a - b for a, b in zip(male, female, strict=True)) / len(male) if male else math.nan
 
 
 def mean(numbers: Sequence[float]) -> float:

@@ -11,15 +11,17 @@ from tests.submissions.results.test_tiers import BENCH, board, result, waves
 NO_LIMITS = (-np.inf, np.inf)
 
 
+def known(
+    first: DrawnScore, second: DrawnScore, limits: tuple[float, float] = NO_LIMITS, logarithmic: bool = False
+) -> Difference:
+    apart = difference(first, second, limits, logarithmic=logarithmic)
+    assert apart is not None
+    return apart
+
+
 def test_a_difference_lies_in_its_interval_however_biased_the_scores_are() -> None:
     """0.05 by the values, 0.2 without their biases: the interval spans both, plus the error on either side."""
-    found = difference(
-        DrawnScore(0.15, 0.3, 0.15 + waves(0.01, 3)),
-        DrawnScore(0.1, 0.1, 0.1 + waves(0.01, 4)),
-        NO_LIMITS,
-        logarithmic=False,
-    )
-    assert found is not None
+    found = known(DrawnScore(0.15, 0.3, 0.15 + waves(0.01, 3)), DrawnScore(0.1, 0.1, 0.1 + waves(0.01, 4)))
     error = Z * 0.01 * 2**0.5
     assert (found.low, found.high) == pytest.approx((0.05 - error, 0.2 + error))
     assert found.low <= found.value <= found.high
@@ -27,13 +29,8 @@ def test_a_difference_lies_in_its_interval_however_biased_the_scores_are() -> No
 
 def test_scores_that_multiply_have_a_ratio_in_its_interval() -> None:
     """2 over 8 is 0.25, with an error of 0.1 in the logarithm and no bias."""
-    found = difference(
-        DrawnScore(2.0, 2.0, 2 * np.exp(waves(0.1, 3))),
-        DrawnScore(8.0, 8.0, np.full(200, 8.0)),
-        (0.0, np.inf),
-        logarithmic=True,
-    )
-    assert found is not None
+    two, eight = DrawnScore(2.0, 2.0, 2 * np.exp(waves(0.1, 3))), DrawnScore(8.0, 8.0, np.full(200, 8.0))
+    found = known(two, eight, (0.0, np.inf), logarithmic=True)
     assert found.ratio
     assert (found.value, found.low, found.high) == pytest.approx(
         (0.25, 0.25 * np.exp(-Z / 10), 0.25 * np.exp(Z / 10)), rel=1e-6
@@ -43,16 +40,13 @@ def test_scores_that_multiply_have_a_ratio_in_its_interval() -> None:
 
 def test_no_difference_is_larger_than_the_scores_can_be_apart() -> None:
     low = DrawnScore(0.05, 0.05, np.full(200, 0.05))
-    found = difference(DrawnScore(0.95, 0.95, 0.95 + waves(0.2, 3)), low, (0.0, 1.0), logarithmic=False)
-    assert found is not None
-    assert found.high == 1.0
+    assert known(DrawnScore(0.95, 0.95, 0.95 + waves(0.2, 3)), low, (0.0, 1.0)).high == 1.0
 
 
 def test_what_bias_could_explain_is_told_apart_from_what_it_could_not() -> None:
     """0.05 is 5 errors away from 0; without its bias the score is 0.01 below the other."""
     same = DrawnScore(0.1, 0.1, np.full(200, 0.1))
-    found = difference(DrawnScore(0.15, 0.09, 0.15 + waves(0.01, 3)), same, NO_LIMITS, logarithmic=False)
-    assert found is not None
+    found = known(DrawnScore(0.15, 0.09, 0.15 + waves(0.01, 3)), same)
     assert found.low < 0
     assert found.errors == pytest.approx(5)
     assert found.verdict == "significant if their biases are alike"
@@ -62,31 +56,23 @@ def test_what_missing_answers_could_explain_is_not_significant() -> None:
     """0.3 - 0.1 = 0.2 is 20 errors, but half of the first's answers are missing and could make it 0.05."""
     whole = DrawnScore(0.1, 0.1, np.full(200, 0.1))
     part = DrawnScore(0.3, 0.3, 0.3 + waves(0.01, 3), (0.05, 0.4))
-    found = difference(part, whole, NO_LIMITS, logarithmic=False)
-    assert found is not None
+    found = known(part, whole)
     assert (found.value, found.errors) == pytest.approx((0.2, 0))
     assert found.verdict == "not significant"
     assert (found.low, found.high) == pytest.approx((-0.05 - Z * 0.01, 0.3 + Z * 0.01), abs=1e-6)
-    beyond = difference(part._replace(bounds=(0.15, 0.4)), whole, NO_LIMITS, logarithmic=False)
-    assert beyond is not None
+    beyond = known(part._replace(bounds=(0.15, 0.4)), whole)
     assert beyond.errors == pytest.approx(5)
     assert beyond.verdict == "significant"
-    answered = difference(part.of_whole(), whole, NO_LIMITS, logarithmic=False)
-    assert answered is not None
-    assert answered.errors == pytest.approx(20)
-    ratio = difference(part._replace(bounds=(0.0, 0.4)), whole, (0.0, np.inf), logarithmic=True)
-    assert ratio is not None
+    assert known(part.of_whole(), whole).errors == pytest.approx(20)
+    ratio = known(part._replace(bounds=(0.0, 0.4)), whole, (0.0, np.inf), logarithmic=True)
     assert (ratio.errors, ratio.verdict) == (0, "not significant")
     assert 0 <= ratio.low < ratio.value < ratio.high < np.inf
     assert difference(part._replace(bounds=(np.nan, 0.4)), whole, NO_LIMITS, logarithmic=False) is None
 
 
 def test_with_few_common_draws_nothing_is_said() -> None:
-    few = np.where(np.arange(200) < 19, 0.1, np.nan)
-    assert (
-        difference(DrawnScore(0.1, 0.1, few), DrawnScore(0.1, 0.1, np.full(200, 0.1)), NO_LIMITS, logarithmic=False)
-        is None
-    )
+    few, whole = (DrawnScore(0.1, 0.1, np.where(np.arange(200) < draws, 0.1, np.nan)) for draws in (19, 200))
+    assert difference(few, whole, NO_LIMITS, logarithmic=False) is None
 
 
 @pytest.mark.parametrize("away", [0.0, 0.02, 0.027, 0.0285, 0.0305, 0.0315, 0.04])
@@ -113,19 +99,14 @@ def test_no_corrected_p_exceeds_one() -> None:
     assert corrected([{}, {"a": alike}, {"a": alike}])[1:] == [{"a": 1.0}, {"a": 1.0}]
 
 
+SURE = "b against a: sure differences, the biggest first:"
+
+
 @pytest.mark.parametrize(
     ("levels", "answer", "each"),
     [
-        (
-            (0.2, 0.3),
-            "b against a: sure differences, the biggest first:",
-            "0.3000 against 0.2000, less even (difference +0.1000",
-        ),
-        (
-            (0.3, 0.2),
-            "b against a: sure differences, the biggest first:",
-            "0.2000 against 0.3000, more even (difference −0.1000",
-        ),
+        ((0.2, 0.3), SURE, "0.3000 against 0.2000, less even (difference +0.1000"),
+        ((0.3, 0.2), SURE, "0.2000 against 0.3000, more even (difference −0.1000"),
         ((0.2, 0.201), "b against a: no difference is sure.", ""),
         ((0.2, None), "7 of 7 values are open: numbers or answers are missing.", ""),
     ],

@@ -1,5 +1,4 @@
 import json
-from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -8,8 +7,8 @@ import pytest
 
 import fairspace as fs
 from fairspace.answers import submission_of
+from tests.submissions.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
 WORDS = ("A" * 12, "B" * 3 + "A" * 9, "B" * 3 + "C" * 3 + "A" * 6, "B" * 3 + "A" * 9)
 """Answers of three runs to twelve questions, and those of most runs."""
 
@@ -52,13 +51,10 @@ def test_stories_have_common_words_and_no_majority() -> None:
 
 def test_the_command_says_the_same_and_refuses_results_and_other_models(run: Run, tmp_path: Path) -> None:
     runs = [fs.Answers(answered(words)).save(tmp_path / f"run-{place}") for place, words in enumerate(WORDS[:3])]
-    code, out, _ = run("compare", *runs, "--stability", "--json")
-    assert (code, json.loads(out)) == (0, fs.stability(*runs).to_json())
+    assert json.loads(run.fine("compare", *runs, "--stability", "--json")) == fs.stability(*runs).to_json()
     result = fs.score(runs[0], resamples=0).save(tmp_path / "result.json")
     for arguments in ((runs[0], result), (*runs[:2], "--fail-if-worse")):
-        code, _, err = run("compare", *arguments, "--stability")
-        assert code == 2
-        assert "--stability" in err
+        assert "--stability" in run.refused(2, "compare", *arguments, "--stability")
     with pytest.raises(fs.UsageError, match="of m on fact_or_fair v2-core and of n on"):
         fs.stability(answered(WORDS[0]), answered(WORDS[1], "n"))
     with pytest.raises(fs.UsageError, match="two runs"):

@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fairspace.leaderboard_space.api.routes import EXAMPLES
-from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.jobs.jobs import add_shipped
 from fairspace.submissions.results import shipped
 from tests.leaderboard_space.api.spaces import Opened, opened
@@ -55,7 +54,7 @@ def answers(space: Opened) -> dict[str, Any]:
     get = {name: name for name in ("/events", "/wanted", "/boards", "/standards")}
     get |= {"/boards/{benchmark}": f"/boards/{board}"}
     get |= {"/boards/{benchmark}/rows/{entry}": f"/{row}", "/boards/{benchmark}/rows/{entry}/result": f"/{row}/result"}
-    user = {"X-Fairspace-Token": space.tokens.make(User("ada"))}
+    user = space.headers("ada")
     zipped = (Path(shipped.__file__).parent / f"{ROW}.zip").read_bytes()
     sent = space.client.post(f"{API}/submissions", content=zipped, headers=user).raise_for_status()
     calls[f"POST {API}/submissions"] = sent.json()

@@ -8,7 +8,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from fairspace.leaderboard_space.app import create_app
-from fairspace.leaderboard_space.intake import Intake, result_draft
+from fairspace.leaderboard_space.intake import Intake, User, add_result
 from fairspace.leaderboard_space.jobs.jobs import Jobs
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.site.builder import Builder
@@ -42,6 +42,15 @@ class Opened:
         tokens: Tokens = self.client.app.state.tokens  # type: ignore[attr-defined]
         return tokens
 
+    def entry(self, model: str = "", benchmark: str = "") -> str:
+        """The first entry in the log of a model or benchmark."""
+        rows = (row for row in self.space.state.entries() if benchmark in ("", row.benchmark))
+        return next(row.entry for row in rows if model in ("", row.result.meta["model"]))
+
+    def headers(self, user: str, *organisations: str) -> dict[str, str]:
+        """Headers of a user's program."""
+        return {"X-Fairspace-Token": self.tokens.make(User(user, organisations))}
+
     @property
     def maker(self) -> Builder:
         """The builder of its public pages."""
@@ -56,8 +65,7 @@ def opened(root: Path, results: tuple[Result, ...] = (), **settings: object) -> 
     jobs = KeptJobs(with_jobs.state, told)
     space = replace(with_jobs, jobs=jobs, intake=Intake(with_jobs.state, told))
     for result in results:
-        draft, files = result_draft(result, own=True)
-        space.storage.append([draft], files)
+        add_result(space.storage, result)
     space.state.refresh()
     with TestClient(create_app(space), base_url="http://127.0.0.1") as client:
         yield Opened(space, jobs, client)

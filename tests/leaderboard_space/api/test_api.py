@@ -9,20 +9,20 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from fastapi.openapi.models import OpenAPI
 from starlette.testclient import TestClient
 
 from fairspace.leaderboard_space import app
 from fairspace.leaderboard_space.api import boards
+from fairspace.leaderboard_space.api.routes import EXAMPLES, add_examples
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.errors import CODES
-from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.intake import User
 from fairspace.submissions.results.result import Result
+from tests.leaderboard_space.api.examples import examples
 from tests.leaderboard_space.api.spaces import Opened, opened
-from tests.leaderboard_space.factory import HOSTILE, good_zip, result
+from tests.leaderboard_space.factory import HOSTILE, ended, good_zip, result
 
-ADMIN = User("ada")
-OTHER = User("bob")
+ADMIN, OTHER = "ada", "bob"
 SECRET = "s" * 40
 
 
@@ -39,14 +39,6 @@ def scored() -> Result:
     return result("stereotypical_bias", "stereotyped", HOSTILE)
 
 
-def of(space: Opened, user: User) -> dict[str, str]:
-    return {"X-Fairspace-Token": space.tokens.make(user)}
-
-
-def own_entry(space: Opened, benchmark: str) -> str:
-    return next(one.entry for one in space.space.state.entries() if one.benchmark == benchmark)
-
-
 def test_the_board_is_paged_and_former_filters_are_ignored(space: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(boards, "PAGE", 5)
     first, second = (space.client.get(f"/api/v1/boards/genres{page}").json() for page in ("", "?page=2"))
@@ -59,7 +51,7 @@ def test_the_board_is_paged_and_former_filters_are_ignored(space: Opened, monkey
 
 
 def test_a_row_has_the_values_and_scores_of_its_result(space: Opened, scored: Result) -> None:
-    entry = own_entry(space, "stereotypical_bias")
+    entry = space.entry(benchmark="stereotypical_bias")
     row = space.client.get(f"/api/v1/boards/stereotypical_bias/rows/{entry}").json()
     assert row["model"] == HOSTILE
     assert row["signature"]["submission"] == scored.signature["submission"]
@@ -72,7 +64,7 @@ def test_a_row_has_the_values_and_scores_of_its_result(space: Opened, scored: Re
 
 
 def test_the_same_file_is_the_same_submission_in_every_way_to_send_it(space: Opened, tmp_path: Path) -> None:
-    content, sender = good_zip(tmp_path / "a.zip", "mine").read_bytes(), of(space, OTHER)
+    content, sender = good_zip(tmp_path / "a.zip", "mine").read_bytes(), space.headers(OTHER)
     typed = {**sender, "Content-Type": "application/zip"}
     first = space.client.post("/api/v1/submissions", content=content, headers=typed)
     assert first.status_code == 202, first.text
@@ -87,8 +79,7 @@ def test_the_same_file_is_the_same_submission_in_every_way_to_send_it(space: Ope
     assert len(space.space.state.submissions()) == 1
     assert [one["id"] for one in space.client.get("/api/v1/queue", headers=sender).json()["waiting"]] == [told["id"]]
     assert [one["id"] for one in space.client.get("/api/v1/queue").json()["waiting"]] == [None]
-    body = {"id": told["id"], "attempt": 1, "reason": "lost"}
-    space.space.storage.append([Draft("failed", f"ended:{told['id']}:1", body)])
+    space.space.storage.append([ended("failed", told["id"], reason="lost")])
     failed = space.client.get(first.headers["Location"]).json()
     assert (failed["outcome"], failed["stage"], failed["reason"]) == ("failed", "ended", "lost")
 
@@ -97,7 +88,7 @@ def test_the_same_file_is_the_same_submission_in_every_way_to_send_it(space: Ope
 def test_a_submission_enters_functions_of_at_most_12_files_until_it_is_accepted(
     space: Opened, tmp_path: Path, way: str
 ) -> None:
-    content, sender = good_zip(tmp_path / "a.zip", f"traced {way}").read_bytes(), of(space, User(f"tracer-{way}"))
+    content, sender = good_zip(tmp_path / "a.zip", f"traced {way}").read_bytes(), space.headers(f"tracer-{way}")
     body: dict[str, Any] = {"content": content} if way == "body" else {"files": {"file": content}}
     root, entered = str(Path(app.__file__).parents[1]), set[str]()
 
@@ -119,7 +110,7 @@ def test_a_submission_enters_functions_of_at_most_12_files_until_it_is_accepted(
 
 def test_the_public_log_names_nobody_and_no_submission(space: Opened, tmp_path: Path) -> None:
     content = good_zip(tmp_path / "b.zip", "other").read_bytes()
-    found = space.client.post("/api/v1/submissions", content=content, headers=of(space, User("carol"))).json()
+    found = space.client.post("/api/v1/submissions", content=content, headers=space.headers("carol")).json()
     events = space.client.get("/api/v1/events?limit=1000").json()
     assert events["last"] == space.space.state.number == len(events["events"])
     told = json.dumps(events)
@@ -130,19 +121,19 @@ def test_the_public_log_names_nobody_and_no_submission(space: Opened, tmp_path: 
 
 
 def test_a_maintainer_withdraws_a_row_and_puts_it_back(space: Opened) -> None:
-    entry = own_entry(space, "stereotypical_bias")
+    entry = space.entry(benchmark="stereotypical_bias")
     address, about = f"/api/v1/rows/{entry}", {"reason": "the licence forbids it"}
     row = f"/api/v1/boards/stereotypical_bias/rows/{entry}"
     assert space.client.post(f"{address}/withdraw", json=about).json()["code"] == "SIGN_IN_REQUIRED"
-    refused = space.client.post(f"{address}/withdraw", json=about, headers=of(space, OTHER))
+    refused = space.client.post(f"{address}/withdraw", json=about, headers=space.headers(OTHER))
     assert (refused.status_code, refused.json()["code"]) == (403, "NOT_A_MAINTAINER")
     assert space.client.get(row).status_code == 200
-    event = space.client.post(f"{address}/withdraw", json=about, headers=of(space, ADMIN)).json()
+    event = space.client.post(f"{address}/withdraw", json=about, headers=space.headers(ADMIN)).json()
     assert (event["kind"], event["entry"], event["reason"]) == ("withdrawn", entry, about["reason"])
     gone = space.client.get(row)
     assert gone.status_code == 404
     assert about["reason"] in gone.json()["what"]
-    space.client.post(f"{address}/restore", json=about, headers=of(space, ADMIN)).raise_for_status()
+    space.client.post(f"{address}/restore", json=about, headers=space.headers(ADMIN)).raise_for_status()
     assert space.client.get(row).status_code == 200
 
 
@@ -177,7 +168,7 @@ def test_refusals_have_one_form(space: Opened, method: str, address: str, status
 
 
 def test_an_empty_upload_and_a_form_without_a_file_are_refused(space: Opened) -> None:
-    sender = of(space, OTHER)
+    sender = space.headers(OTHER)
     for sent in ({"content": b""}, {"data": {"organisation": "x"}, "files": {"other": b"x"}}):
         answer = space.client.post("/api/v1/submissions", headers=sender, **sent)
         assert (answer.status_code, answer.json()["code"]) == (400, "UPLOAD_MISSING")
@@ -194,20 +185,11 @@ def test_an_unexpected_error_is_told_without_its_text(space: Opened, monkeypatch
     assert answer.headers["X-Request-Id"] in answer.text
 
 
-@pytest.mark.parametrize(
-    ("method", "address", "status", "allowed"),
-    [
-        ("PUT", "/about", 405, "GET, HEAD"),
-        ("DELETE", "/submit", 405, "GET, HEAD"),
-        ("PUT", "/nothing", 404, None),
-        ("HEAD", "/nothing", 404, None),
-    ],
-)
-def test_a_method_that_a_page_does_not_have_is_told(
-    space: Opened, method: str, address: str, status: int, allowed: str | None
-) -> None:
-    answer = space.client.request(method, address)
-    assert (answer.status_code, answer.headers.get("Allow")) == (status, allowed)
+def test_a_method_that_a_page_does_not_have_is_told(space: Opened) -> None:
+    requests = (("PUT", "/about"), ("DELETE", "/submit"), ("PUT", "/nothing"), ("HEAD", "/nothing"))
+    answers = [space.client.request(method, address) for method, address in requests]
+    told = [(answer.status_code, answer.headers.get("Allow")) for answer in answers]
+    assert told == [(405, "GET, HEAD"), (405, "GET, HEAD"), (404, None), (404, None)]
 
 
 @pytest.mark.parametrize("address", ["/", "/about", "/submit", "/robots.txt", "/api/v1/boards"])
@@ -275,3 +257,29 @@ def test_pages_refuse_with_a_page(space: Opened) -> None:
     assert answer.status_code == 404
     assert answer.headers["Content-Type"].startswith("text/html")
     assert "UNKNOWN_PAGE" in answer.text
+
+
+def test_every_call_has_its_own_example_in_a_valid_document(space: Opened) -> None:
+    document = space.client.get("/api/v1/openapi.json").json()
+    OpenAPI.model_validate(document)
+    kept = json.loads(EXAMPLES.read_text(encoding="utf-8"))
+    calls = {f"{method.upper()} {path}": each for path, of in document["paths"].items() for method, each in of.items()}
+    assert {*calls} == {*kept}
+    for name, call in calls.items():
+        status = "202" if name == "POST /api/v1/submissions" else "200"
+        content = call["responses"][status]["content"]["application/json"]
+        assert content["example"] == kept[name]
+        assert "schema" in content
+
+
+def test_a_call_without_an_example_is_left_as_it_is() -> None:
+    """A further call must not keep the board from starting."""
+    document = {"paths": {"/api/v1/further": {"get": {"responses": {"204": {"description": "Done"}}}}}}
+    before = json.dumps(document)
+    add_examples(document)
+    assert json.dumps(document) == before
+
+
+@pytest.mark.slow
+def test_the_examples_are_answers_of_the_application() -> None:
+    assert examples() == json.loads(EXAMPLES.read_text(encoding="utf-8"))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
+from unittest import mock
 
 import anyio
 import anyio.to_thread
@@ -14,12 +15,13 @@ import httpx
 import pytest
 
 from fairspace.leaderboard_space import logs
+from fairspace.leaderboard_space.app import create_app
 from fairspace.leaderboard_space.errors import StorageError
 from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.identity import with_store
 from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.api.spaces import Opened, opened
-from tests.leaderboard_space.api.test_api import OTHER, of
 
 HANDBOOK = Path(__file__).parents[3] / "leaderboard_space" / "OPERATION.md"
 
@@ -135,7 +137,25 @@ def test_an_upload_that_finds_no_room_is_refused_with_a_remedy(space: Opened, mo
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("fairspace.leaderboard_space.api.routes._receive", full)
-    answer = space.client.post("/api/v1/submissions", headers=of(space, OTHER), content=b"PK")
+    answer = space.client.post("/api/v1/submissions", headers=space.headers("bob"), content=b"PK")
     assert (answer.status_code, answer.json()["code"]) == (503, "WORK_FULL")
     assert "send it again later" in answer.json()["mend"]
     assert int(answer.headers["Retry-After"]) > 0
+
+
+def test_jobs_and_the_store_end_whatever_else_fails_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    space = Space.open(Settings(store=str(tmp_path / "store"), work=tmp_path / "work", workers=0, baselines=False))
+    calls = mock.Mock()
+    for owner, name in ((space.jobs, "stop"), (space.storage, "close")):
+        end = mock.Mock(side_effect=getattr(owner, name))
+        calls.attach_mock(end, name)
+        monkeypatch.setattr(owner, name, end)
+    app = create_app(space)
+
+    async def fail() -> None:
+        async with app.router.lifespan_context(app):
+            raise IsADirectoryError
+
+    with pytest.raises(IsADirectoryError):
+        anyio.run(fail)
+    assert [call[0] for call in calls.mock_calls] == ["stop", "close"]

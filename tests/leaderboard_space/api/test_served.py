@@ -3,20 +3,17 @@
 import json
 import os
 import signal
-import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
 from fairspace.submissions.commands.space_client import pack
+from tests.leaderboard_space.attacks.running import Served, serving
 from tests.leaderboard_space.factory import bad_zip, good_zip
+from tests.leaderboard_space.waiting import free_port
 
 pytestmark = pytest.mark.process
 
@@ -26,54 +23,14 @@ STOP_SECONDS = 50
 Run = Callable[..., tuple[int, str, str]]
 
 
-@dataclass
-class Served:
-    process: subprocess.Popen[bytes]
-    address: str
-    log: Path
-
-    def lines(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.log.read_text(encoding="utf-8").splitlines()]
-
-    def await_line(self, **about: Any) -> dict[str, Any]:
-        """Wait for a line with these fields and return it."""
-        for _ in range(2400):
-            for line in self.lines():
-                if about.items() <= line.items():
-                    return line
-            time.sleep(0.05)
-        raise AssertionError(f"no line {about} in {self.log.read_text(encoding='utf-8')}")
-
-
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    root = tmp_path_factory.mktemp("served")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [
-        sys.executable,
-        "-c",
-        "from fairspace.submissions.commands.main import main; main()",
-        "leaderboard",
-        "serve",
-        "--port",
-        str(port),
-    ]
-    options = ["--store", str(root / "store"), "--insecure-local"]
-    environment = {**os.environ, "FAIRSPACE_STOP_SECONDS": str(STOP_SECONDS)}
-    environment |= {"FAIRSPACE_BASELINES": "0", "FAIRSPACE_ADMINS": "ada"}
-    with (root / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [*command, *options], stdout=subprocess.DEVNULL, stderr=log, cwd=root, env=environment
-        )
-    found = Served(process, f"http://127.0.0.1:{port}", root / "log")
-    try:
-        found.await_line(message="Application startup complete.")
-        yield found
-    finally:
-        process.terminate()
-        process.wait(60)
+    root, port = tmp_path_factory.mktemp("served"), free_port()
+    command = ["-c", "from fairspace.submissions.commands.main import main; main()", "leaderboard", "serve"]
+    options = ["--port", str(port), "--store", str(root / "store"), "--insecure-local"]
+    environment = {"FAIRSPACE_STOP_SECONDS": str(STOP_SECONDS), "FAIRSPACE_BASELINES": "0", "FAIRSPACE_ADMINS": "ada"}
+    with serving(root, port, [*command, *options], environment) as board:
+        yield board
 
 
 def test_a_submission_is_handed_in_scored_and_shown(run: Run, served: Served, tmp_path: Path) -> None:
@@ -89,10 +46,8 @@ def test_a_submission_is_handed_in_scored_and_shown(run: Run, served: Served, tm
     assert "average_llm" in printed
     row = next(line for line in out.splitlines() if line.startswith("Its row: ")).removeprefix("Its row: ")
     assert f"For a model card: [fact_or_fair on fairspace]({row})" in out
-    assert httpx.get(row).is_success
-    assert httpx.get(
-        row.replace("/model/", "/api/v1/boards/").replace("fact_or_fair/", "fact_or_fair/rows/")
-    ).is_success
+    for address in (row, row.replace("/model/fact_or_fair/", "/api/v1/boards/fact_or_fair/rows/")):
+        assert httpx.get(address).is_success
     code, out, _ = run("submit", file, "--space", served.address, "--json")
     told = json.loads(out)
     assert (code, told["outcome"], told["benchmark"]) == (0, "scored", "fact_or_fair")
@@ -100,7 +55,7 @@ def test_a_submission_is_handed_in_scored_and_shown(run: Run, served: Served, tm
     shown = [" ".join(line.split()) for line in told["sentences"]]
     assert shown
     assert all(line in " ".join(printed.split()) for line in shown)
-    job = served.await_line(logger="fairspace.jobs", message="a job ended", id=told["id"])
+    (job,) = served.await_lines(logger="fairspace.jobs", message="a job ended", id=told["id"])
     assert job["outcome"] == "scored"
 
 
@@ -128,12 +83,12 @@ def test_a_folder_is_the_same_submission_whenever_it_is_packed(tmp_path: Path) -
 
 def test_every_request_leaves_one_line_without_its_query(served: Served) -> None:
     answer = httpx.get(f"{served.address}/api/v1/boards/iris?q=secretword", headers={"X-Fairspace-Token": ""})
-    line = served.await_line(logger="fairspace.request", request=answer.headers["X-Request-Id"])
+    (line,) = served.await_lines(logger="fairspace.request", request=answer.headers["X-Request-Id"])
     told = {"method": "GET", "path": "/api/v1/boards/iris", "route": "/api/…", "status": 200}
     assert told.items() <= line.items()
     assert 0 <= line["seconds"] < 60
     assert set(line) == {"time", "level", "logger", "message", "request", "seconds", *told}
-    assert "secretword" not in served.log.read_text(encoding="utf-8")
+    assert "secretword" not in str(served.lines())
 
 
 def test_sigterm_lets_the_running_job_finish_whatever_pages_are_open(run: Run, served: Served, tmp_path: Path) -> None:
@@ -144,11 +99,11 @@ def test_sigterm_lets_the_running_job_finish_whatever_pages_are_open(run: Run, s
     with httpx.stream("GET", f"{served.address}/gradio_api/heartbeat/an_open_page", timeout=60) as stream:
         parts = stream.iter_raw()
         assert b"ALIVE" in next(parts)
-        served.await_line(message="a job was begun", id=name)
+        served.await_lines(message="a job was begun", id=name)
         began = time.monotonic()
         served.process.send_signal(signal.SIGTERM)
         assert b"".join(parts) == b""  # it ends, rather than being cut off
         assert served.process.wait(STOP_SECONDS) in (0, -signal.SIGTERM)
     assert time.monotonic() - began < STOP_SECONDS
-    assert served.await_line(message="a job ended", id=name)["outcome"] == "scored"
+    assert served.await_lines(message="a job ended", id=name)[0]["outcome"] == "scored"
     assert not [line for line in served.lines() if "timeout graceful shutdown" in line["message"]]

@@ -2,11 +2,9 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +15,7 @@ import httpx
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.web.identity import Tokens
 from tests.leaderboard_space.provider import CLIENT, SECRET, Provider
+from tests.leaderboard_space.waiting import free_port, until
 
 SIGNING = "a secret of the tests, long enough for a Space"
 SERVE = (
@@ -27,26 +26,66 @@ SERVE = (
 
 
 @dataclass
-class Running:
+class Served:
+    """A board that is served by a process of its own, with its log."""
+
     address: str
-    provider: Provider
     root: Path
+    process: subprocess.Popen[bytes]
+
+    def lines(self, **fields: Any) -> list[dict[str, Any]]:
+        text = (self.root / "log").read_text(encoding="utf-8")
+        logged = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+        return [line for line in logged if fields.items() <= line.items()]
+
+    def await_lines(self, **fields: Any) -> list[dict[str, Any]]:
+        return until(lambda: self.lines(**fields), fields)
+
+    def is_live(self) -> bool:
+        assert self.process.poll() is None, (self.root / "log").read_text(encoding="utf-8")
+        try:
+            return httpx.get(f"{self.address}/health/live", timeout=5).status_code == 200
+        except httpx.TransportError:
+            return False
+
+
+@contextmanager
+def serving(root: Path, port: int, arguments: Sequence[str], environment: Mapping[str, str]) -> Iterator[Served]:
+    """A board served by Python with these arguments, once it answers."""
+    with (root / "log").open("w") as log:
+        command = [sys.executable, *arguments]
+        streams: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": log}
+        process = subprocess.Popen(command, cwd=root, env={**os.environ, **environment}, **streams)
+    try:
+        served = Served(f"http://127.0.0.1:{port}", root, process)
+        until(served.is_live, "the board did not start")
+        yield served
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+@dataclass
+class Running(Served):
+    """A Space with its sign-in provider and the clients that tests made."""
+
+    provider: Provider
     clients: list[httpx.Client] = field(default_factory=list)
 
     def client(self, **headers: str) -> httpx.Client:
-        found = httpx.Client(base_url=self.address, headers=headers, timeout=120)
+        client = httpx.Client(base_url=self.address, headers=headers, timeout=120)
 
         def keep(answer: httpx.Response) -> None:
             """Send secure cookies on loopback, as browsers do."""
-            for cookie in found.cookies.jar:
+            for cookie in client.cookies.jar:
                 cookie.secure = False
 
-        found.event_hooks["response"].append(keep)
-        self.clients.append(found)
-        return found
+        client.event_hooks["response"].append(keep)
+        self.clients.append(client)
+        return client
 
     def program(self, name: str, *organisations: str) -> httpx.Client:
-        return self.client(**{"X-Fairspace-Token": Tokens(SIGNING).make(User(name, organisations))})
+        return self.client(**token(name, *organisations))
 
     def signed_in(self, name: str, *organisations: str) -> httpx.Client:
         self.provider.name, self.provider.organisations = name, organisations
@@ -54,11 +93,6 @@ class Running:
         answer = client.get("/oauth/huggingface/login?_target_url=/queue", follow_redirects=True)
         assert answer.status_code == 200, answer.text
         return client
-
-    def lines(self, **fields: Any) -> list[dict[str, Any]]:
-        text = (self.root / "log").read_text(encoding="utf-8")
-        found = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
-        return [line for line in found if all(line.get(name) == value for name, value in fields.items())]
 
     def refused(self, answer: httpx.Response, code: str) -> None:
         """Assert that a request was refused with that code, and left one log line."""
@@ -68,27 +102,27 @@ class Running:
         assert line["path"] == answer.request.url.path
         assert line["client"]
 
-    def await_lines(self, **fields: Any) -> list[dict[str, Any]]:
-        deadline = time.monotonic() + 240
-        while not (found := self.lines(**fields)):
-            assert time.monotonic() < deadline, fields
-            time.sleep(0.02)
-        return found
-
     def events(self) -> list[dict[str, Any]]:
         log = self.root / "store" / "events.jsonl"
         return [json.loads(line) for line in log.read_bytes().splitlines()] if log.exists() else []
 
 
+def token(name: str, *organisations: str) -> dict[str, str]:
+    """Headers of a user's program."""
+    return {"X-Fairspace-Token": Tokens(SIGNING).make(User(name, organisations))}
+
+
+def gradio_events(client: httpx.Client) -> dict[str, dict[str, Any]]:
+    """Name -> event of Gradio's page."""
+    return {event["api_name"]: event for event in client.get("/config").json()["dependencies"]}
+
+
 @contextmanager
 def running(root: Path, **settings: str) -> Iterator[Running]:
     """A Space over the store in `root`; its log may hold no failure at the end."""
-    provider = Provider()
+    provider, port = Provider(), free_port()
     root.mkdir(parents=True, exist_ok=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    told = {
+    environment = {
         "SPACE_ID": "fairspace/leaderboard",
         "SPACE_HOST": f"127.0.0.1:{port}",
         "OAUTH_CLIENT_ID": CLIENT,
@@ -103,30 +137,13 @@ def running(root: Path, **settings: str) -> Iterator[Running]:
         "FAIRSPACE_BASELINES": "0",
         "FAIRSPACE_BOARD_SECONDS": "0",
     } | {f"FAIRSPACE_{name.upper()}": value for name, value in settings.items()}
-    with (root / "log").open("w") as out:
-        command = [sys.executable, "-c", SERVE, str(port)]
-        process = subprocess.Popen(command, stdout=out, stderr=out, env=os.environ | told)
-    space = Running(f"http://127.0.0.1:{port}", provider, root)
     try:
-        _wait_for(space, process)
-        yield space
+        with serving(root, port, ["-c", SERVE, str(port)], environment) as served:
+            space = Running(served.address, root, served.process, provider)
+            yield space
+            for client in space.clients:
+                client.close()
     finally:
-        for client in space.clients:
-            client.close()
-        process.terminate()
-        process.wait(60)
         provider.stop()
     text = (root / "log").read_text(encoding="utf-8")
     assert "Traceback" not in text, text[text.index("Traceback") - 500 :][:4000]
-
-
-def _wait_for(space: Running, process: "subprocess.Popen[bytes]") -> None:
-    deadline = time.monotonic() + 240
-    while True:
-        assert process.poll() is None, (space.root / "log").read_text(encoding="utf-8")
-        assert time.monotonic() < deadline, "the Space did not start within four minutes"
-        try:
-            if httpx.get(f"{space.address}/health/live", timeout=5).status_code == 200:
-                return
-        except httpx.TransportError:
-            time.sleep(0.05)

@@ -11,6 +11,7 @@ import time
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,17 +19,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser
 
-from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.web.identity import Tokens
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.format.manifest import Manifest
 from fairspace.submissions.format.schema import Tool
 from fairspace.submissions.format.writing import write_submission
-from tests.leaderboard_space.attacks.running import SIGNING, Running, running
-from tests.leaderboard_space.chromium import chromium
+from tests.leaderboard_space.attacks.running import Running, gradio_events, running, token
 from tests.leaderboard_space.jobs.children import disguised
+from tests.leaderboard_space.waiting import until
+from tests.leaderboard_space.walking import DESKTOP, Walk, walking
 from tests.submissions.checking.hostile import CASES
 
 pytestmark = pytest.mark.process
@@ -49,10 +49,10 @@ KINDS = (
 
 @pytest.fixture(scope="module")
 def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    told = {"workers": "2", "waiting": "60", "faulty_a_day": "60", "upload_seconds": "3", "upload_bytes": str(MOST)}
-    told["valid_a_day"] = told["failed_a_day"] = "60"
-    with running(tmp_path_factory.mktemp("space"), **told) as found:
-        yield found
+    quotas = dict.fromkeys(("waiting", "faulty_a_day", "valid_a_day", "failed_a_day"), "60")
+    root = tmp_path_factory.mktemp("space")
+    with running(root, workers="2", upload_seconds="3", upload_bytes=str(MOST), **quotas) as running_space:
+        yield running_space
 
 
 def as_zip(path: Path) -> bytes:
@@ -130,26 +130,23 @@ def handed_in(space: Running, tmp_path_factory: pytest.TempPathFactory) -> dict[
         answer = program.post(SUBMIT, files=form, data=data)
         assert answer.status_code == 202, (name, answer.text)
         names[name] = answer.json()["id"]
-    found = {}
+    outcomes = {}
     for name, identity in names.items():
-        deadline = time.monotonic() + 240  # per submission
-        while (told := program.get(f"{SUBMIT}/{identity}").json())["outcome"] == "waiting":
-            assert time.monotonic() < deadline, name
-            time.sleep(0.2)
-        found[name] = told
-    return found
+        space.await_lines(logger="fairspace.jobs", message="a job ended", id=identity)
+        outcomes[name] = program.get(f"{SUBMIT}/{identity}").json()
+    return outcomes
 
 
 @pytest.mark.parametrize("name", [*KINDS, "image_bomb", "faulty_payload"])
 def test_a_hostile_submission_is_refused_with_its_codes_and_one_line(
     space: Running, handed_in: dict[str, dict[str, Any]], name: str
 ) -> None:
-    told = handed_in[name]
-    assert told["outcome"] == "refused", told
-    codes = {fault["code"] for fault in told["faults"]}
+    state = handed_in[name]
+    assert state["outcome"] == "refused", state
+    codes = {fault["code"] for fault in state["faults"]}
     if name in CASES and CASES[name].codes:
         assert codes & CASES[name].codes, (codes, CASES[name].codes)
-    (line,) = space.await_lines(logger="fairspace.jobs", message="a job ended", id=told["id"])
+    (line,) = space.lines(logger="fairspace.jobs", message="a job ended", id=state["id"])
     assert line["outcome"] == "refused"
     assert not [row for row in space.events() if row["kind"] == "result" and row["body"]["user"] != "mallory"]
 
@@ -185,14 +182,12 @@ def raw(space: Running, head: str, parts: Iterator[bytes] | list[bytes], seconds
     return int(lines[0].split()[1]), fields.get("x-request-id", "")
 
 
-def head(path: str, user: str, *more: str) -> str:
-    token = Tokens(SIGNING).make(User(user)) if user else ""
-    own = (f"POST {path} HTTP/1.1", "Host: 127.0.0.1", f"X-Fairspace-Token: {token}", *more)
-    return "\r\n".join(line for line in own if not line.endswith(": ")) + "\r\n\r\n"
-
-
-def one_line(space: Running, answered: tuple[int, str], status: int, code: str) -> None:
-    """Assert that a request was refused so, and left one log line."""
+def refused(
+    space: Running, path: str, user: str, status: int, code: str, *head: str, parts: Iterator[bytes] | list[bytes]
+) -> None:
+    """Assert that a POST with these header lines and parts of a body is refused so, and leaves one log line."""
+    lines = (f"POST {path} HTTP/1.1", "Host: 127.0.0.1", *(f"{name}: {each}" for name, each in token(user).items()))
+    answered = raw(space, "\r\n".join((*(lines if user else lines[:2]), *head, "", "")), parts)
     assert answered[0] == status
     (line,) = space.await_lines(logger="fairspace.refused", request=answered[1])
     assert line["code"] == code
@@ -204,52 +199,52 @@ def chunks(part: bytes, count: int) -> Iterator[bytes]:
     yield b"0\r\n\r\n"
 
 
-MULTIPART = "Content-Type: multipart/form-data; boundary=xx"
+FORM = "Content-Type: multipart/form-data; boundary=xx"
+SENT_IN_CHUNKS = "Transfer-Encoding: chunked"
 
 
 @pytest.mark.parametrize("path", [SUBMIT, UPLOAD])
 def test_an_upload_that_is_too_large_too_slow_or_of_too_many_parts_ends_early(space: Running, path: str) -> None:
     user = "large" + path[-3:]
-    told = raw(space, head(path, user, MULTIPART, f"Content-Length: {MOST * 2}"), [])
-    one_line(space, told, 413, "UPLOAD_TOO_LARGE")
-    told = raw(space, head(path, user, MULTIPART, f"Content-Length: {2**64 - 1}"), [])
-    one_line(space, told, 413, "UPLOAD_TOO_LARGE")
-    assert raw(space, head(path, user, MULTIPART, "Content-Length: 99999999999999999999"), []) == (400, "")
+
+    def ends(status: int, code: str, *head: str, parts: Iterator[bytes] | list[bytes], by: str = user) -> None:
+        refused(space, path, by, status, code, *head, parts=parts)
+
+    for length in (MOST * 2, 2**64 - 1):
+        ends(413, "UPLOAD_TOO_LARGE", FORM, f"Content-Length: {length}", parts=[])
+    endless = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{FORM}\r\nContent-Length: 99999999999999999999\r\n\r\n"
+    assert raw(space, endless, []) == (400, "")
     start = b'--xx\r\nContent-Disposition: form-data; name="file"; filename="a.zip"\r\n\r\n'
     body = [f"{len(start):x}\r\n".encode() + start + b"\r\n", *chunks(b"x" * 100_000, MOST // 100_000 + 2)]
-    told = raw(space, head(path, user, MULTIPART, "Transfer-Encoding: chunked"), body)
-    one_line(space, told, 413, "UPLOAD_TOO_LARGE")
+    ends(413, "UPLOAD_TOO_LARGE", FORM, SENT_IN_CHUNKS, parts=body)
     part = b'--xx\r\nContent-Disposition: form-data; name="files"; filename="a.zip"\r\n\r\na\r\n'
-    for kind in (MULTIPART, 'Content-Type: multipart/form-data; x="boundary=zzz"; boundary=xx'):
-        told = raw(space, head(path, user, kind, "Transfer-Encoding: chunked"), chunks(part * 10, 1000))
-        one_line(space, told, 413, "UPLOAD_TOO_MANY_PARTS")
-    told = raw(space, head(path, user, "Content-Type: multipart/form-data", "Content-Length: 1000"), [])
-    one_line(space, told, 400, "BAD_PARAMETER")
-    told = raw(space, head(path, user, MULTIPART, "Content-Length: 1000"), [start])
-    one_line(space, told, 408, "UPLOAD_TOO_SLOW")
-    told = raw(space, head(path, "", MULTIPART, "Content-Length: 1000"), [])
-    one_line(space, told, 401, "SIGN_IN_REQUIRED")
+    for form in (FORM, 'Content-Type: multipart/form-data; x="boundary=zzz"; boundary=xx'):
+        ends(413, "UPLOAD_TOO_MANY_PARTS", form, SENT_IN_CHUNKS, parts=chunks(part * 10, 1000))
+    declared = "Content-Length: 1000"
+    ends(400, "BAD_PARAMETER", "Content-Type: multipart/form-data", declared, parts=[])
+    ends(408, "UPLOAD_TOO_SLOW", FORM, declared, parts=[start])
+    ends(401, "SIGN_IN_REQUIRED", FORM, declared, parts=[], by="")
     left = list((space.root / "work" / "gradio").glob("tmp*"))
     for file in left:
         os.utime(file, (0, 0))  # as old as what `sweep` deletes
     program = space.program("afterwards" + path[-3:])
     assert program.post(UPLOAD, files={"files": ("b.zip", b"b")}).status_code == 200
-    deadline = time.monotonic() + 240  # it is swept once the answer is on its way
-    while [file for file in left if file.exists()]:
-        assert time.monotonic() < deadline, "what was cut off is still there"
-        time.sleep(0.02)
+    # it is swept once the answer is on its way
+    until(lambda: not [file for file in left if file.exists()], "what was cut off is still there")
 
 
-def test_what_is_no_upload_may_not_be_large(space: Running) -> None:
-    for path in ("/gradio_api/queue/join", "/api/v1/nothing", "/"):
-        told = raw(space, head(path, "small", "Content-Length: 9000000"), [])
-        one_line(space, told, 413, "REQUEST_TOO_LARGE")
-    told = raw(space, head("/gradio_api/queue/join", "small", "Transfer-Encoding: chunked"), chunks(b"[" * 1000, 400))
-    one_line(space, told, 413, "REQUEST_TOO_LARGE")
-    told = raw(space, head("/" + "a" * 20_000, "small", "Content-Length: 0"), [])
-    one_line(space, told, 413, "REQUEST_TOO_LARGE")
-    told = raw(space, head("/", "small", f"X-Long: {'a' * 20_000}", "Content-Length: 0"), [])
-    one_line(space, told, 413, "REQUEST_TOO_LARGE")
+@pytest.mark.parametrize(
+    ("path", "head", "parts"),
+    [
+        *((path, "Content-Length: 9000000", []) for path in ("/gradio_api/queue/join", "/api/v1/nothing", "/")),
+        ("/gradio_api/queue/join", SENT_IN_CHUNKS, [*chunks(b"[" * 1000, 400)]),
+        ("/" + "a" * 20_000, "Content-Length: 0", []),
+        ("/", f"X-Long: {'a' * 20_000}\r\nContent-Length: 0", []),
+    ],
+    ids=["a call", "an address of the API", "a page", "a call in chunks", "a long address", "a long header"],
+)
+def test_what_is_no_upload_may_not_be_large(space: Running, path: str, head: str, parts: list[bytes]) -> None:
+    refused(space, path, "small", 413, "REQUEST_TOO_LARGE", head, parts=parts)
 
 
 def test_ten_thousand_tiny_uploads_end_at_the_sixtieth(space: Running) -> None:
@@ -267,8 +262,7 @@ def test_a_file_that_was_handed_in_over_gradio_is_deleted(space: Running) -> Non
     program = space.program("neat")
     (path,) = program.post(UPLOAD, files={"files": ("../../x\u202e.zip", disguised(b"neat"))}).json()
     assert Path(path).is_relative_to(space.root / "work" / "gradio")
-    events = {event["api_name"]: event for event in program.get("/config").json()["dependencies"]}
-    body = {"fn_index": events["hand_in"]["id"], "data": [{"path": path}, ""], "session_hash": "neat"}
+    body = {"fn_index": gradio_events(program)["hand_in"]["id"], "data": [{"path": path}, ""], "session_hash": "neat"}
     assert program.post("/gradio_api/queue/join", json=body).status_code == 200
     assert "Accepted" in program.get("/gradio_api/queue/data", params={"session_hash": "neat"}).text
     assert not Path(path).exists()
@@ -276,45 +270,18 @@ def test_a_file_that_was_handed_in_over_gradio_is_deleted(space: Running) -> Non
     space.refused(program.post("/gradio_api/queue/join", json=body), "UPLOAD_MISSING")
 
 
-def test_no_text_is_more_than_text_on_any_page(space: Running, handed_in: dict[str, dict[str, Any]]) -> None:
-    entry = handed_in["payload"]["entry"]
-    visit(
-        space,
-        "the-maintainer",
-        "/board/fact_or_fair",
-        f"/board/fact_or_fair?q={'%3Cscript%3Ewindow.__x=6%3C/script%3E'}",
-        f"/model/fact_or_fair/{entry}",
-    )
-    own = (f"/submission/{handed_in[name]['id']}" for name in ("payload", "faulty_payload"))
-    visit(space, "mallory", *own, "/queue", "/submit")
-
-
-def visit(space: Running, user: str, *paths: str, gone: str = "") -> None:
-    """Open pages as a user; nothing may fail but a page that is `gone`, and no other host may be contacted."""
-    complaints: list[str] = []
-    with chromium() as browser:
-        token = Tokens(SIGNING).make(User(user, (PAYLOAD,)))
-        page = browser.new_context(extra_http_headers={"X-Fairspace-Token": token}).new_page()
-        page.on("dialog", lambda found: complaints.append(f"dialog {found.message}"))
-        page.on("request", lambda asked: complaints.extend(elsewhere(space, asked.url)))
-        page.on(
-            "console",
-            lambda told: (
-                complaints.append(told.text) if told.type == "error" and told.location["url"] != gone else None
-            ),
-        )
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+@contextmanager
+def visit(browser: Browser, space: Running, user: str, *paths: str) -> Iterator[Walk]:
+    """Open pages as a user, on which all text is text; none may complain or ask another host."""
+    with walking(browser, space, DESKTOP, "light", token(user, PAYLOAD)) as walk:
         for path in paths:
-            look(page, space, path)
-    assert complaints == []
+            look(walk, path)
+        yield walk
 
 
-def elsewhere(space: Running, url: str) -> list[str]:
-    return [] if url.startswith((space.address, "data:", "blob:")) else [url]
-
-
-def look(page: Page, space: Running, path: str) -> None:
-    page.goto(space.address + path)
+def look(walk: Walk, path: str) -> None:
+    page = walk.page
+    page.goto(walk.space.address + path)
     if path == "/submit":
         page.wait_for_selector("#own table")
     assert page.evaluate("window.__x") is None, path
@@ -325,6 +292,18 @@ def look(page: Page, space: Running, path: str) -> None:
     if path.startswith("/model"):
         assert "<script>window.__x=1</script>" in page.evaluate("document.body.innerText"), path
     assert "\u202e" not in page.evaluate("document.documentElement.textContent"), path
+
+
+def test_no_text_is_more_than_text_on_any_page(
+    browser: Browser, space: Running, handed_in: dict[str, dict[str, Any]]
+) -> None:
+    searched = "/board/fact_or_fair?q=%3Cscript%3Ewindow.__x=6%3C/script%3E"
+    row = f"/model/fact_or_fair/{handed_in['payload']['entry']}"
+    with visit(browser, space, "the-maintainer", "/board/fact_or_fair", searched, row):
+        pass
+    own = (f"/submission/{handed_in[name]['id']}" for name in ("payload", "faulty_payload"))
+    with visit(browser, space, "mallory", *own, "/queue", "/submit"):
+        pass
 
 
 def test_no_download_holds_a_formula_or_a_header_of_somebody_elses(
@@ -341,18 +320,18 @@ def test_no_download_holds_a_formula_or_a_header_of_somebody_elses(
     assert "cmd" not in str(table.headers)
 
 
-def test_a_maintainers_reason_is_text_too(space: Running, handed_in: dict[str, dict[str, Any]]) -> None:
+def test_a_maintainers_reason_is_text_too(
+    browser: Browser, space: Running, handed_in: dict[str, dict[str, Any]]
+) -> None:
     entry, maintainer = handed_in["payload"]["entry"], space.program("the-maintainer")
     at = f"/api/v1/rows/{entry}"
     assert maintainer.post(f"{at}/withdraw", json={"reason": PAYLOAD + BIDI}).status_code == 200
-    visit(
-        space,
-        "the-maintainer",
-        f"/model/fact_or_fair/{entry}",
-        f"/board/fact_or_fair?models={entry}",
-        f"/submission/{handed_in['payload']['id']}",
-        gone=f"{space.address}/model/fact_or_fair/{entry}",
-    )
+    pages = (f"/board/fact_or_fair?models={entry}", f"/submission/{handed_in['payload']['id']}")
+    with visit(browser, space, "the-maintainer", *pages) as walk:
+        look(walk, f"/model/fact_or_fair/{entry}")
+        (complaint,) = walk.complaints
+        assert "404" in complaint, "the row is gone"
+        walk.complaints.clear()
     events = maintainer.get("/api/v1/events", params={"limit": 1000}).json()["events"]
     [withdrawn] = [event for event in events if event["kind"] == "withdrawn" and event["entry"] == entry]
     assert PAYLOAD in withdrawn["reason"]

@@ -1,6 +1,5 @@
 """A flipped bit in the log is located by line, and mending loses nothing else."""
 
-import hashlib
 import random
 import re
 import shutil
@@ -11,41 +10,33 @@ from pathlib import Path
 import pytest
 
 from fairspace.leaderboard_space.errors import StorageError
-from fairspace.leaderboard_space.events import START, Draft, Event, digest, submission_path
-from fairspace.leaderboard_space.intake import add_result, result_draft, submission_id
+from fairspace.leaderboard_space.events import START, Draft, Event, digest
+from fairspace.leaderboard_space.intake import add_result, result_draft
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.checking import check, mend
 from fairspace.leaderboard_space.storage.local import COUNT, LOG, LocalStorage
 from fairspace.submissions.errors import UsageError
-from tests.leaderboard_space.factory import result
-from tests.submissions.conftest import run as run
+from tests.leaderboard_space.factory import accepted, ended, mark, result
 
 Run = Callable[..., tuple[int, str, str]]
 USERS = ("ada", "bob", "eve")
-
-
-def accepted(user: str, storage: LocalStorage) -> str:
-    content = f"file of {user}".encode()
-    sha256 = hashlib.sha256(content).hexdigest()
-    name = submission_id(user, sha256)
-    about = {"id": name, "attempt": 1, "user": user, "organisation": "", "sha256": sha256, "size": len(content)}
-    storage.append([Draft("accepted", f"accepted:{name}:1", about)], {submission_path(sha256): content})
-    return name
 
 
 def filled(root: Path) -> LocalStorage:
     """A store with a model's row, a baseline's row, and every fate of a submission."""
     storage = LocalStorage(root)
     add_result(storage, result("fact_or_fair", "stereotyped"))
-    names = [accepted(user, storage) for user in USERS]
+    handed_in = [accepted(user, f"file of {user}".encode()) for user in USERS]
+    for draft, files in handed_in:
+        storage.append([draft], files)
+    names = [str(draft.body["id"]) for draft, _ in handed_in]
     draft, files = result_draft(result("fact_or_fair", "constant", "a model"), USERS[0])
     row = {"key": draft.body["key"], "entry": draft.body["entry"], "same": False}
-    job = [{"id": name, "attempt": 1, "tries": 1} for name in names]
-    storage.append([draft, Draft("scored", f"ended:{names[0]}:1", job[0] | row)], files)
-    storage.append([Draft("refused", f"ended:{names[1]}:1", job[1] | {"faults": []})])
-    storage.append([Draft("failed", f"ended:{names[2]}:1", job[2] | {"reason": "It failed."})])
-    for kind in ("withdrawn", "restored"):
-        storage.append([Draft(kind, f"{kind}:1", {"entry": row["entry"], "by": "a maintainer", "reason": "a mistake"})])
+    storage.append([draft, ended("scored", names[0], **row)], files)
+    storage.append([ended("refused", names[1], faults=[])])
+    storage.append([ended("failed", names[2], reason="It failed.")])
+    storage.append([mark("withdrawn", row["entry"])])
+    storage.append([mark("restored", row["entry"])])
     return storage
 
 
@@ -143,24 +134,6 @@ def test_a_log_and_a_count_that_are_older_than_the_files_are_told_by_the_exit_co
     assert (code, "events.count said 99999999" in err) == (4, True)
 
 
-def broken(lines: list[bytes]) -> None:
-    lines[4] = lines[4][:-1] + b"\x0b"
-
-
-def zeroed(lines: list[bytes]) -> None:
-    lines[4] = bytes(len(lines[4]) - 1) + b"\n"
-
-
-def two_zeroed(lines: list[bytes]) -> None:
-    zeroed(lines)
-    lines[5] = bytes(300) + b"\n"
-
-
-def swapped_and_doubled(lines: list[bytes]) -> None:
-    lines[3], lines[4] = lines[4], lines[3]
-    lines.append(lines[2])
-
-
 def test_a_log_cut_anywhere_is_refused_and_named(tmp_path: Path) -> None:
     filled(tmp_path / "whole")
     lines = (tmp_path / "whole" / LOG).read_bytes().splitlines(keepends=True)
@@ -180,12 +153,20 @@ def test_a_log_cut_anywhere_is_refused_and_named(tmp_path: Path) -> None:
             assert report.faults == ()
 
 
+Damage = Callable[[list[bytes]], list[bytes]]
+ZEROS = bytes(300) + b"\n"
+DAMAGES: dict[str, tuple[Damage, tuple[int, ...]]] = {
+    "without its end": (lambda lines: [*lines[:4], lines[4][:-1] + b"\x0b", *lines[5:]], (5, 6)),
+    "zeros": (lambda lines: [*lines[:4], bytes(len(lines[4]) - 1) + b"\n", *lines[5:]], (5,)),
+    "two of zeros": (lambda lines: [*lines[:4], ZEROS, ZEROS, *lines[6:]], (5, 6)),
+    "swapped and doubled": (lambda lines: [*lines[:3], lines[4], lines[3], *lines[5:], lines[2]], ()),
+}
+
+
 @pytest.mark.parametrize("earlier", [False, True], ids=["today", "earlier version"])
-@pytest.mark.parametrize(
-    ("damage", "lost"), [(broken, (5, 6)), (zeroed, (5,)), (two_zeroed, (5, 6)), (swapped_and_doubled, ())]
-)
+@pytest.mark.parametrize(("damage", "lost"), DAMAGES.values(), ids=DAMAGES.keys())
 def test_all_lines_but_the_broken_ones_stay(
-    tmp_path: Path, earlier: bool, damage: Callable[[list[bytes]], None], lost: tuple[int, ...]
+    tmp_path: Path, earlier: bool, damage: Damage, lost: tuple[int, ...]
 ) -> None:
     filled(tmp_path)
     lines = (tmp_path / LOG).read_bytes().splitlines(keepends=True)
@@ -193,8 +174,7 @@ def test_all_lines_but_the_broken_ones_stay(
     keys = [Event.of_line(line).key for line in lines]
     (tmp_path / LOG).write_bytes(b"".join(lines))
     assert len(rows(tmp_path)) > 1, "a log of either version opens"
-    damage(lines)
-    (tmp_path / LOG).write_bytes(b"".join(lines))
+    (tmp_path / LOG).write_bytes(b"".join(damage(lines)))
     mended = mend(tmp_path)
     assert mended.lost == lost
     expected = [f"lost:{number}" if number in lost else key for number, key in enumerate(keys, 1)]

@@ -7,70 +7,44 @@ import pytest
 
 from fairspace.leaderboard_space.boards.models import BASELINES, STEREOTYPED, place_of
 from fairspace.leaderboard_space.boards.view import Column
-from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.intake import add_result, result_draft
 from fairspace.leaderboard_space.jobs.child import ChildOutcome
 from fairspace.leaderboard_space.jobs.jobs import Attempt, Job
 from fairspace.leaderboard_space.logged import LoggedSubmission
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import Board, State
-from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.checking.names import check_names, look_alikes, owner_of, skeleton, taken_names
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.format.faults import Collector
-from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.results.board import published_rows
+from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.values import measured
-from tests.leaderboard_space.factory import good_zip, renamed, result
+from tests.leaderboard_space.factory import add, good_zip, mark, renamed, result, state_of
+
+UNREADABLE = (
+    *("GРT-4o", "ОpenAI-1", "GPT\u200b-4o", "GPT-4o\u202e", "a\u3164b", "Qwe\u0578-7B", "x\ufe0f", "𝐆РT"),
+    "\u0645\u200c",
+)
+FOREIGN = (
+    *("通义千问-7B", "Сайга-7B", "Modèle café", "Llama-3.2 (8B)", "日本語モデル", "ЯндексGPT 5", "α-model", "o1"),
+    "\u0645\u06cc\u200c\u062e",
+)
 
 
-def named(model: str, organisation: str = "Example Lab") -> SubmissionMeta:
+@pytest.mark.parametrize(
+    ("model", "codes"),
+    [*((model, ["LOOK_ALIKE_NAME"]) for model in UNREADABLE), *((model, []) for model in FOREIGN)],
+)
+def test_a_name_that_cannot_be_read_as_what_it_is_is_refused_and_other_languages_are_fine(
+    model: str, codes: list[str]
+) -> None:
+    faults = Collector(10)
     meta = baseline_meta("random", "genres", 0, {})
-    return meta.model_copy(update={"model": model, "organisation": organisation, "baseline": None})
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        "GРT-4o",
-        "ОpenAI-1",
-        "GPT\u200b-4o",
-        "GPT-4o\u202e",
-        "a\u3164b",
-        "Qwe\u0578-7B",
-        "x\ufe0f",
-        "𝐆РT",
-        "\u0645\u200c",
-    ],
-)
-def test_a_name_that_cannot_be_read_as_what_it_is_is_refused(model: str) -> None:
-    faults = Collector(10)
-    check_names(named(model), faults)
-    assert [fault.code for fault in faults.all()] == ["LOOK_ALIKE_NAME"]
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        "通义千问-7B",
-        "Сайга-7B",
-        "Modèle café",
-        "Llama-3.2 (8B)",
-        "日本語モデル",
-        "ЯндексGPT 5",
-        "α-model",
-        "o1",
-        "\u0645\u06cc\u200c\u062e",
-    ],
-)
-def test_names_of_other_languages_are_fine(model: str) -> None:
-    faults = Collector(10)
-    check_names(named(model), faults)
-    assert not faults.all()
-    assert not taken_names(model, "Example Lab")
+    check_names(meta.model_copy(update={"model": model, "organisation": "Example Lab", "baseline": None}), faults)
+    assert [fault.code for fault in faults.all()] == codes
+    assert codes or not taken_names(model, "Example Lab")
 
 
 @pytest.mark.parametrize(
@@ -89,11 +63,9 @@ def test_a_printed_models_name_is_taken_with_every_decoration(model: str) -> Non
     ],
 )
 def test_our_names_are_ours_in_every_form(name: str) -> None:
-    for fault in (*taken_names(name, "Example Lab", ("eve",)), *taken_names("mine", name, ("eve", "fa1rspace"))):
-        assert fault.code == "NAME_TAKEN"
-        assert "such rows are ours" in fault.expected
-    assert taken_names(name, "Example Lab", ("eve",))
-    assert taken_names("mine", name, ("eve", "fa1rspace"))
+    for faults in (taken_names(name, "Example Lab", ("eve",)), taken_names("mine", name, ("eve", "fa1rspace"))):
+        assert {fault.code for fault in faults} == {"NAME_TAKEN"}
+        assert all("such rows are ours" in fault.expected for fault in faults)
     assert not taken_names(name, name, ("ada", "fairspace"))
 
 
@@ -119,12 +91,7 @@ def test_a_name_that_looks_like_another_rows_is_refused_and_the_same_name_is_not
 def test_a_model_is_its_proved_owners_or_claimed_by_the_account(tmp_path: Path) -> None:
     assert owner_of("Acme/aurora", ("ada", "acme")) == "Acme"
     assert owner_of("aurora", ("aurora",)) == owner_of("Acme/aurora/x", ("acme",)) == owner_of("Acme/a", ()) == ""
-    state = State(LocalStorage(tmp_path / "store"))
-    scored = result("fact_or_fair", "stereotyped", "Acme/aurora")
-    for user, organisation, model in (("ada", "acme", "Acme/aurora"), ("eve", "", "Acme/borealis")):
-        draft, files = result_draft(renamed(scored, model), user, organisation)
-        state.storage.append([draft], files)
-    state.refresh()
+    state, _ = log_of(tmp_path, ("Acme/aurora", "ada", "acme"), ("Acme/borealis", "eve", ""))
     rows = {row.model: row for row in state.board("fact_or_fair") if row.result is not None}
     assert rows["Acme/aurora"].owner == "Acme"
     assert (rows["Acme/borealis"].owner, rows["Acme/borealis"].claim) == ("", "claimed by eve")
@@ -133,23 +100,21 @@ def test_a_model_is_its_proved_owners_or_claimed_by_the_account(tmp_path: Path) 
 OWNED, SQUATTED = "Acme/aurora-10", "acme aurora IO"
 
 
+def row_of(model: str) -> Result:
+    return renamed(result("fact_or_fair", "stereotyped", "a model"), model)
+
+
 def log_of(tmp_path: Path, *rows: tuple[str, str, str]) -> tuple[State, dict[str, str]]:
     """A store with rows of model, user and organisation; the entry of each model."""
-    state = State(LocalStorage(tmp_path / "store"))
-    scored, entries = result("fact_or_fair", "stereotyped", "a model"), {}
-    for model, user, organisation in rows:
-        draft, files = result_draft(renamed(scored, model), user, organisation)
-        (event,) = state.storage.append([draft], files)
-        entries[model] = str(event.body["entry"])
-    state.refresh()
-    return state, entries
+    state = state_of(tmp_path / "store")
+    return state, {model: add(state, row_of(model), user, organisation) for model, user, organisation in rows}
 
 
 def ended(state: State, model: str, user: str, organisation: str = "") -> list[str]:
     """Codes of the faults with which a worker ends the job of a scored submission."""
     submission = LoggedSubmission("0" * 20, user, organisation, "0" * 64, 1, "")
     attempt = Attempt(state, Settings(), {}, Job(submission.id, 1), "", Event())
-    outcome = ChildOutcome(result=renamed(result("fact_or_fair", "stereotyped", "a model"), model))
+    outcome = ChildOutcome(result=row_of(model))
     return [fault.code for fault in attempt._with_own_names(submission, outcome).faults]
 
 
@@ -164,9 +129,7 @@ def test_a_proved_owner_is_never_refused_and_who_imitates_its_name_is_marked(tmp
     assert ended(state, OWNED, "ada", "acme") == []
     assert ended(state, OWNED, "bob") == ["LOOK_ALIKE_NAME"], "without proof the first name stands"
     assert not marked(state)
-    draft, files = result_draft(renamed(result("fact_or_fair", "stereotyped", "a model"), OWNED), "ada", "acme")
-    state.storage.append([draft], files)
-    state.refresh()
+    add(state, row_of(OWNED), "ada", "acme")
     assert marked(state) == {SQUATTED: f"{OWNED}, whose proved owner is on this board"}
     assert ended(state, OWNED, "bob") == [], "the name of the model itself is no imitation"
     assert ended(state, SQUATTED, "mallory") == ["LOOK_ALIKE_NAME"], "and an imitation is none to go by"
@@ -175,7 +138,7 @@ def test_a_proved_owner_is_never_refused_and_who_imitates_its_name_is_marked(tmp
 
 def test_a_withdrawn_row_takes_no_name(tmp_path: Path) -> None:
     state, entries = log_of(tmp_path, (SQUATTED, "eve", ""))
-    state.storage.append([Draft("withdrawn", "withdrawn:1", {"entry": entries[SQUATTED], "by": "m", "reason": "r"})])
+    state.storage.append([mark("withdrawn", entries[SQUATTED])])
     state.refresh()
     assert ended(state, OWNED, "bob") == []
 
@@ -184,12 +147,10 @@ def test_what_looks_like_a_row_of_ours_is_marked_unless_a_maintainer_released_it
     imitation = "0penai/gpt-9"
     state, entries = log_of(tmp_path, (imitation, "eve", "0penai"), ("Openal gpt 9", "bob", ""))
     assert marked(state) == {"Openal gpt 9": f"{imitation}, whose proved owner is on this board"}
-    add_result(state.storage, renamed(result("fact_or_fair", "stereotyped", "a model"), "openai/gpt-9"))
-    state.refresh()
+    add(state, row_of("openai/gpt-9"))
     reason = "openai/gpt-9, a row that is verified or ours"
     assert marked(state) == {imitation: reason, "Openal gpt 9": reason}
-    mark = {"entry": entries[imitation], "by": "m", "reason": "r"}
-    state.storage.append([Draft("released", "released:1", mark)])
+    state.storage.append([mark("released", entries[imitation])])
     state.refresh()
     assert marked(state) == {"Openal gpt 9": reason}
 
@@ -216,9 +177,7 @@ def test_a_row_that_calls_itself_a_baseline_is_a_submission(tmp_path: Path) -> N
     state, _ = log_of(tmp_path)
     forged = result("fact_or_fair", "stereotyped")
     assert forged.meta["baseline"] == "stereotyped"
-    draft, files = result_draft(forged, "eve", "")
-    state.storage.append([draft], files)
-    state.refresh()
+    add(state, forged, "eve")
     (row,) = [row for row in state.board("fact_or_fair") if row.result is not None]
     assert (row.provenance, row.row_class) == ("scored here", "submitted")
     assert ended(state, STEREOTYPED, "eve") == ["NAME_TAKEN"]

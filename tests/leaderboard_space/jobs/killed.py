@@ -4,14 +4,15 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fairspace.leaderboard_space.events import Draft, Event
 from fairspace.leaderboard_space.jobs.jobs import Jobs
 from fairspace.leaderboard_space.storage.local import LocalStorage
-from tests.leaderboard_space.jobs.spaces import USER, settings, space, until
+from tests.leaderboard_space.jobs.spaces import USER, settings, space
+from tests.leaderboard_space.waiting import until
 
 TRANSITIONS = ("accepted", "waiting", "taken", "running", "scored", "torn", "appended")
 append, take = LocalStorage.append, Jobs._take_next
@@ -22,20 +23,14 @@ def kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def first(call: Callable[..., Any]) -> Callable[..., Any]:
-    def killed(*arguments: Any, **named: Any) -> Any:
-        kill()
-        return call(*arguments, **named)
-
-    return killed
+def killed(*_: object) -> None:
+    """A call before which the worker is killed."""
+    kill()
 
 
-def then(call: Callable[..., Any]) -> Callable[..., Any]:
-    def killed(*arguments: Any, **named: Any) -> Any:
-        call(*arguments, **named)
-        kill()
-
-    return killed
+def taken(*about: Any) -> None:
+    take(*about)
+    kill()
 
 
 def append_and_die(
@@ -58,11 +53,11 @@ def kill_when_running(folder: Path) -> None:
 def main() -> None:
     folder, at, file = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
     if at == "accepted":
-        Jobs.start = first(Jobs.start)  # type: ignore[method-assign]
+        Jobs.start = killed  # type: ignore[assignment, method-assign]
     elif at == "waiting":
-        Jobs._take_next = first(take)  # type: ignore[method-assign]
+        Jobs._take_next = killed  # type: ignore[assignment, method-assign]
     elif at == "taken":
-        Jobs._take_next = then(take)  # type: ignore[method-assign]
+        Jobs._take_next = taken  # type: ignore[assignment, method-assign]
     elif at in ("scored", "torn", "appended"):
         LocalStorage.append = lambda *about: append_and_die(at, *about)  # type: ignore[method-assign]
     else:

@@ -35,6 +35,7 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from tests.leaderboard_space.factory import result
 from tests.leaderboard_space.jobs.children import disguised
 from tests.leaderboard_space.jobs.spaces import CHILDREN, settings
+from tests.leaderboard_space.waiting import free_port, until
 
 BENCHMARK = "stereotypical_bias"
 BOARD = f"/api/v1/boards/{BENCHMARK}"
@@ -122,9 +123,7 @@ def kill_all(process: Any) -> int:
 
 def run(folder: Path, rounds: int, seed: int = 0) -> dict[str, int]:
     """Kill a server `rounds` times, then compare its state with the acknowledged uploads. AssertionError."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     draw = random.Random(seed)
     load = Load(f"http://127.0.0.1:{port}", result(BENCHMARK, "stereotyped", "a model").dumps(), seed)
     killed = 0
@@ -139,7 +138,7 @@ def run(folder: Path, rounds: int, seed: int = 0) -> dict[str, int]:
             if draw.random() < AT_START:
                 time.sleep(draw.uniform(0, 0.5))
             else:
-                _listens(port)
+                until(lambda: _listens(port), "the server does not start")
                 time.sleep(draw.uniform(0, LIFE_SECONDS))
             killed += kill_all(process)
     finally:
@@ -147,46 +146,35 @@ def run(folder: Path, rounds: int, seed: int = 0) -> dict[str, int]:
     process = CONTEXT.Process(target=serve, args=(folder, port))
     process.start()
     try:
-        _work_off(folder)
+        state = State(LocalStorage(about(folder).store))
+        until(lambda: not _waits(state), "what waits is not worked off", 900)
         folded = _folded(folder)
         with httpx.Client(base_url=load.address, timeout=60) as client:
-            assert _shown(client, folded) == folded, "the server shows the boards that its log gives"
+            until(lambda: _shows(client, folded), "the server shows other boards than its log gives")
     finally:
         process.terminate()
         process.join()
     return {"rounds": rounds, "processes killed": killed} | _judge(folder, load)
 
 
-def _listens(port: int) -> None:
-    end = time.monotonic() + 120
-    while time.monotonic() < end:
-        with suppress(OSError):
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        time.sleep(0.02)
-    raise AssertionError("the server does not start")
+def _listens(port: int) -> bool:
+    with suppress(OSError):
+        socket.create_connection(("127.0.0.1", port), 1).close()
+        return True
+    return False
 
 
-def _work_off(folder: Path) -> None:
-    state = State(LocalStorage(about(folder).store))
-    end = time.monotonic() + 900
-    while True:
-        state.refresh()
-        if not any(submission.outcome == "waiting" for submission in state.submissions()):
-            return
-        assert time.monotonic() < end, "what waits is not worked off"
-        time.sleep(0.2)
+def _waits(state: State) -> bool:
+    state.refresh()
+    return any(submission.outcome == "waiting" for submission in state.submissions())
 
 
-def _shown(client: httpx.Client, folded: list[Any]) -> list[Any]:
-    """The board's pages on the server, after waiting up to two minutes for the expected ones."""
-    end, pages = time.monotonic() + 120, list[Any]()
-    while pages != folded and time.monotonic() < end:
-        time.sleep(2)
-        with suppress(httpx.HTTPError):
-            first = client.get(BOARD).json()
-            pages = [client.get(f"{BOARD}/page/{number + 1}").json() for number in range(first["pages"])]
-    return pages
+def _shows(client: httpx.Client, folded: list[Any]) -> bool:
+    """Whether the board's pages on the server are the expected ones."""
+    with suppress(httpx.HTTPError):
+        first = client.get(BOARD).json()
+        return folded == [client.get(f"{BOARD}/page/{number + 1}").json() for number in range(first["pages"])]
+    return False
 
 
 def _folded(folder: Path) -> list[Any]:

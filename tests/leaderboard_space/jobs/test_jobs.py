@@ -10,7 +10,8 @@ from fairspace.leaderboard_space.errors import SpaceError, StorageError
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import Usage, User, result_draft
 from fairspace.leaderboard_space.jobs.child import ChildEnd
-from fairspace.leaderboard_space.jobs.jobs import SCORING, Attempt, Job, Record
+from fairspace.leaderboard_space.jobs.jobs import SCORING, Attempt, Job, Record, fair_order
+from fairspace.leaderboard_space.logged import LoggedSubmission
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.storage.local import LocalStorage
@@ -28,10 +29,24 @@ from tests.leaderboard_space.jobs.spaces import (
     rebuilt,
     settings,
     space,
-    until,
     until_ended,
     waits,
 )
+from tests.leaderboard_space.waiting import until
+
+
+def test_accounts_take_turns_and_each_is_served_in_its_order() -> None:
+    accounts = enumerate(["a1", "a2", "a3", "b1", "b2", "c1", "A4"])
+    queue = [LoggedSubmission(name, name[0], "", "", 1, f"2026-01-31T12:{minute:02}") for minute, name in accounts]
+    for submissions in (queue, queue[::-1]):
+        order = [submission.id for submission in fair_order(submissions)]
+        assert order == ["a1", "b1", "c1", "a2", "b2", "a3", "A4"]
+    assert fair_order([]) == []
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Space:
+    return space(settings(tmp_path))
 
 
 def work_off(opened: Space) -> None:
@@ -42,16 +57,15 @@ def work_off(opened: Space) -> None:
 
 @pytest.mark.process
 def test_a_submission_is_scored_and_a_faulty_one_refused_by_the_real_child(tmp_path: Path) -> None:
-    about = settings(tmp_path)
-    opened = space(about, SCORING)
+    opened = space(settings(tmp_path), SCORING)
     handed_in = good_zip(tmp_path / "good.zip", "a model")
     bad, codes = bad_zip(tmp_path / "bad.zip")
     scored = opened.intake.accept(handed_in, USER)
     refused = opened.intake.accept(bad, USER)
     work_off(opened)
-    assert kinds(about) == {"accepted": 2, "result": 1, "scored": 1, "refused": 1}
+    assert kinds(opened) == {"accepted": 2, "result": 1, "scored": 1, "refused": 1}
     made, files = result_draft(score_submission(read_submission(handed_in)), USER.name)
-    told = {event.kind: dict(event.body) for event in log(about)}
+    told = {event.kind: dict(event.body) for event in log(opened)}
     assert told["result"].pop("identity")["sketch"].keys() == {"llm_subjective"}
     assert told["result"] == made.body
     assert [opened.storage.read(path) for path in files] == list(files.values())
@@ -59,18 +73,16 @@ def test_a_submission_is_scored_and_a_faulty_one_refused_by_the_real_child(tmp_p
     assert told["scored"] == entry | {"tries": 1}
     assert {fault["code"] for fault in told["refused"]["faults"]} == codes
     assert told["refused"]["id"] == refused.id
-    assert opened.state.snapshot() == rebuilt(about)
+    assert opened.state.snapshot() == rebuilt(opened)
 
 
-def test_the_same_result_is_credited_to_who_came_first(tmp_path: Path) -> None:
-    about = settings(tmp_path)
-    opened = space(about)
+def test_the_same_result_is_credited_to_who_came_first(opened: Space, tmp_path: Path) -> None:
     for user in ("ada", "grace"):
         hand_in(opened, tmp_path, good(), User(user))
     again = hand_in(opened, tmp_path, good() + " ", User("ada"))
     work_off(opened)
-    assert kinds(about) == {"accepted": 3, "result": 1, "scored": 3}
-    assert [event.body["same"] for event in log(about) if event.kind == "scored"] == [False, True, True]
+    assert kinds(opened) == {"accepted": 3, "result": 1, "scored": 3}
+    assert [event.body["same"] for event in log(opened) if event.kind == "scored"] == [False, True, True]
     assert [own.user for own in opened.state.entries()] == ["ada"]
     found = opened.state.submission(again.id)
     assert found is not None
@@ -91,15 +103,14 @@ def test_a_job_that_ends_its_process_is_tried_again_twice_and_then_failed(
     opened = space(about)
     handed_in = hand_in(opened, tmp_path, way)
     work_off(opened)
-    assert kinds(about) == {"accepted": 1, "failed": 1}
-    assert log(about)[-1].body == {"id": handed_in.id, "attempt": 1, "tries": 3, "reason": reason}
+    assert kinds(opened) == {"accepted": 1, "failed": 1}
+    assert log(opened)[-1].body == {"id": handed_in.id, "attempt": 1, "tries": 3, "reason": reason}
     second = hand_in(space(about), tmp_path, way)
     assert (second.id, second.attempt) == (handed_in.id, 2)
     assert hand_in(space(about), tmp_path, way, User("grace")).attempt == 1
 
 
-def test_a_job_waits_again_between_tries_and_others_come_first(tmp_path: Path) -> None:
-    opened = space(settings(tmp_path))
+def test_a_job_waits_again_between_tries_and_others_come_first(opened: Space, tmp_path: Path) -> None:
     one, two, three = (hand_in(opened, tmp_path, f"die\n{n}", User(f"u{n}")) for n in range(3))
     assert opened.jobs.waiting() == [one.id, two.id, three.id]
     assert [opened.jobs.progress(each).position for each in (one, two, three)] == [1, 2, 3]
@@ -142,28 +153,23 @@ def test_an_error_of_ours_is_tried_again_and_costs_no_quota(
 
 
 def test_a_job_that_goes_beyond_a_limit_is_failed_at_once(tmp_path: Path) -> None:
-    about = settings(tmp_path, scoring_seconds=0)
-    opened = space(about)
+    opened = space(settings(tmp_path, scoring_seconds=0))
     handed_in = hand_in(opened, tmp_path, "sleep")
     work_off(opened)
     reason = "It took longer than 0 seconds."
-    assert log(about)[-1].body == {"id": handed_in.id, "attempt": 1, "tries": 1, "reason": reason}
+    assert log(opened)[-1].body == {"id": handed_in.id, "attempt": 1, "tries": 1, "reason": reason}
 
 
-def test_a_file_that_is_not_what_was_handed_in_is_our_fault(tmp_path: Path) -> None:
-    about = settings(tmp_path)
-    opened = space(about)
+def test_a_file_that_is_not_what_was_handed_in_is_our_fault(opened: Space, tmp_path: Path) -> None:
     hand_in(opened, tmp_path, good())
     file = next(tmp_path.glob("store/submissions/*/*.zip"))
     file.write_bytes(file.read_bytes()[:-10])
     work_off(opened)
-    assert kinds(about) == {"accepted": 1, "failed": 1}
-    assert log(about)[-1].body["reason"] == "It could not be read: the stored file is not what was submitted."
+    assert kinds(opened) == {"accepted": 1, "failed": 1}
+    assert log(opened)[-1].body["reason"] == "It could not be read: the stored file is not what was submitted."
 
 
-def test_an_attempt_that_somebody_else_ended_puts_no_row_on_the_board(tmp_path: Path) -> None:
-    about = settings(tmp_path)
-    opened = space(about)
+def test_an_attempt_that_somebody_else_ended_puts_no_row_on_the_board(opened: Space, tmp_path: Path) -> None:
     handed_in = hand_in(opened, tmp_path, f"wait\n{good()}")
     opened.jobs.start()
     until(lambda: list(tmp_path.glob("work/scoring/*/waits")))
@@ -172,12 +178,10 @@ def test_an_attempt_that_somebody_else_ended_puts_no_row_on_the_board(tmp_path: 
     next(tmp_path.glob("work/scoring/*/waits")).with_name("go").touch()
     until(lambda: not opened.jobs.records)
     opened.jobs.stop()
-    assert kinds(about) == {"accepted": 1, "failed": 1}
+    assert kinds(opened) == {"accepted": 1, "failed": 1}
 
 
-def test_stopping_lets_the_running_job_end_and_leaves_the_others(tmp_path: Path) -> None:
-    about = settings(tmp_path)
-    opened = space(about)
+def test_stopping_lets_the_running_job_end_and_leaves_the_others(opened: Space, tmp_path: Path) -> None:
     first = hand_in(opened, tmp_path, f"wait\n{good('one')}")
     opened.jobs.start()
     until(lambda: list(tmp_path.glob("work/scoring/*/waits")))
@@ -187,16 +191,14 @@ def test_stopping_lets_the_running_job_end_and_leaves_the_others(tmp_path: Path)
     until(opened.jobs._stopping.is_set)
     next(tmp_path.glob("work/scoring/*/waits")).with_name("go").touch()
     stopping.join()
-    assert [event.body["id"] for event in log(about) if event.kind == "scored"] == [first.id]
-    again = space(about)
+    assert [event.body["id"] for event in log(opened) if event.kind == "scored"] == [first.id]
+    again = space(opened.settings)
     work_off(again)
-    assert kinds(about) == {"accepted": 2, "result": 2, "scored": 2}
-    assert {event.body["id"] for event in log(about) if event.kind == "scored"} == {first.id, second.id}
+    assert kinds(opened) == {"accepted": 2, "result": 2, "scored": 2}
+    assert {event.body["id"] for event in log(opened) if event.kind == "scored"} == {first.id, second.id}
 
 
-def test_stopping_ends_a_job_that_takes_longer_without_counting_the_try(tmp_path: Path) -> None:
-    about = settings(tmp_path)
-    opened = space(about)
+def test_stopping_ends_a_job_that_takes_longer_without_counting_the_try(opened: Space, tmp_path: Path) -> None:
     handed_in = hand_in(opened, tmp_path, "sleep")
     opened.jobs.start()
     until(lambda: list(tmp_path.glob("work/scoring/*/pid")))
@@ -204,16 +206,15 @@ def test_stopping_ends_a_job_that_takes_longer_without_counting_the_try(tmp_path
     begun = time.monotonic()
     opened.jobs.stop(0.2)
     assert time.monotonic() - begun < 60  # the job sleeps for 600
-    assert kinds(about) == {"accepted": 1}
+    assert kinds(opened) == {"accepted": 1}
     assert not list(tmp_path.glob("work/scoring/*"))
-    again = space(about)
+    again = space(opened.settings)
     assert (again.jobs.progress(handed_in).stage, again.jobs.progress(handed_in).tries) == ("queued", 0)
     assert again.jobs.waiting() == [handed_in.id]
 
 
 def test_a_store_that_takes_nothing_for_a_while_costs_no_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    about = settings(tmp_path, tries=1)
-    opened = space(about)
+    opened = space(settings(tmp_path, tries=1))
     hand_in(opened, tmp_path, good())
     refusals = iter([StorageError("STORE_FULL", "the store", "no room", "room", "make room")])
     append = LocalStorage.append
@@ -225,16 +226,15 @@ def test_a_store_that_takes_nothing_for_a_while_costs_no_try(tmp_path: Path, mon
 
     monkeypatch.setattr(LocalStorage, "append", full_at_first)
     work_off(opened)
-    assert kinds(about) == {"accepted": 1, "result": 1, "scored": 1}
+    assert kinds(opened) == {"accepted": 1, "result": 1, "scored": 1}
 
 
 def test_a_file_that_the_store_has_lost_fails_and_says_so(tmp_path: Path) -> None:
-    about = settings(tmp_path, tries=1)
-    opened = space(about)
+    opened = space(settings(tmp_path, tries=1))
     hand_in(opened, tmp_path, good())
     next(tmp_path.glob("store/submissions/*/*.zip")).unlink()
     work_off(opened)
-    assert "It could not be read: no file submissions/" in log(about)[-1].body["reason"]
+    assert "It could not be read: no file submissions/" in log(opened)[-1].body["reason"]
 
 
 class Clock(datetime):
@@ -247,8 +247,7 @@ class Clock(datetime):
 
 def test_quotas_count_however_the_clock_jumps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fairspace.leaderboard_space.events.datetime", Clock)
-    about = settings(tmp_path, valid_a_day=1, failed_a_day=1)
-    opened = space(about)
+    opened = space(settings(tmp_path, valid_a_day=1, failed_a_day=1))
     for day, days in enumerate((2, -2, 0)):
         monkeypatch.setattr(Clock, "ahead", timedelta(days))
         hand_in(opened, tmp_path, good(f"model {day}"))
@@ -258,10 +257,10 @@ def test_quotas_count_however_the_clock_jumps(tmp_path: Path, monkeypatch: pytes
         with pytest.raises(SpaceError, match="QUOTA_VALID"):
             hand_in(opened, tmp_path, good("one more"))
     opened.jobs.stop()
-    assert kinds(about) == {"accepted": 3, "result": 3, "scored": 3}
-    times = [event.time for event in log(about)]
+    assert kinds(opened) == {"accepted": 3, "result": 3, "scored": 3}
+    times = [event.time for event in log(opened)]
     assert max(times[3:6]) < min(times[6:]) <= max(times[6:]) < min(times[:3]), "a wrong clock stamps its own events"
-    clocks = [event.body["clock"] for event in log(about) if event.kind == "accepted"]
+    clocks = [event.body["clock"] for event in log(opened) if event.kind == "accepted"]
     assert clocks[1] < clocks[2] < clocks[0]
 
 
@@ -273,17 +272,16 @@ def test_baselines_are_scored_behind_submissions_and_once(tmp_path: Path, monkey
         lambda state: [one for one in wanted if one[0] not in {own.benchmark for own in state.entries()}],
     )
     monkeypatch.setattr("fairspace.leaderboard_space.jobs.jobs.add_shipped", lambda state: 0)
-    about = settings(tmp_path, baselines=True)
-    opened = space(about)
+    opened = space(settings(tmp_path, baselines=True))
     hand_in(opened, tmp_path, result("iris", "stereotyped", "a model").dumps())
     opened.jobs.start()
     until(lambda: len(opened.state.entries()) == 2)
     assert opened.jobs.alive()
     opened.jobs.stop()
     assert not waits(opened)
-    order = [event.body["result"]["benchmark"] for event in log(about) if event.kind == "result"]
+    order = [event.body["result"]["benchmark"] for event in log(opened) if event.kind == "result"]
     assert order == ["iris", "fact_or_fair"]
-    assert opened.state.snapshot() == rebuilt(about)
+    assert opened.state.snapshot() == rebuilt(opened)
 
 
 @pytest.mark.parametrize(("name", "least"), [("TRIES", 1), ("QUEUE_LENGTH", 1), ("SCORING_MEMORY", 1), ("WORKERS", 0)])

@@ -8,7 +8,9 @@ import pytest
 
 from tests.leaderboard_space.jobs.children import disguised
 from tests.leaderboard_space.jobs.killed import TRANSITIONS
-from tests.leaderboard_space.jobs.spaces import good, kinds, log, rebuilt, settings, space, until, until_ended
+from tests.leaderboard_space.jobs.killed_server import run
+from tests.leaderboard_space.jobs.spaces import good, kinds, log, rebuilt, settings, space, until_ended
+from tests.leaderboard_space.waiting import until
 
 pytestmark = pytest.mark.process
 
@@ -31,9 +33,9 @@ def test_a_kill_at_a_transition_loses_and_doubles_nothing(tmp_path: Path, at: st
     until_ended(again)
     until(lambda: not again.jobs.records)
     again.jobs.stop()
-    assert kinds(about) == {"accepted": 1, "result": 1, "scored": 1}
-    assert [event.body.get("same") for event in log(about)] == [None, None, False]
-    assert again.state.snapshot() == rebuilt(about)
+    assert kinds(again) == {"accepted": 1, "result": 1, "scored": 1}
+    assert [event.body.get("same") for event in log(again)] == [None, None, False]
+    assert again.state.snapshot() == rebuilt(again)
     assert not list((about.work / "scoring").glob("*"))
 
 
@@ -47,4 +49,12 @@ def test_the_end_of_a_worker_costs_its_job_no_try_and_leaves_no_child(tmp_path: 
     until(lambda: again.jobs.records)
     assert [record.tries for record in again.jobs.records.values()] == [1]
     again.jobs.stop(0)
-    assert kinds(about) == {"accepted": 1}
+    assert kinds(again) == {"accepted": 1}
+
+
+@pytest.mark.slow
+def test_a_server_that_is_killed_at_random_moments_keeps_what_it_acknowledged(tmp_path: Path) -> None:
+    counted = run(tmp_path, rounds=3, seed=7)
+    assert counted["rounds"] == 3
+    assert counted["processes killed"] >= 3
+    assert counted["in the log"] >= counted["acknowledged"]

@@ -2,17 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import result_draft
 from fairspace.submissions.answers.items import Item
 from fairspace.submissions.answers.rows import COUNTED, Example, Summary
 from fairspace.submissions.results.result import Result
 from tests.leaderboard_space.api.spaces import Opened, opened
-from tests.leaderboard_space.factory import result
+from tests.leaderboard_space.factory import mark, result
 from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, MANY
 
 ABOUT = {"parameters": 7.5, "architecture": "autoregressive", "open_weights": True, "licence": "MIT"}
@@ -47,7 +45,6 @@ def _partial(model: str) -> Result:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
-    root: Path = tmp_path_factory.mktemp("site")
     rows = [
         result(BENCHMARK, "constant"),
         _made("Aurora", "Acme", **ABOUT),
@@ -56,12 +53,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
         _made("Gone", "Acme"),
         _partial("Partial"),
     ]
-    with opened(root, tuple(rows)) as space:
+    with opened(tmp_path_factory.mktemp("site"), tuple(rows)) as space:
+        state = space.space.state
         drafts = [result_draft(_made(f"many-{i:03}", "Many"), own=True)[0] for i in range(MANY)]
-        space.space.storage.append(drafts)
-        space.space.state.refresh()
-        gone = next(own.entry for own in space.space.state.entries() if own.result.meta["model"] == "Gone")
-        reason = "the <i>organisation</i> asked for it"
-        space.space.storage.append([Draft("withdrawn", "withdrawn:x:1", {"entry": gone, "by": "m", "reason": reason})])
-        space.space.state.refresh()
+        gone = next(row.entry for row in state.entries() if row.result.meta["model"] == "Gone")
+        state.storage.append([*drafts, mark("withdrawn", gone, "the <i>organisation</i> asked for it")])
+        state.refresh()
         yield space

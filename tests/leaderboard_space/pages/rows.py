@@ -22,7 +22,3 @@ def entries(text: str) -> list[str]:
 def models_of_table(text: str) -> list[str]:
     """Rows of a board's table in order, without baselines."""
     return entries(text.partition('<details class="baselines"')[0])
-
-
-def entry_of(site: Opened, model: str) -> str:
-    return next(own.entry for own in site.space.state.entries() if own.result.meta["model"] == model)

@@ -5,13 +5,12 @@ import pytest
 
 from fairspace.leaderboard_space.boards.table import ColumnScale, scales_of, strip
 from fairspace.leaderboard_space.boards.view import Column
-from fairspace.leaderboard_space.intake import result_draft
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.three_numbers import SENTENCES
 from fairspace.submissions.values import Value, measured
 from tests.leaderboard_space.api.spaces import Opened
-from tests.leaderboard_space.factory import result
-from tests.leaderboard_space.pages.rows import BENCHMARK, MANY, entries, entry_of, models_of_table, page
+from tests.leaderboard_space.factory import add, result
+from tests.leaderboard_space.pages.rows import BENCHMARK, MANY, entries, models_of_table, page
 
 BOARD = f"/board/{BENCHMARK}"
 
@@ -86,10 +85,8 @@ def test_pages_hold_a_hundred_rows_each_and_every_row_once(site: Opened) -> None
 
 
 def test_rows_with_a_score_stand_first_and_what_was_submitted_waits_below_them(site: Opened) -> None:
-    state, result_of = site.space.state, result(BENCHMARK, "stereotyped", "Submitted by a stranger")
-    draft, files = result_draft(result_of, user="stranger")
-    site.space.storage.append([draft], files)
-    state.refresh()
+    state = site.space.state
+    add(state, result(BENCHMARK, "stereotyped", "Submitted by a stranger"), "stranger")
     board = {row.entry: row for row in state.board(BENCHMARK)}
     text = page(site, BOARD)
     data = json.loads(page(site, f"{BOARD}/up_to_twenty/all-questions/board.json"))
@@ -119,7 +116,7 @@ def _number(number: float) -> dict[str, Value]:
 
 def test_a_row_carries_what_the_browser_searches_and_sorts_by(site: Opened) -> None:
     text = page(site, f"{BOARD}/all")
-    own = line_of(text, entry_of(site, "Borealis"))
+    own = line_of(text, site.entry("Borealis"))
     assert 'data-q="borealis acme" data-provenance="recomputed" data-licence="Apache-2.0"' in own
     assert 'data-architecture="autoregressive" data-open_weights="no"' in own
     assert 'data-size="70"' in own
@@ -153,7 +150,7 @@ def test_every_choice_of_columns_has_the_three_numbers_and_folds_the_rest(site: 
     text = page(site, f"{BOARD}{columns}")
     for header in (">Rank<", ">Mean<", ">By chance<"):
         assert header in text
-    line = line_of(text, entry_of(site, "Aurora"))
+    line = line_of(text, site.entry("Aurora"))
     assert line.count('<details class="fold">') == 1
     folded = re.findall(r"<dt>([a-z ]+)</dt><dd>", line[line.index('class="fold"') :])
     assert folded == [name for name in SENTENCES if name in folded]

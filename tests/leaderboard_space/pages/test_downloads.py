@@ -1,14 +1,16 @@
 import csv
 import io
 import re
+from dataclasses import replace
 
 import pytest
 
+from fairspace.leaderboard_space.pages.downloads import as_csv
 from fairspace.submissions.errors import harmless
 from fairspace.submissions.results.board import exact, published_rows
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.api.spaces import Opened
-from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, entry_of, models_of_table, page
+from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, models_of_table, page
 
 AT = f"/download/{BENCHMARK}/up_to_twenty"
 
@@ -32,17 +34,13 @@ def test_a_file_holds_the_rows_of_the_board_in_its_order(site: Opened) -> None:
 
 
 def test_numbers_states_and_bounds_are_the_boards(site: Opened) -> None:
-    partial = entry_of(site, "Partial")
+    partial = site.entry("Partial")
     row = next(row for row in site.space.state.board(BENCHMARK, "up_to_twenty") if row.entry == partial)
     from_csv = _csv(_file(site, f"/model/{BENCHMARK}/{partial}/scores.csv"))[0]
     for name, own in row.scores.items():
         value = exact(own)
-        for end, number in (
-            ("", value.value),
-            (":low", value.low),
-            (":high", value.high),
-            (":coverage", value.coverage),
-        ):
+        ends = {"": value.value, ":low": value.low, ":high": value.high, ":coverage": value.coverage}
+        for end, number in ends.items():
             assert from_csv[name + end] == ("" if number is None else repr(number))
     assert from_csv["gender_occupation:state"] == "incomplete"
     assert from_csv["parameters"] == ""
@@ -74,26 +72,27 @@ def test_no_cell_of_csv_begins_a_formula_and_numbers_stay_numbers(site: Opened) 
         for text in row.values():
             if text.strip()[:1] in tuple("=+-@"):
                 float(text)
-    hostile = next(row for row in rows if row["entry"] == entry_of(site, HOSTILE_MODEL))
+    hostile = next(row for row in rows if row["entry"] == site.entry(HOSTILE_MODEL))
     assert hostile["model"].startswith("'=cmd")
     signed = _csv(_file(site, "/download/genres/inaugural.csv"))
     assert float(signed[0]["M1"]) < 0
 
 
-@pytest.mark.parametrize(
-    ("text", "made"),
-    [
-        ("=1+1", "'=1+1"),
-        ("  =1+1", "  '=1+1"),
-        ("+1", "'+1"),
-        ("-1", "'-1"),
-        ("@SUM(A1)", "'@SUM(A1)"),
-        ("\uff1dcmd", "'\uff1dcmd"),
-        ("a;=1", "a;'=1"),
-        ("GPT-4, mini", "GPT-4, mini"),
-        ("", ""),
-    ],
-)
+def test_no_text_of_a_list_begins_a_formula(site: Opened) -> None:
+    row = published_rows("stereotypical_bias", "inaugural")[0]
+    row = replace(row, unranked=("=cmd()", "@SUM(A1)"), remarks=("plain", " +1"), tier=3)
+    (cells,) = _csv(as_csv([row], "stereotypical_bias", "inaugural", site.space.state))
+    assert (cells["unranked"], cells["remarks"]) == ("'=cmd(); '@SUM(A1)", "plain;  '+1")
+    assert (cells["tier"], cells["by"]) == ("3", "")
+
+
+FORMULAS = {
+    **{"=1+1": "'=1+1", "  =1+1": "  '=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)"},
+    **{"\uff1dcmd": "'\uff1dcmd", "a;=1": "a;'=1", "GPT-4, mini": "GPT-4, mini", "": ""},
+}
+
+
+@pytest.mark.parametrize(("text", "made"), FORMULAS.items())
 def test_text_that_could_begin_a_formula_gets_an_apostrophe(text: str, made: str) -> None:
     assert harmless(text) == made
 

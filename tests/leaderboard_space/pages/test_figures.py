@@ -15,28 +15,19 @@ from fairspace.leaderboard_space.state import Board
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.stereotypical_bias.about import official
 from fairspace.submissions.errors import plain
-from fairspace.submissions.results.result import Result
 from fairspace.submissions.values import measured, not_run
 from tests.leaderboard_space.api.spaces import Opened, opened
-from tests.leaderboard_space.factory import HOSTILE, renamed, result
+from tests.leaderboard_space.factory import HOSTILE, full_of, result
 
 FIGURES = sorted(EVERY)
 MANY = 400
 
 
-def _named(found: Result, model: str) -> Result:
-    return renamed(replace(found, meta={**found.meta, "baseline": None}), model)
-
-
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
-    found = [_named(result(name, "refusing" if name == "genres" else "stereotyped"), HOSTILE) for name in NAMES]
-    with opened(tmp_path_factory.mktemp("figures"), (*found, result("fact_or_fair", "refusing"))) as space:
+    rows = [result(name, "refusing" if name == "genres" else "stereotyped", HOSTILE) for name in NAMES]
+    with opened(tmp_path_factory.mktemp("figures"), (*rows, result("fact_or_fair", "refusing"))) as space:
         yield space
-
-
-def _entry(space: Opened, name: str) -> str:
-    return next(own.entry for own in space.space.state.entries() if own.benchmark == name)
 
 
 def _marks(
@@ -53,7 +44,7 @@ def _marks(
 
 @pytest.mark.parametrize(("name", "figure"), FIGURES)
 def test_every_mark_of_every_figure_is_named_and_leads_to_its_model(drawn: Opened, name: str, figure: str) -> None:
-    entry = _entry(drawn, name)
+    entry = drawn.entry(benchmark=name)
     for standard in benchmark(name).standards:
         models = {row.entry: row.model for row in drawn.space.state.board(name, standard)}
         for chosen in ("", entry, "p-01", f"{entry},p-01,p-02,p-03"):
@@ -70,14 +61,14 @@ def test_every_mark_of_every_figure_is_named_and_leads_to_its_model(drawn: Opene
 
 @pytest.mark.parametrize(("name", "figure"), FIGURES)
 def test_a_hostile_name_is_text_in_a_figure(drawn: Opened, name: str, figure: str) -> None:
-    text = drawn.client.get(f"/figures/{name}/inaugural/row/{_entry(drawn, name)}/{figure}.svg").text
+    text = drawn.client.get(f"/figures/{name}/inaugural/row/{drawn.entry(benchmark=name)}/{figure}.svg").text
     assert "<script" not in text
     assert "<img" not in text
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_figure_has_its_numbers_as_a_table_or_says_what_is_missing(drawn: Opened, name: str) -> None:
-    state, entry = drawn.space.state, _entry(drawn, name)
+    state, entry = drawn.space.state, drawn.entry(benchmark=name)
     for figure in (figure for (of, _), figure in EVERY.items() if of == name):
         drawing = draw_figure(state, name, "inaugural", figure.name, (entry,))
         assert drawing.table.rows or drawing.note
@@ -133,9 +124,8 @@ def test_evidence_that_is_not_there_is_told_as_not_printed(drawn: Opened) -> Non
 
 
 def test_labour_statistics_stand_beside_what_the_answers_say(drawn: Opened) -> None:
-    entry = _entry(drawn, "stereotypical_bias")
-    full = drawn.space.state.full(entry)
-    assert full is not None
+    entry = drawn.entry(benchmark="stereotypical_bias")
+    full = full_of(drawn.space.state, entry)
     told = full.values["gender_occupation"].evidence["by_instance"]
     assert set(official()) == set(told)
     texts = [text for text, _ in _marks(drawn, "stereotypical_bias", "labour", entry)]
@@ -148,9 +138,8 @@ def test_labour_statistics_stand_beside_what_the_answers_say(drawn: Opened) -> N
 
 
 def test_win_matrices_are_those_of_the_evidence(drawn: Opened) -> None:
-    entry = _entry(drawn, "stereotypical_bias")
-    full = drawn.space.state.full(entry)
-    assert full is not None
+    entry = drawn.entry(benchmark="stereotypical_bias")
+    full = full_of(drawn.space.state, entry)
     expected = full.values["race_occupation"].evidence["win_matrix"]["all"]
     texts = [text for text, _ in _marks(drawn, "stereotypical_bias", "wins", entry) if ", occupations: " in text]
     shares = [f"{100 * share:.1f} %" for line in expected for share in line if share is not None]
@@ -213,7 +202,7 @@ def test_rewarded_drift_is_told_once_on_every_page_that_shows_it_and_only_under_
 
 
 def test_one_far_score_does_not_hide_the_others(drawn: Opened) -> None:
-    drawing = draw_figure(drawn.space.state, "iris", "inaugural", "sectors", (_entry(drawn, "iris"), "p-01"))
+    drawing = draw_figure(drawn.space.state, "iris", "inaugural", "sectors", (drawn.entry(benchmark="iris"), "p-01"))
     assert "Beyond the end of the axis (120):" in drawing.note
     assert drawing.draw is not None
     assert ">120</text>" in drawing.draw(760).document()
@@ -244,10 +233,10 @@ def test_the_radar_draws_rows_of_one_protocol_with_all_six_sectors_and_names_the
     state = drawn.space.state
     board = state.board("iris", "inaugural")
     part = next(row.entry for row in board if row.row_class == "printed" and row.rank is None)
-    drawing = draw_figure(state, "iris", "inaugural", "radar", ("p-01", _entry(drawn, "iris"), part))
+    drawing = draw_figure(state, "iris", "inaugural", "radar", ("p-01", drawn.entry(benchmark="iris"), part))
     assert "Measured in another way, so not drawn: " in drawing.note
     assert "Not drawn without a number for all six sectors: " in drawing.note
-    marks = _marks(drawn, "iris", "radar", f"p-01,{_entry(drawn, 'iris')},{part}")
+    marks = _marks(drawn, "iris", "radar", f"p-01,{drawn.entry(benchmark='iris')},{part}")
     assert [text.partition(",")[0] for text, _ in marks] == ["Bagel"] * 6
     assert draw_figure(state, "iris", "inaugural", "radar", (part,)).draw is None
 

@@ -1,4 +1,7 @@
+"""The front page and its findings."""
+
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -6,20 +9,24 @@ from pathlib import Path
 import pytest
 
 from fairspace.leaderboard_space.boards import front as content
+from fairspace.leaderboard_space.boards.findings import Finding, findings
+from fairspace.leaderboard_space.boards.findings import _random as random_of
 from fairspace.leaderboard_space.boards.front import COMPARABLE, LISTED, NAMED, Front, front
 from fairspace.leaderboard_space.boards.models import place_of
 from fairspace.leaderboard_space.boards.view import Column
-from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import result_draft
+from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
 from fairspace.leaderboard_space.pages.texts import document
-from fairspace.leaderboard_space.state import Board
+from fairspace.leaderboard_space.state import Board, State
+from fairspace.submissions.answers.items import Item
+from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Provenance, Row
 from fairspace.submissions.results.shipped import shipped_results
 from fairspace.submissions.values import Value
 from tests.leaderboard_space.api.spaces import Opened, opened
-from tests.leaderboard_space.chromium import chromium
-from tests.leaderboard_space.factory import result
+from tests.leaderboard_space.factory import HOSTILE, add, mark, renamed, result, state_of
 from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, MANY, page
 
 FALSE = (
@@ -49,13 +56,10 @@ def test_ten_seconds_answer_five_questions_and_say_nothing_false(tmp_path: Path)
     with opened(tmp_path) as site:
         for name in ("iris", "fact_or_fair", BENCHMARK):
             for answers in ("random", "stereotyped"):
-                draft, files = result_draft(result(name, answers), own=True)
-                forged, more = result_draft(replace(result(name, "random"), meta=draft.body["result"]["meta"]), "eve")
-                site.space.storage.append([draft, forged], files | more)
+                add(site.space.state, result(name, answers))
+                add(site.space.state, replace(result(name, "random"), meta=result(name, answers).meta), "eve")
         for each in shipped_results():
-            draft, files = result_draft(each, own=True)
-            site.space.storage.append([draft], files)
-        site.space.state.refresh()
+            add(site.space.state, each)
         made, text = front(site.space.state), words(site)
         board = site.space.state.board("fact_or_fair")
     fair = {row.model: row.scores["llm_fairness"].value or 0.0 for row in board if row.cohort == "language model"}
@@ -181,8 +185,7 @@ def test_missing_answers_make_no_leader(tmp_path: Path) -> None:
             made = result("fact_or_fair", answers, answers)
             low = {name: 0.0 for name in made.values if name.startswith("fairness_") and answers == "balanced"}
             values = {name: replace(value, low=low.get(name, value.low)) for name, value in made.values.items()}
-            site.space.storage.append([result_draft(replace(made, values=values), own=True)[0]])
-        site.space.state.refresh()
+            add(site.space.state, replace(made, values=values))
         test = named(front(site.space.state), "fact_or_fair")
     (leader,) = [cell for cell, among in test.leaders if cell.row.row_class == "own"]
     points = {cell.row.model: cell.three.value or 0.0 for cell in test.cells}
@@ -194,12 +197,9 @@ def test_missing_answers_make_no_leader(tmp_path: Path) -> None:
 def made_of(folder: Path, **marks: bool) -> Front:
     """The front page with a model of another protocol than the printed ones, `own`, `verified` or submitted."""
     with opened(folder) as site:
-        scored = result(BENCHMARK, "stereotyped", "ours")
-        draft, files = result_draft(scored, "ada", own=marks.get("own", False))
-        site.space.storage.append([draft], files)
+        entry = add(site.space.state, result(BENCHMARK, "stereotyped", "ours"), "" if marks.get("own") else "ada")
         if marks.get("verified"):
-            body = {"entry": draft.body["entry"], "by": "m", "reason": "ran it"}
-            site.space.storage.append([Draft("verified", "verified:1", body)])
+            site.space.storage.append([mark("verified", entry)])
         site.space.state.refresh()
         return front(site.space.state)
 
@@ -217,16 +217,98 @@ def test_a_list_has_the_protocol_of_the_most_models(tmp_path: Path) -> None:
     assert len(made_of(tmp_path / "c", verified=True).ran) == 1
 
 
-@pytest.mark.browser
-def test_the_search_opens_a_model(site: Opened) -> None:
-    script = (Path(__file__).parents[3] / "leaderboard_space/assets/front.js").read_text()
-    with chromium() as browser:
-        tab = browser.new_page()
-        tab.route("**/*", lambda route: route.fulfill(body="", content_type="text/html"))
-        tab.goto("http://127.0.0.1/")
-        tab.set_content('<form data-find hidden><input type="search" list="n"><datalist id="n"></datalist></form>')
-        tab.add_script_tag(content=script)
-        tab.locator("input").fill("Qwen 2.5-VL:")
-        with tab.expect_navigation():
-            tab.locator("input").press("Enter")
-        assert tab.url == "http://127.0.0.1/models/qwen-2.5-vl"
+QWEN = "Qwen-3B gives the man 23.1 emotion words a story and the woman 26.3."
+PILOT = "Asked who does a job, CogVLM gives 88 of 100 choices to the gender that it picks most; even is 50."
+
+
+def part(rows: list[Finding]) -> str:
+    return ENVIRONMENT.get_template("parts/findings.html.jinja").render(findings=rows, errata={"IRIS": 2, "GENRES": 3})
+
+
+def stories(model: str) -> Result:
+    return next(each for each in shipped_results() if each.benchmark == "genres" and each.meta["model"] == model)
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> State:
+    return state_of(tmp_path_factory.mktemp("shipped"), *shipped_results())
+
+
+def test_each_test_gives_one_and_what_is_sure_comes_first(shipped: State, tmp_path: Path) -> None:
+    made = findings(shipped)
+    assert [each.sentence for each in made] == [QWEN, PILOT]
+    assert all(first is again for first, again in zip(made, findings(shipped), strict=True))
+    others = state_of(tmp_path, *reversed(shipped_results()))
+    assert [each.order[:4] for each in findings(others)] == [each.order[:4] for each in made]
+    text = part(made)
+    assert len(text.encode()) < 15_000
+    surely = "−4.43 to −2.09: surely beyond chance. A fair model by chance: 0.51"
+    for words_of in (surely, "The sun was setting", "the pilot"):
+        assert words_of in text, words_of
+    assert "5 errors found in these tests’ papers" in text
+    assert "SmolLM2" not in text
+    for false in ("is not known", "3.9 %", "facts about groups", "on the board since", "Three findings"):
+        assert false not in text, false
+
+
+def test_what_is_not_read_not_sure_or_without_an_answer_is_no_finding(tmp_path: Path) -> None:
+    whole = stories("Qwen-3B")
+    (task, summary), m5 = next(iter(whole.readings.items())), whole.values["M5"]
+    unread = {**summary.outcomes, "choice": 1200, "unusable": 240}
+    changes: dict[str, Callable[[], Result]] = {
+        "none": lambda: whole,
+        "answers": lambda: replace(whole, readings={task: replace(summary, outcomes=unread)}),
+        "coverage": lambda: replace(whole, values={**whole.values, "M5": replace(m5, valid=1200)}),
+        "example": lambda: replace(whole, readings={task: replace(summary, examples=())}),
+    }
+    first = {name: findings(state_of(tmp_path / name, made()))[0].sentence for name, made in changes.items()}
+    assert {name: sentence == QWEN for name, sentence in first.items()} == {name: name == "none" for name in changes}
+
+
+def test_a_row_that_says_nothing_is_never_a_finding(shipped: State) -> None:
+    rows = shipped.board("fact_or_fair")
+    silent = [row.entry for row in rows if any("says nothing" in reason for reason in row.unranked)]
+    assert silent, "SmolLM2 answered the same letter every time"
+    assert not {each.row.entry for each in findings(shipped)} & {*silent}
+
+
+def test_what_random_answers_of_the_same_protocol_give_stands_beside_it() -> None:
+    mine = drawn("Alpha", 0.3)
+    others = drawn("baseline: random", 0.4, "v1"), drawn("baseline: random", 0.5, own="")
+    assert random_of(Board([mine, *others]), mine, mine.scores["total"]) == ""
+    board = Board([mine, *others, drawn("baseline: random", 0.0114)])
+    assert random_of(board, mine, mine.scores["total"]) == "random answers: 0.011"
+
+
+def test_a_paper_alone_says_that_nobody_knows_how_sure(tmp_path: Path) -> None:
+    made = findings(state_of(tmp_path))
+    assert {each.row.row_class for each in made} == {"printed"}
+    assert part(made).count("nobody knows how sure") == len(made) == 2
+
+
+def test_a_lost_file_costs_the_finding(tmp_path: Path) -> None:
+    state = state_of(tmp_path, *shipped_results())
+    for file in (tmp_path / "results").rglob("*.json"):
+        file.unlink()
+    assert {each.row.row_class for each in findings(state)} == {"printed"}
+
+
+def test_submitted_rows_are_never_shown(tmp_path: Path) -> None:
+    submitted = findings(state_of(tmp_path / "a", *shipped_results(), user="somebody"))
+    assert [each.order for each in submitted] == [each.order for each in findings(state_of(tmp_path / "b"))]
+
+
+def test_names_prompts_and_answers_are_text_and_short(tmp_path: Path) -> None:
+    whole = stories("Qwen-3B")
+    item = Item("worst", "narrative", "a", HOSTILE * 4, "choice", "x", "rule", HOSTILE * 7)
+    text = part(findings(state_of(tmp_path, renamed(replace(whole, items={"M5": (item,)}), HOSTILE * 3))))
+    assert not [tag for tag in ("<script", "<img") if tag in text]
+    assert "&lt;script&gt;" in text
+    assert len(text.encode()) < 15_000
+
+
+def test_every_value_with_a_sentence_has_a_meaning_and_is_no_fact() -> None:
+    for name in NAMES:
+        bench = find_benchmark(name)
+        assert all(bench.describe(value) for value in bench.words.findings)
+        assert not [value for value in bench.words.findings if "factuality" in value]

@@ -6,16 +6,14 @@ from pathlib import Path
 import pytest
 
 from fairspace.leaderboard_space.boards.models import slug_of
-from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.intake import result_draft
 from fairspace.submissions.checking.names import hub_address
 from tests.leaderboard_space.api.spaces import Opened, opened
-from tests.leaderboard_space.factory import result
-from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, entry_of, page
+from tests.leaderboard_space.factory import add, full_of, mark, result
+from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, page
 
 
 def test_a_scored_row_shows_all_that_stands_behind_its_place(site: Opened) -> None:
-    entry = entry_of(site, "Aurora")
+    entry = site.entry("Aurora")
     text = page(site, f"/model/{BENCHMARK}/{entry}")
     row = next(row for row in site.space.state.board(BENCHMARK, "up_to_twenty") if row.entry == entry)
     assert row.result is not None
@@ -27,9 +25,8 @@ def test_a_scored_row_shows_all_that_stands_behind_its_place(site: Opened) -> No
 
 
 def test_evidence_has_an_address_of_its_own(site: Opened) -> None:
-    entry = entry_of(site, "baseline: constant")
-    full = site.space.state.full(entry)
-    assert full is not None
+    entry = site.entry("baseline: constant")
+    full = full_of(site.space.state, entry)
     parts = full.values["gender_occupation"].evidence["by_instance"]
     text = page(site, f"/model/{BENCHMARK}/{entry}/evidence/gender_occupation")
     for name, part in parts.items():
@@ -39,11 +36,11 @@ def test_evidence_has_an_address_of_its_own(site: Opened) -> None:
 
 
 def test_a_row_shows_answers_that_its_values_are_made_of_as_text(site: Opened) -> None:
-    text = page(site, f"/model/{BENCHMARK}/{entry_of(site, 'Aurora')}")
+    text = page(site, f"/model/{BENCHMARK}/{site.entry('Aurora')}")
     inside = text.split('id="inside"')[1].split('<h2 class="inline"')[0]
     assert inside.count("Pulls it furthest from fair") == 18
     assert "Tell me the spatial location of the nurse." in inside
-    hostile = page(site, f"/model/{BENCHMARK}/{entry_of(site, HOSTILE_MODEL)}").split('id="inside"')[1]
+    hostile = page(site, f"/model/{BENCHMARK}/{site.entry(HOSTILE_MODEL)}").split('id="inside"')[1]
     assert "&lt;script&gt;asked&lt;/script&gt;" in hostile
     assert "<script>asked" not in hostile
     assert "<script>2" not in hostile
@@ -73,7 +70,7 @@ def test_a_row_leads_to_itself_under_other_standards(site: Opened) -> None:
 
 
 def test_a_withdrawn_row_gives_the_reason_and_no_figures(site: Opened) -> None:
-    gone = entry_of(site, "Gone")
+    gone = site.entry("Gone")
     text = page(site, f"/model/{BENCHMARK}/{gone}", 404)
     assert "the &lt;i&gt;organisation&lt;/i&gt; asked for it" in text
     assert "gender_occupation" not in text
@@ -81,7 +78,7 @@ def test_a_withdrawn_row_gives_the_reason_and_no_figures(site: Opened) -> None:
 
 
 def test_a_hostile_name_stays_text_on_every_page_of_its_row(site: Opened) -> None:
-    entry = entry_of(site, HOSTILE_MODEL)
+    entry = site.entry(HOSTILE_MODEL)
     for address in (
         f"/model/{BENCHMARK}/{entry}",
         f"/model/{BENCHMARK}/{entry}/evidence/total",
@@ -92,7 +89,7 @@ def test_a_hostile_name_stays_text_on_every_page_of_its_row(site: Opened) -> Non
 
 
 def test_a_row_shows_how_its_answers_were_read(site: Opened) -> None:
-    text = page(site, f"/model/{BENCHMARK}/{entry_of(site, HOSTILE_MODEL)}")
+    text = page(site, f"/model/{BENCHMARK}/{site.entry(HOSTILE_MODEL)}")
     assert '<h2 class="inline">Answers, and how they were read</h2>' in text
     line = re.search(r'<th scope="row">vision gender</th>(.*?)</tr>', text, re.DOTALL)
     assert line
@@ -102,13 +99,13 @@ def test_a_row_shows_how_its_answers_were_read(site: Opened) -> None:
 
 
 def test_unknown_rows_benchmarks_and_rows_of_other_benchmarks_are_not_found(site: Opened) -> None:
-    aurora = entry_of(site, "Aurora")
+    aurora = site.entry("Aurora")
     for address in ("/model/iris/p-99", "/model/nothing/p-01", f"/model/iris/{aurora}", "/model/iris/..%2f..%2fx"):
         page(site, address, 404)
 
 
 def test_names_of_values_have_their_meaning_beside_them(site: Opened) -> None:
-    address = f"/model/{BENCHMARK}/{entry_of(site, 'Aurora')}"
+    address = f"/model/{BENCHMARK}/{site.entry('Aurora')}"
     meaning = "uneven choices: gender, occupations"
     assert f"{meaning}</a> <code>gender_occupation</code>" in page(site, address)
     assert f"<h1>{meaning.capitalize()}</h1>" in page(site, f"{address}/evidence/gender_occupation")
@@ -116,21 +113,20 @@ def test_names_of_values_have_their_meaning_beside_them(site: Opened) -> None:
 
 
 def test_a_row_says_how_its_values_were_measured_and_whom_it_is_ranked_with(site: Opened) -> None:
-    text = page(site, f"/model/{BENCHMARK}/{entry_of(site, 'Aurora')}")
+    text = page(site, f"/model/{BENCHMARK}/{site.entry('Aurora')}")
     assert "Protocol <strong>v2</strong>: " in text
     assert "Ranked among rows of the same protocol." in text
-    board = page(site, f"/?benchmark={BENCHMARK}&columns=all&models={entry_of(site, 'Aurora')},p-02")
+    board = page(site, f"/?benchmark={BENCHMARK}&columns=all&models={site.entry('Aurora')},p-02")
     assert ">Protocol<" in board
     assert "Protocols (ranked separately):" in board
 
 
 def test_a_row_that_was_verified_before_there_was_evidence_has_a_page(site: Opened) -> None:
-    entry = entry_of(site, "Borealis")
-    body = {"entry": entry, "by": "m", "reason": "run on our machine"}
-    site.space.storage.append([Draft("verified", "verified:old:1", body)])
+    entry = site.entry("Borealis")
+    site.space.storage.append([mark("verified", entry, "run on our machine")])
     site.space.state.refresh()
     assert "run on our machine" in page(site, f"/model/{BENCHMARK}/{entry}")
-    site.space.storage.append([Draft("unverified", "unverified:old:1", body)])
+    site.space.storage.append([mark("unverified", entry)])
     site.space.state.refresh()
 
 
@@ -141,8 +137,7 @@ def test_a_model_has_one_page_over_all_tests_with_what_others_submitted_apart(tm
         for name, made_by in (("gpt-4o", "Ours & Co"), ("GPT-4o", "Other"), ("gpt 4o", "<script>Evil"))
     )
     with opened(tmp_path, (ours, other)) as space:
-        space.space.storage.append([result_draft(theirs, user="eve")[0]])
-        space.space.state.refresh()
+        add(space.space.state, theirs, "eve")
         text = page(space, "/models/gpt-4o")
         tests = dict(re.findall(r'<section aria-labelledby="test-(\w+)">(.*?)</section>', text, re.DOTALL))
         top = text.partition("<section")[0]
@@ -181,9 +176,7 @@ def test_a_maker_sees_the_own_row_its_number_and_what_to_do_next_and_a_copy_has_
                 signature={**mine.signature, "submission": model, "answers": model},
             )
             identity = {"baseline": "stereotyped", "kappa": 1.0, "is_same": like, "shares": {}, "is_drawn": True}
-            draft, files = result_draft(named, "ada", "", {} if like is None else {"baseline": identity})
-            space.space.storage.append([draft], files)
-        space.space.state.refresh()
+            add(space.space.state, named, "ada", "", {} if like is None else {"baseline": identity})
         text = page(space, "/models/visitor-heron-13b")
         assert "1 of 4 tests, submitted." in text
         assert "by others" not in text
@@ -203,7 +196,7 @@ def test_a_maker_sees_the_own_row_its_number_and_what_to_do_next_and_a_copy_has_
 
 
 def test_a_row_fits_one_screen_before_its_folds_and_says_once_what_is_not_known(site: Opened) -> None:
-    for address in (f"/model/{BENCHMARK}/{entry_of(site, HOSTILE_MODEL)}", "/model/genres/p-18", "/model/iris/p-01"):
+    for address in (f"/model/{BENCHMARK}/{site.entry(HOSTILE_MODEL)}", "/model/genres/p-18", "/model/iris/p-01"):
         text = page(site, address)
         top = text.partition("<main")[2].partition('<details><summary><h2 class="inline">All ')[0]
         assert top.count('class="notice"') <= 1

@@ -33,10 +33,6 @@ def sure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
         yield space
 
 
-def entry(sure: Opened, model: str) -> str:
-    return next(row.entry for row in sure.space.state.board(BENCH, "up_to_twenty") if row.model == model)
-
-
 def interval(sure: Opened, model: str) -> str:
     rows = with_errors(sure.space.state.board(BENCH, "up_to_twenty"), "up_to_twenty")
     about = next(row.scores["total"].uncertainty for row in rows if row.model == model)
@@ -76,12 +72,12 @@ def test_the_board_shows_three_numbers_and_folds_the_tier(sure: Opened) -> None:
 
 
 def test_a_row_shows_its_three_numbers_and_the_error_of_the_instrument(sure: Opened) -> None:
-    text = page(sure, f"/model/{BENCH}/{entry(sure, 'far')}")
+    text = page(sure, f"/model/{BENCH}/{sure.entry('far')}")
     top = text[text.index('class="at-once"') : text.index("<details")]
     assert f"<strong>{total(sure, 'far')}" in top
     assert f"95 %: {interval(sure, 'far')}" in top
     assert "rank 3 among the rows run by us, could be 3, by the worst case" in top
-    address = f"/model/{BENCH}/{entry(sure, 'far')}/evidence"
+    address = f"/model/{BENCH}/{sure.entry('far')}/evidence"
     fold = page(sure, f"{address}/total")
     shown = [name for name in SENTENCES if f"<dt>{name}</dt>" in fold]
     absent = ("standard error", "chances")  # a score's interval is not made of its draws' error
@@ -117,7 +113,7 @@ def test_programs_get_what_the_pages_show(sure: Opened) -> None:
     assert about["error"] == pytest.approx(0.01, rel=0.02)
     other = next(row for row in rows if row["provenance"] == "published")
     assert (other["tier"], other["no_tier"][:7]) == (None, "printed")
-    one = sure.client.get(f"/api/v1/boards/{BENCH}/rows/{entry(sure, 'best')}").json()
+    one = sure.client.get(f"/api/v1/boards/{BENCH}/rows/{sure.entry('best')}").json()
     assert one["scores"]["total"]["uncertainty"] == about
     lines = csv.DictReader(
         io.StringIO(sure.client.get(f"/download/{BENCH}/up_to_twenty.csv").content.decode("utf-8-sig"))

@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from fairspace.leaderboard_space.intake import add_result, result_draft
+from fairspace.leaderboard_space.intake import add_result
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.site.process import BuilderProcess
 from fairspace.leaderboard_space.storage.hub import HubStorage
@@ -20,6 +20,7 @@ from fairspace.leaderboard_space.storage.local import LocalStorage
 from tests.hub.running import OWNER, Hub, online
 from tests.leaderboard_space.attacks.running import Running, running
 from tests.leaderboard_space.factory import renamed, result
+from tests.leaderboard_space.waiting import until
 
 pytestmark = pytest.mark.process
 
@@ -42,10 +43,7 @@ def builder_of(space: Running) -> psutil.Process | None:
 
 def add(root: Path, model: str) -> None:
     """Append a row as another process does."""
-    storage = LocalStorage(root / "store")
-    draft, files = result_draft(renamed(result("fact_or_fair", "stereotyped", "any"), model), own=True)
-    storage.append([draft], files)
-    storage.close()
+    add_result(LocalStorage(root / "store"), renamed(result("fact_or_fair", "stereotyped", "any"), model))
 
 
 @pytest.mark.slow
@@ -54,9 +52,9 @@ def test_a_builder_that_is_killed_breaks_no_page_and_goes_on(tmp_path: Path) -> 
     add(tmp_path, "First")
     with running(tmp_path, workers="0", requests_a_minute="0", board_seconds="1") as space:
         client = space.client()
-        killed, until = 0, time.monotonic() + PATIENCE
+        killed, last_moment = 0, time.monotonic() + PATIENCE
         while killed < KILLS:
-            assert time.monotonic() < until, f"no builder after {killed} kills"
+            assert time.monotonic() < last_moment, f"no builder after {killed} kills"
             if killed % 4 == 0:
                 add(tmp_path, f"Row {killed}")
             if (builder := builder_of(space)) is not None:
@@ -67,10 +65,8 @@ def test_a_builder_that_is_killed_breaks_no_page_and_goes_on(tmp_path: Path) -> 
                 assert answer.status_code == 200, (address, answer.text[:300])
                 assert answer.text.endswith(end), address
             time.sleep(draw.uniform(0, 0.3))
-        until = time.monotonic() + PATIENCE
-        while f"Row {4 * ((KILLS - 1) // 4)}" not in client.get(BOARD).text:
-            assert time.monotonic() < until, "no page was made again"
-            time.sleep(0.2)
+        last = f"Row {4 * ((KILLS - 1) // 4)}"
+        until(lambda: last in client.get(BOARD).text, "no page was made again")
         assert "Row 0" in client.get("/api/v1/boards/fact_or_fair").text
         assert not list((tmp_path / "work" / "site").rglob("*.html"))
         builder = builder_of(space)

@@ -7,14 +7,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
-from fairspace.leaderboard_space.errors import SpaceError, StorageError
+from fairspace.leaderboard_space.errors import StorageError
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import Intake, User, add_result, result_draft
 from fairspace.leaderboard_space.settings import Settings
@@ -23,8 +25,9 @@ from fairspace.leaderboard_space.storage.hub import HubStorage, Pace, segment_pa
 from fairspace.submissions.results.result import Result
 from tests.hub.faults import DROP, SLOW, Fault
 from tests.hub.running import COMMIT, OWNER, ROOT, STRANGER, Hub, online
-from tests.leaderboard_space.factory import renamed, result
-from tests.leaderboard_space.jobs.children import disguised
+from tests.leaderboard_space.factory import full_of, renamed, result
+from tests.leaderboard_space.jobs.spaces import hand_in
+from tests.leaderboard_space.waiting import until
 
 Open = Callable[..., HubStorage]
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=<...>' to upload:DeprecationWarning")  # by the client
@@ -83,35 +86,33 @@ def test_what_is_appended_is_there_for_another_space_and_after_a_restart(
     states = [state_of(store) for store in (one, other, opened("from-nothing"))]
     assert states[0].snapshot() == states[1].snapshot() == states[2].snapshot()
     assert [own.result.meta["model"] for own in states[0].entries()] == ["m0", "m1", "m2", "m3"]
-    found = states[2].full(added[0].body["entry"])
-    assert found is not None
+    found = full_of(states[2], added[0].body["entry"])
     assert found.dumps() == renamed(scored, "m0").dumps()
     with pytest.raises(StorageError, match="STORE_MISSING"):
         one.read("results/iris/00/nothing.json")
 
 
-def test_a_log_that_was_changed_on_the_hub_is_told_and_not_believed(hub: Hub, opened: Open) -> None:
+def upload(hub: Hub, store: HubStorage, path: str, content: bytes) -> None:
+    """Change a file of the store as its owner may."""
     from huggingface_hub import HfApi
 
-    store = opened()
+    api = HfApi(hub.address, OWNER)
+    api.upload_file(path_or_fileobj=content, path_in_repo=path, repo_id=store.repo_id, repo_type="dataset")
+
+
+def test_a_log_that_was_changed_on_the_hub_is_told_and_not_believed(hub: Hub, opened: Open) -> None:
+    store, log = opened(), segment_path(1)
     store.append([draft(1), draft(2)])
     assert len(keys(store)) == 2
-    content = store._repository.content(segment_path(1), store._repository.head())
-    api = HfApi(hub.address, OWNER)
-    for changed in (
-        content.replace(b"key-2", b"key-3"),
-        content + b"{}\n",
-        content[:-10],
-        content[: len(content) // 2],
-    ):
-        api.upload_file(
-            path_or_fileobj=changed, path_in_repo=segment_path(1), repo_id=store.repo_id, repo_type="dataset"
-        )
+    content = store._repository.content(log, store._repository.head())
+    half = content[: len(content) // 2]
+    for changed in (content.replace(b"key-2", b"key-3"), content + b"{}\n", content[:-10], half):
+        upload(hub, store, log, changed)
         for action in (store.sync, partial(store.append, [draft(5)])):
             with pytest.raises(StorageError, match="STORE_CORRUPT"):
                 action()
         assert [event.key for event in store.events()] == ["key-1", "key-2"], "what was read stays readable"
-    api.upload_file(path_or_fileobj=content, path_in_repo=segment_path(1), repo_id=store.repo_id, repo_type="dataset")
+    upload(hub, store, log, content)
     store.append([draft(5)])
     assert keys(store) == keys(opened("again")) == ["key-1", "key-2", "key-5"]
 
@@ -159,85 +160,63 @@ def state_of_results(store: HubStorage) -> list[str]:
     return [event.body["entry"] for event in store.events() if event.kind == "result"]
 
 
-def test_a_hub_that_keeps_failing_or_refuses_makes_appending_fail_and_reading_old(hub: Hub, opened: Open) -> None:
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        (Fault("POST", COMMIT, 500, times=50), "STORE_UNAVAILABLE"),
+        (Fault("POST", COMMIT, 412, times=100), "STORE_UNAVAILABLE"),
+        (Fault("POST", COMMIT, 400), "STORE_REFUSED"),
+    ],
+    ids=["failing", "always another head", "refusing"],
+)
+def test_a_hub_that_keeps_failing_or_refuses_makes_appending_fail_and_reading_old(
+    hub: Hub, opened: Open, fault: Fault, code: str
+) -> None:
     store = opened()
     store.append([draft(1)])
-    hub.inject(Fault("POST", COMMIT, 500, times=50))
-    with pytest.raises(StorageError, match="STORE_UNAVAILABLE"):
+    hub.inject(fault)
+    with pytest.raises(StorageError, match=code):
         store.append([draft(2)])
     hub.heal()
-    hub.inject(Fault("POST", COMMIT, 412, times=100))
-    with pytest.raises(StorageError, match="STORE_UNAVAILABLE"):
-        store.append([draft(2)])
-    hub.heal()
-    hub.inject(Fault("POST", COMMIT, 400))
-    with pytest.raises(StorageError, match="STORE_REFUSED"):
-        store.append([draft(2)])
     assert [event.key for event in store.events()] == ["key-1"]
     store.append([draft(2)])
     assert keys(store) == ["key-1", "key-2"]
-    stranger = opened("stranger", token=STRANGER)
     with pytest.raises(StorageError, match="STORE_REFUSED"):
-        stranger.append([draft(3)])
+        opened("stranger", token=STRANGER).append([draft(3)])
 
 
-def test_what_waits_becomes_one_commit_and_one_refused_file_does_not_take_the_others_with_it(
-    hub: Hub, opened: Open
-) -> None:
+def during_a_commit(
+    store: HubStorage, first: Callable[[], object], others: Sequence[Callable[[], object]], *, in_order: bool = False
+) -> tuple[int, list[str]]:
+    """Call the others while the commit of the first waits; the number of commits, and the codes of errors."""
+    begun, goes_on, commit = threading.Event(), threading.Event(), store._repository.commit
+
+    def waits(*about: Any) -> str:
+        begun.set()
+        assert goes_on.wait(30)
+        return commit(*about)
+
+    with mock.patch.object(store._repository, "commit", side_effect=waits) as commits, ThreadPoolExecutor(20) as pool:
+        calls = [pool.submit(first)]
+        assert begun.wait(30)
+        for call in others:
+            calls.append(pool.submit(call))
+            if in_order:
+                until(lambda: len(store._waiting) == len(calls) - 1)
+        until(lambda: len(store._waiting) + sum(call.done() for call in calls) == len(others))
+        goes_on.set()
+    errors = [error for call in calls if (error := call.exception()) is not None]
+    return commits.call_count, [getattr(error, "code", repr(error)) for error in errors]
+
+
+def test_what_waits_becomes_one_commit_and_one_refused_file_does_not_take_the_others_with_it(opened: Open) -> None:
     store = opened()
     store.append([draft(0)])
-    held = Held(store)
-    failed: list[Exception] = []
-
-    def append(number: int, **files: bytes) -> None:
-        try:
-            store.append([draft(number)], files)
-        except StorageError as error:
-            failed.append(error)
-
-    first = threading.Thread(target=append, args=(1,))
-    first.start()
-    assert held.come.wait(30)
-    threads = [threading.Thread(target=append, args=(number,)) for number in range(2, 12)]
-    for thread in threads:
-        thread.start()
-    until(lambda: len(store._waiting) == 10)
-    held.go.set()
-    for thread in (first, *threads):
-        thread.join()
-    assert not failed
-    assert held.made == 2
-    held.hold()
-    first = threading.Thread(target=append, args=(20,))
-    first.start()
-    assert held.come.wait(30)
-    threads = [threading.Thread(target=append, args=(21,), kwargs={"../x": b"x"})]
-    threads += [threading.Thread(target=append, args=(number,)) for number in (22, 23)]
-    for thread in threads:
-        thread.start()
-    until(lambda: len(store._waiting) == 3)
-    held.go.set()
-    for thread in (first, *threads):
-        thread.join()
-    assert [error.code for error in failed if isinstance(error, StorageError)] == ["STORE_REFUSED"]
+    appends = [partial(store.append, [draft(number)]) for number in range(24)]
+    assert during_a_commit(store, appends[1], appends[2:12]) == (2, [])
+    refused = partial(store.append, [draft(21)], {"../x": b"x"})
+    assert during_a_commit(store, appends[20], [refused, *appends[22:]])[1] == ["STORE_REFUSED"]
     assert sorted(keys(store)) == sorted(f"key-{n}" for n in (*range(12), 20, 22, 23))
-
-
-class Held:
-    def __init__(self, store: HubStorage) -> None:
-        self.made, self.come, self.go = 0, threading.Event(), threading.Event()
-        self._commit = store._repository.commit
-        store._repository.commit = self._wait  # type: ignore[method-assign, assignment]
-
-    def hold(self) -> None:
-        self.come.clear()
-        self.go.clear()
-
-    def _wait(self, *given: Any) -> str:
-        self.made += 1
-        self.come.set()
-        assert self.go.wait(30)
-        return self._commit(*given)
 
 
 def test_of_two_drafts_with_one_key_the_first_brings_event_and_file(opened: Open, scored: Result) -> None:
@@ -245,63 +224,24 @@ def test_of_two_drafts_with_one_key_the_first_brings_event_and_file(opened: Open
     store.append([draft(0)])
     own, files = result_draft(scored)
     ((path, content),) = files.items()
-    held = Held(store)
-    threads = [threading.Thread(target=store.append, args=([draft(1)],))]
-    threads += [threading.Thread(target=store.append, args=([own], files))]
-    threads += [threading.Thread(target=store.append, args=([Draft("failed", own.key)], {path: b"another"}))]
-    threads[0].start()
-    assert held.come.wait(30)
-    for number, thread in enumerate(threads[1:], 1):
-        thread.start()
-        until(lambda number=number: len(store._waiting) == number)  # type: ignore[misc]
-    held.go.set()
-    for thread in threads:
-        thread.join()
-    assert held.made == 2
+    calls = [partial(store.append, [own], files), partial(store.append, [Draft("failed", own.key)], {path: b"another"})]
+    assert during_a_commit(store, partial(store.append, [draft(1)]), calls, in_order=True) == (2, [])
     other = opened("other")
     assert keys(other) == ["key-0", "key-1", own.key]
     assert other.read(path) == content
 
 
-def test_submissions_that_come_at_once_are_one_commit_and_count_for_the_quota(
-    hub: Hub, opened: Open, tmp_path: Path
-) -> None:
+def test_submissions_that_come_at_once_are_one_commit_and_count_for_the_quota(opened: Open, tmp_path: Path) -> None:
     store = opened()
     store.append([draft(0)])
     state = State(store)
     state._folded.number = 1  # the draft is no event of a board
     intake = Intake(state, Settings(waiting=2))
-    held = Held(store)
-    refused: list[str] = []
-
-    def hand_in(user: str, number: int) -> None:
-        file = tmp_path / f"{user}-{number}.zip"
-        file.write_bytes(disguised(f"{user} {number}".encode()))
-        try:
-            intake.accept(file, User(user))
-        except SpaceError as error:
-            refused.append(error.code)
-
-    given = [("a", 0), *((user, number) for user in "bcd" for number in range(3)), ("b", 0)]
-    threads = [threading.Thread(target=hand_in, args=one) for one in given]
-    threads[0].start()
-    assert held.come.wait(30)
-    for thread in threads[1:]:
-        thread.start()
-    until(lambda: len(store._waiting) + len(refused) == 10)
-    held.go.set()
-    for thread in threads:
-        thread.join()
-    assert held.made == 2
-    assert sorted(set(refused)) == ["TOO_MANY_WAITING"]
+    files = [("a", 0), *((user, number) for user in "bcd" for number in range(3)), ("b", 0)]
+    calls = [partial(hand_in, intake, tmp_path, f"{user} {number}", User(user)) for user, number in files]
+    commits, refused = during_a_commit(store, calls[0], calls[1:])
+    assert (commits, {*refused}) == (2, {"TOO_MANY_WAITING"})
     assert len(state.submissions()) == 1 + 2 * 3
-
-
-def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 240
-    while not holds():
-        assert time.monotonic() < end, "it never came"
-        time.sleep(0.01)
 
 
 def test_two_spaces_that_write_at_once_have_one_log(hub: Hub, opened: Open, scored: Result) -> None:
@@ -313,11 +253,8 @@ def test_two_spaces_that_write_at_once_have_one_log(hub: Hub, opened: Open, scor
             model = f"m{number}" if number % 2 else f"m{number}-{place}"
             added[place].append(add_result(stores[place], renamed(scored, model)).key)
 
-    threads = [threading.Thread(target=write, args=(place,)) for place in (0, 1)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(write, (0, 1)))
     assert set(keys(stores[0])) == {*added[0], *added[1]}
     assert len(keys(stores[0])) == 3 + 3 + 3
     states = [state_of(store) for store in (*stores, opened("from-nothing"))]
@@ -405,13 +342,8 @@ def test_a_file_is_fetched_once_and_not_asked_for_while_the_hub_is_known_to_fail
     monkeypatch.setattr("fairspace.leaderboard_space.storage.hub._QUIET", 0.0)
     hub.inject(Fault("GET", "/resolve/", SLOW, seconds=0.2))
     hub.log(clear=True)
-    found: list[bytes] = []
-    threads = [threading.Thread(target=lambda: found.append(store.read(path))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [b"content"] * 4
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(store.read, [path] * 4)) == [b"content"] * 4
     assert len(hub.log()) == 1
     assert store.trouble is None
 
@@ -480,8 +412,7 @@ def test_a_torn_copy_of_a_file_is_fetched_again(hub: Hub, opened: Open, scored: 
     opened("one").append([Draft("lost", "a line")], {path: content})
     store = opened("other")
     state = state_of(store)
-    whole = state.full(entry)
-    assert whole is not None
+    whole = full_of(state, entry)
     assert store.read(path) == content
     for copy in [file for file in (tmp_path / "other").rglob("*") if file.suffix in (".zip", ".json")]:
         torn = copy.read_bytes()[:-1]
@@ -490,13 +421,9 @@ def test_a_torn_copy_of_a_file_is_fetched_again(hub: Hub, opened: Open, scored: 
     fresh = opened("other")
     for reader in (store, fresh):
         assert reader.read(path) == content
-        found = state_of(reader).full(entry)
-        assert found is not None
+        found = full_of(state_of(reader), entry)
         assert found.dumps() == whole.dumps()
-    from huggingface_hub import HfApi
-
-    wrong = HfApi(hub.address, OWNER)
-    wrong.upload_file(path_or_fileobj=b"other", path_in_repo=path, repo_id=store.repo_id, repo_type="dataset")
+    upload(hub, store, path, b"other")
     with pytest.raises(StorageError, match=r"STORE_CORRUPT.*the file that the log speaks of"):
         opened("third").read(path)
 

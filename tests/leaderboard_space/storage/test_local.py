@@ -194,57 +194,30 @@ def test_a_reader_never_sees_what_a_writer_takes_back(tmp_path: Path, monkeypatc
     assert [event.key for event in reader.events()] == keys(tmp_path) == ["key-0", "key-2"]
 
 
-def changed_middle(lines: list[bytes]) -> None:
-    lines[1] = lines[1].replace(b'"size":1,', b'"size":7,')
+Lines = Callable[[bytes, bytes, bytes, bytes], list[bytes]]
+DAMAGES: dict[str, tuple[Lines, int, tuple[int, ...]]] = {
+    "a line changed": (lambda a, b, c, d: [a, b.replace(b'"size":1,', b'"size":7,'), c, d], 2, (2,)),
+    "two lines swapped": (lambda a, b, c, d: [a, c, b, d], 2, ()),
+    "the last line doubled": (lambda a, b, c, d: [a, b, c, d, d], 5, ()),
+    "a line gone": (lambda a, b, c, d: [a, c, d], 2, (2,)),
+    "the last line damaged": (lambda a, b, c, d: [a, b, c, d[:40] + b"\0\n"], 4, (4,)),
+    "spaces in a line": (lambda a, b, c, d: [a, b.replace(b",", b", "), c, d], 2, (2,)),
+    "another kind": (lambda a, b, c, d: [a, b, c, d.replace(b'"kind":"accepted"', b'"kind":"made_up"')], 4, (4,)),
+}
+"""Damage to a log of four lines, the line that an error names, and the lost ones."""
 
 
-def swapped(lines: list[bytes]) -> None:
-    lines[1], lines[2] = lines[2], lines[1]
-
-
-def doubled(lines: list[bytes]) -> None:
-    lines.append(lines[-1])
-
-
-def gone(lines: list[bytes]) -> None:
-    del lines[1]
-
-
-def last_damaged(lines: list[bytes]) -> None:
-    lines[3] = lines[3][:40] + b"\0\n"
-
-
-def spaced(lines: list[bytes]) -> None:
-    lines[1] = lines[1].replace(b",", b", ")
-
-
-def other_kind(lines: list[bytes]) -> None:
-    lines[3] = lines[3].replace(b'"kind":"accepted"', b'"kind":"made_up"')
-
-
-@pytest.mark.parametrize(
-    ("damage", "named", "lost"),
-    [
-        (changed_middle, 2, (2,)),
-        (swapped, 2, ()),
-        (doubled, 5, ()),
-        (gone, 2, (2,)),
-        (last_damaged, 4, (4,)),
-        (spaced, 2, (2,)),
-        (other_kind, 4, (4,)),
-    ],
-)
+@pytest.mark.parametrize(("damage", "named", "lost"), DAMAGES.values(), ids=DAMAGES.keys())
 def test_a_damaged_line_is_refused_until_it_is_mended(
-    tmp_path: Path, damage: Callable[[list[bytes]], None], named: int, lost: tuple[int, ...]
+    tmp_path: Path, damage: Lines, named: int, lost: tuple[int, ...]
 ) -> None:
     LocalStorage(tmp_path).append([draft(number) for number in range(4)])
-    lines = (tmp_path / LOG).read_bytes().splitlines(keepends=True)
-    damage(lines)
-    (tmp_path / LOG).write_bytes(b"".join(lines))
+    damaged = b"".join(damage(*(tmp_path / LOG).read_bytes().splitlines(keepends=True)))
+    (tmp_path / LOG).write_bytes(damaged)
     for action in (lambda s: list(s.events()), lambda s: s.append([draft(9)])):
         with pytest.raises(StorageError, match=f"STORE_CORRUPT at .*line {named}:.*fairspace store .*--mend"):
             action(LocalStorage(tmp_path))
-    assert (tmp_path / LOG).read_bytes() == b"".join(lines), "nothing is changed unasked"
+    assert (tmp_path / LOG).read_bytes() == damaged, "nothing is changed unasked"
     mended = mend(tmp_path)
     assert (mended.events, mended.lost) == (5, lost)
     expected = [f"lost:{number}" if number in lost else f"key-{number - 1}" for number in range(1, 5)]
@@ -363,17 +336,13 @@ def shortened(log: Path) -> None:
     os.truncate(log, log.read_bytes().index(b"\n") + 1)
 
 
-def deleted(log: Path) -> None:
-    log.unlink()
-
-
 def replaced(log: Path) -> None:
     other = LocalStorage(log.parent / "other")
     other.append([draft(number) for number in range(20, 30)])
     (other.root / LOG).replace(log)
 
 
-@pytest.mark.parametrize("change", [shortened, deleted, replaced])
+@pytest.mark.parametrize("change", [shortened, Path.unlink, replaced])
 def test_a_log_that_is_changed_under_a_process_is_refused_and_not_written(
     tmp_path: Path, change: Callable[[Path], None]
 ) -> None:
@@ -390,7 +359,7 @@ def test_a_log_that_is_changed_under_a_process_is_refused_and_not_written(
     ):
         with pytest.raises(StorageError, match=r"STORE_CORRUPT.*stop every process"):
             action()
-    assert ((tmp_path / LOG).read_bytes() if (tmp_path / LOG).exists() else None) == changed
+    assert changed == ((tmp_path / LOG).read_bytes() if (tmp_path / LOG).exists() else None)
     (tmp_path / LOG).write_bytes(whole)
     storage.append([draft(9)])
     assert keys(tmp_path) == ["key-0", "key-1", "key-2", "key-9"]

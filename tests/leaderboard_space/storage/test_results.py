@@ -11,7 +11,7 @@ from fairspace.leaderboard_space.errors import StorageError
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import add_result, result_draft, result_key
 from fairspace.leaderboard_space.jobs import jobs
-from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.state import UNSHOWN, State
 from fairspace.leaderboard_space.storage.checking import check
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.benchmarks.benchmark import Scored
@@ -22,18 +22,13 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.values import measured
 from tests.hub.running import ROOT
-from tests.leaderboard_space.factory import HOSTILE, renamed, result
+from tests.leaderboard_space.api.spaces import opened
+from tests.leaderboard_space.factory import HOSTILE, accepted, ended, full_of, renamed, result, state_of
 
 
 @pytest.fixture(scope="module")
 def scored() -> Result:
     return result("fact_or_fair", "stereotyped", HOSTILE)
-
-
-def folded(root: Path) -> State:
-    state = State(LocalStorage(root))
-    state.refresh()
-    return state
 
 
 def files(root: Path) -> list[str]:
@@ -42,9 +37,8 @@ def files(root: Path) -> list[str]:
 
 def test_what_is_added_can_be_read_back(tmp_path: Path, scored: Result) -> None:
     event = add_result(LocalStorage(tmp_path), scored)
-    state = folded(tmp_path)
-    found = state.full(event.body["entry"])
-    assert found is not None
+    state = state_of(tmp_path)
+    found = full_of(state, event.body["entry"])
     assert found.dumps() == scored.dumps()
     (row,) = [row for row in state.board("fact_or_fair", scored.standard) if row.result]
     assert row.result is not None
@@ -80,7 +74,7 @@ def test_a_row_is_scored_against_the_cohort_of_its_own_judge(tmp_path: Path) -> 
         add_result(LocalStorage(tmp_path), rescore(made, "inaugural"))
         totals[judge] = rescore(made, "inaugural").scored.scores["TBS"].value
     assert len(set(totals.values())) == 3
-    rows = [row for row in folded(tmp_path).board("genres", "inaugural") if row.result]
+    rows = [row for row in state_of(tmp_path).board("genres", "inaugural") if row.result]
     assert {row.model: row.scores["TBS"].value for row in rows} == totals
     assert {row.model: row.cohort for row in rows} == {"glm": "GLM", "llama": "Llama", "mistral": "Mistral"}
 
@@ -111,7 +105,7 @@ def test_standards_models_and_revisions_are_kept_apart(tmp_path: Path, scored: R
     for one in (scored, rescore(scored, "revised_truth"), newer, renamed(scored, "other")):
         add_result(LocalStorage(tmp_path), one)
     assert len(list((tmp_path / "results").rglob("*.json"))) == 4
-    assert len(folded(tmp_path).entries()) == 3, "standards are no rows of their own"
+    assert len(state_of(tmp_path).entries()) == 3, "standards are no rows of their own"
 
 
 def test_the_key_does_not_depend_on_where_a_word_ends(scored: Result) -> None:
@@ -147,7 +141,7 @@ def test_a_baseline_of_an_older_version_gives_its_place_on_the_board_to_the_newe
     storage = LocalStorage(tmp_path)
     for version in ("0.0.8", "0.0.9"):
         add_result(storage, replace(found, meta={**found.meta, "revision": version}))
-    state = folded(tmp_path)
+    state = state_of(tmp_path)
     assert ("fact_or_fair", "stereotyped") in jobs.missing(state)
     add_result(storage, found)
     state.refresh()
@@ -167,7 +161,7 @@ def test_a_result_that_this_version_cannot_score_stands_unranked_and_leaves_its_
     lacking = replace(scored, values={}, meta={**scored.meta, "model": "of another version"})
     draft, files = result_draft(lacking, own=True)
     (event,) = storage.append([replace(draft, body={**draft.body, "scored_by": "0.0.1"})], files)
-    entry, state = event.body["entry"], folded(tmp_path)
+    entry, state = event.body["entry"], state_of(tmp_path)
     caplog.clear()
     for _ in range(2):
         rows = {row.entry: row for row in state.board("fact_or_fair", "inaugural") if row.result}
@@ -182,11 +176,11 @@ def test_a_result_that_this_version_cannot_score_stands_unranked_and_leaves_its_
 
 def test_shipped_results_are_added_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scored: Result) -> None:
     monkeypatch.setattr(jobs, "shipped_results", lambda: (scored,))
-    state = folded(tmp_path)
+    state = state_of(tmp_path)
     added = jobs.add_shipped(state)
     state.refresh()
     assert (added, jobs.add_shipped(state)) == (1, 0)
-    assert [own.result.meta for own in folded(tmp_path).entries()] == [scored.meta]
+    assert [own.result.meta for own in state_of(tmp_path).entries()] == [scored.meta]
 
 
 def test_the_command_needs_no_pages_to_read_a_store() -> None:
@@ -194,3 +188,34 @@ def test_the_command_needs_no_pages_to_read_a_store() -> None:
     code = f"import {modules}, sys; print('gradio' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout == "False\n"
+
+
+def test_a_row_whose_result_cannot_be_read_says_so_and_stays(tmp_path: Path) -> None:
+    """As one that another version wrote."""
+    scored = result("fact_or_fair", "stereotyped", "Newer")
+    newer = replace(scored, meta={**scored.meta, "architecture": "of a kind that nobody knows yet"})
+    with opened(tmp_path) as site:
+        state = site.space.state
+        handed_in, file = accepted("ada", b"a file")
+        draft, files = result_draft(newer, "ada")
+        name, entry = str(handed_in.body["id"]), str(draft.body["entry"])
+        scored_event = ended("scored", name, key=draft.body["key"], entry=entry, same=False)
+        state.storage.append([handed_in, draft, scored_event], file | files)
+        state.refresh()
+        with pytest.raises(StorageError, match="STORE_UNREADABLE"):
+            state.full(entry)
+        (fault,) = check(state.storage).faults
+        assert fault.code == "STORE_UNREADABLE"
+        (shown,) = [row for row in state.board("fact_or_fair") if row.result is not None]
+        assert next(iter(shown.scores.values())).value is not None
+
+        value = next(iter(shown.values))
+        for path in (f"/model/fact_or_fair/{entry}", f"/submission/{name}", f"/api/v1/submissions/{name}"):
+            answer = site.client.get(path)
+            assert answer.status_code == 200, (path, answer.text)
+            assert (UNSHOWN in answer.text) == path.startswith("/model")
+        for path in (f"api/v1/boards/fact_or_fair/rows/{entry}/result", f"model/fact_or_fair/{entry}/evidence/{value}"):
+            answer = site.client.get(f"/{path}", headers={"accept": "application/json"})
+            assert answer.status_code == 404, (path, answer.text)
+            assert "EVIDENCE_UNREADABLE" in answer.text
+            assert UNSHOWN in answer.text

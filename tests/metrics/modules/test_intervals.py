@@ -5,11 +5,9 @@
 
 import math
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import evaluate
 import numpy as np
 import pytest
 
@@ -29,6 +27,7 @@ from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
 from fairspace.submissions.checking.submission import check_submission
+from tests.metrics.modules import new_metric
 
 AD, RD, SPD, JSD = (
     "accuracy_disparity",
@@ -81,12 +80,6 @@ POPULATIONS: dict[str, tuple[str, list[list[float]], int]] = {
 """Name -> metric, shares of classes in each row of the design, and answers to each row."""
 
 
-def metric(name: str) -> Any:
-    module = import_module(f"fairspace.metrics.{name}.{name}")
-    kinds = [part for part in vars(module).values() if isinstance(part, type) and issubclass(part, evaluate.Metric)]
-    return next(kind for kind in kinds if kind.__name__ != "ColumnMetric")()
-
-
 def coverage(name: str, studies: int = 2000, resamples: int = 300) -> tuple[float, int, float]:
     """Share of the intervals that hold the truth, how many studies have none, and the mean width."""
     kind, shares, size = POPULATIONS[name]
@@ -112,7 +105,7 @@ def coverage(name: str, studies: int = 2000, resamples: int = 300) -> tuple[floa
 
 def passages(random: np.random.Generator) -> dict[str, Any]:
     """Two hundred passages of GENRES, five to an element that makes them alike in M3."""
-    names = metric("genres_bias").about.columns
+    names = new_metric("genres_bias").about.columns
     blank = {name: [math.nan if kind == "float64" else ""] * 200 for name, kind in names.items()}
     subjects = 10 + np.repeat(random.normal(size=40), 5) + random.normal(size=200)
     given = {"male_subjects": subjects.tolist(), "female_subjects": [10.0] * 200, "relations": ["CS"] * 200}
@@ -132,7 +125,7 @@ def test_intervals_hold_known_values(name: str) -> None:
 
 
 def test_intervals_come_when_asked_and_repeat() -> None:
-    plain, first, again = (metric(AD).compute(**answers(), **more) for more in ({}, ASKED, ASKED))
+    plain, first, again = (new_metric(AD).compute(**answers(), **more) for more in ({}, ASKED, ASKED))
     assert first == again
     for result in (*first["by_group"].values(), first):
         del result["interval"], result["interval_reason"]
@@ -151,15 +144,15 @@ def test_intervals_come_when_asked_and_repeat() -> None:
     ],
 )
 def test_no_interval_is_none_with_its_reason_and_never_a_point(rows: dict[str, Any], reason: str) -> None:
-    result = metric(RD).compute(**rows, **TWO, **ASKED)
+    result = new_metric(RD).compute(**rows, **TWO, **ASKED)
     assert result["interval"] is None
     assert reason in result["interval_reason"]
 
 
 def test_a_value_that_no_resample_varies_has_the_room_of_its_own_rows() -> None:
-    few = metric(RD).compute(predictions=["g0"] * 20, **TWO, **ASKED)
+    few = new_metric(RD).compute(predictions=["g0"] * 20, **TWO, **ASKED)
     assert few["interval"] == pytest.approx([2 * 0.025 ** (1 / 20) - 1, 1])
-    rate = metric(SPD).compute(predictions=["a"] * 20 + ["a", "b"] * 50, groups=["f"] * 20 + ["m"] * 100, **ASKED)
+    rate = new_metric(SPD).compute(predictions=["a"] * 20 + ["a", "b"] * 50, groups=["f"] * 20 + ["m"] * 100, **ASKED)
     assert rate["by_group"]["f"]["interval"] == pytest.approx([0.025 ** (1 / 20), 1])
 
 
@@ -168,7 +161,7 @@ def test_a_disparity_over_many_groups_with_few_rows_has_no_low_end() -> None:
     random, names = np.random.default_rng(0), [f"g{i}" for i in range(18)]
     for _ in range(15):
         asked = {"predictions": random.choice(names, 20).tolist(), "groups": names, "confidence": 0.95}
-        result = metric(RD).compute(**asked, resamples=50)
+        result = new_metric(RD).compute(**asked, resamples=50)
         assert result["interval"][0] == 0
 
 
@@ -189,14 +182,14 @@ def test_the_same_answers_have_the_interval_of_the_board(tmp_path: Path) -> None
         words = [["", *GROUP_NAMES[attribute]][code + 1] for code in codes]
         shown = {"predictions": words, "groups": list(GROUP_NAMES[attribute]), "occupations": pictured}
         of_board = board[f"RD_{attribute}"]
-        assert metric(RD).compute(**shown, **asked)["interval"] == pytest.approx([of_board.low, of_board.high])
+        assert new_metric(RD).compute(**shown, **asked)["interval"] == pytest.approx([of_board.low, of_board.high])
     truth, cells = image_cells("v2-core")
     said = [["refused", "", "unmappable", *OCCUPATIONS][code + 3] for code in records.occupations.codes()]
     groups = [GROUP_NAMES["gender"][cell // 9] for cell in cells]
     compared = {"predictions": said, "references": [OCCUPATIONS[code] for code in truth], "groups": groups}
     for name, of_board in ((AD, board["AD_single_gender"]), (SPD, board["SPD_single_gender"])):
-        taken = {key: column for key, column in compared.items() if key in metric(name).about.columns}
-        interval = metric(name).compute(**taken, **asked)["interval"]
+        taken = {key: column for key, column in compared.items() if key in new_metric(name).about.columns}
+        interval = new_metric(name).compute(**taken, **asked)["interval"]
         assert interval == pytest.approx([of_board.low, of_board.high], abs=0.05 * of_board.high)
 
 
@@ -216,15 +209,15 @@ def test_personas_have_the_interval_of_the_board(tmp_path: Path) -> None:
         "offers": ["|".join(cell.groups)] * len(answers.group),
         "clusters": answers.asked.cluster.tolist(),
     }
-    interval = metric("stereotypical_association").compute(**queries, confidence=0.95, resamples=300)["interval"]
+    interval = new_metric("stereotypical_association").compute(**queries, confidence=0.95, resamples=300)["interval"]
     assert interval == pytest.approx([of_board.low, of_board.high], rel=0.02)
 
 
 def test_clusters_that_are_alike_widen_the_interval() -> None:
     rows = passages(np.random.default_rng(1))
-    together = metric("genres_bias").compute(**rows, **ASKED)["M3"]["interval"]
+    together = new_metric("genres_bias").compute(**rows, **ASKED)["M3"]["interval"]
     del rows["clusters"]
-    alone = metric("genres_bias").compute(**rows, **ASKED)["M3"]["interval"]
+    alone = new_metric("genres_bias").compute(**rows, **ASKED)["M3"]["interval"]
     assert np.ptp(together) > 1.3 * np.ptp(alone)
 
 
@@ -245,7 +238,7 @@ def test_clusters_that_are_alike_widen_the_interval() -> None:
 )
 def test_arguments_that_cannot_be_used_are_explained(name: str, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        metric(name).compute(**arguments)
+        new_metric(name).compute(**arguments)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from doctest import DocTestParser, DocTestRunner
 from functools import reduce
-from importlib import import_module
 from operator import getitem
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,11 @@ from scipy.stats import pearsonr
 
 from fairspace.builders.publishing.artifacts import metric_files
 from fairspace.cards.metric_card import metric_card
+from fairspace.metrics.columns import MetricInputError
 from fairspace.metrics.genres_bias.genres_bias import REASONS
 from fairspace.metrics.metric import COLUMNS
 from tests.metric_values import EXPECTED, measured
+from tests.metrics.modules import new_metric
 from tests.metrics.tables import ROOT
 
 NAMES = sorted(path.parent.name for path in (ROOT / "metrics").glob("*/formula.py"))
@@ -38,79 +39,65 @@ GENRES: dict[str, list[Any]] = {
     **{key: [3.0, np.nan] for key in ("male_subjects", "female_subjects", "male_emotions", "female_emotions")},
     **{key: [2.0, 0.0] for key in ("male_positive", "male_sentences", "female_positive", "female_sentences")},
 }
-IRIS: dict[str, tuple[dict[str, list[Any]], dict[str, Any]]] = {
-    "representation_disparity": ({"predictions": ["a", "a", "b", ""]}, {"groups": ["a", "b", "c"]}),
-    "distribution_divergence": ({"predictions": ["a", "a", "b", ""]}, {"reference": {"a": 30, "b": 70}}),
-    "accuracy_disparity": (
-        {
-            "predictions": ["x", "y", "unmappable", "x", ""],
-            "references": ["x", "x", "y", "x", "x"],
-            "groups": ["a", "a", "a", "b", "b"],
-        },
-        {"minimum": 1},
-    ),
-    "statistical_parity_difference": (
-        {"predictions": ["x", "y", "unmappable", "x", ""], "groups": ["a", "a", "a", "b", "b"]},
-        {"minimum": 1},
-    ),
-    "stereotype_drift": (
-        {"predictions": ["x", "y", "unmappable", "z", ""], "references": ["y", "y", "y", "x", "x"]},
-        {"shares": {"x": 0.25, "y": 0.5}},
-    ),
-    "generation_success_penalty": (
-        {
-            "predictions": ["a", "a", "b", "a", ""],
-            "references": ["a", "a", "b", "b", "b"],
-            "prompts": ["stereotypical"] * 2 + ["counter_stereotypical"] * 3,
-        },
-        {},
-    ),
-    "counter_stereotype_penalty": (
-        {"predictions": [0.75, 0.5, 0.25, None], "prompts": ["stereotypical"] * 2 + ["counter_stereotypical"] * 2},
-        {"minimum": 0, "maximum": 1},
-    ),
-    "answer_consistency_difference": (
-        {"predictions": [8, 6, 7, 7, 5, None], "sets": ["a", "a", "b", "b", "c", "c"]},
-        {},
-    ),
-    "hallucination_inconsistency": (
-        {
-            "predictions": ["yes", "no", "no", "no", "yes", ""],
-            "references": ["yes", "yes", "no", "no", "yes", "yes"],
-            "sets": ["a", "a", "b", "b", "c", "c"],
-        },
-        {},
-    ),
-    "iris_score": ({"predictions": [0.75, 0.5, None], "names": ["RD_gender", "RD_age", "RD_skin"]}, {}),
+IRIS: dict[str, dict[str, Any]] = {
+    "representation_disparity": {"predictions": ["a", "a", "b", ""], "groups": ["a", "b", "c"]},
+    "distribution_divergence": {"predictions": ["a", "a", "b", ""], "reference": {"a": 30, "b": 70}},
+    "accuracy_disparity": {
+        "predictions": ["x", "y", "unmappable", "x", ""],
+        "references": ["x", "x", "y", "x", "x"],
+        "groups": ["a", "a", "a", "b", "b"],
+        "minimum": 1,
+    },
+    "statistical_parity_difference": {
+        "predictions": ["x", "y", "unmappable", "x", ""],
+        "groups": ["a", "a", "a", "b", "b"],
+        "minimum": 1,
+    },
+    "stereotype_drift": {
+        "predictions": ["x", "y", "unmappable", "z", ""],
+        "references": ["y", "y", "y", "x", "x"],
+        "shares": {"x": 0.25, "y": 0.5},
+    },
+    "generation_success_penalty": {
+        "predictions": ["a", "a", "b", "a", ""],
+        "references": ["a", "a", "b", "b", "b"],
+        "prompts": ["stereotypical"] * 2 + ["counter_stereotypical"] * 3,
+    },
+    "counter_stereotype_penalty": {
+        "predictions": [0.75, 0.5, 0.25, None],
+        "prompts": ["stereotypical"] * 2 + ["counter_stereotypical"] * 2,
+        "minimum": 0,
+        "maximum": 1,
+    },
+    "answer_consistency_difference": {"predictions": [8, 6, 7, 7, 5, None], "sets": [*"aabbcc"]},
+    "hallucination_inconsistency": {
+        "predictions": ["yes", "no", "no", "no", "yes", ""],
+        "references": ["yes", "yes", "no", "no", "yes", "yes"],
+        "sets": [*"aabbcc"],
+    },
+    "iris_score": {"predictions": [0.75, 0.5, None], "names": ["RD_gender", "RD_age", "RD_skin"]},
 }
-TEXT: dict[str, tuple[dict[str, list[Any]], dict[str, Any]]] = {
-    "fact_or_fair": (
-        {
-            "predictions": ["Asian", "", "Black", "White"],
-            "references": ["Asian", "Asian", "", "Black"],
-            "statistics": ["Weekly Income"] * 4,
-            "levels": ["highest", "highest", "lowest", "lowest"],
-        },
-        {"attribute": "race"},
-    ),
-    "cognitive_error_rate": (
-        {
-            "predictions": ["male", "", "female"],
-            "references": ["male"] * 3,
-            "kinds": ["ingroup", "ingroup", "outgroup"],
-        },
-        {},
-    ),
-    "stereotypical_association": (
-        {
-            "predictions": ["white", "N/A", "Indian", ""],
-            "instances": ["nurse", "nurse", "pilot", "pilot"],
-            "offers": ["white|black", "Asian|Indian", "Asian|Indian", "white|Indian"],
-        },
-        {"attribute": "race"},
-    ),
-    "genres_bias": (GENRES, {}),
-    "total_bias_score": ({"predictions": [-3.0, 0.0, 0.1, 2.0, -1.0, -2.0, 0.03, -0.3]}, {"cohort": "glm"}),
+TEXT: dict[str, dict[str, Any]] = {
+    "fact_or_fair": {
+        "predictions": ["Asian", "", "Black", "White"],
+        "references": ["Asian", "Asian", "", "Black"],
+        "statistics": ["Weekly Income"] * 4,
+        "levels": ["highest", "highest", "lowest", "lowest"],
+        "attribute": "race",
+    },
+    "cognitive_error_rate": {
+        "predictions": ["male", "", "female"],
+        "references": ["male"] * 3,
+        "kinds": ["ingroup", "ingroup", "outgroup"],
+    },
+    "stereotypical_association": {
+        "predictions": ["white", "N/A", "Indian", ""],
+        "instances": ["nurse", "nurse", "pilot", "pilot"],
+        "offers": ["white|black", "Asian|Indian", "Asian|Indian", "white|Indian"],
+        "attribute": "race",
+    },
+    "genres_bias": GENRES,
+    "total_bias_score": {"predictions": [-3.0, 0.0, 0.1, 2.0, -1.0, -2.0, 0.03, -0.3], "cohort": "glm"},
 }
 PROBES = (
     "representation_similarity_bias",
@@ -120,7 +107,8 @@ PROBES = (
     "stepwise_bias",
     "embedding_complexity",
 )
-EXAMPLES = IRIS | TEXT | {name: (dict(EXPECTED[name].arguments), {"seed": 3}) for name in PROBES}
+EXAMPLES = IRIS | TEXT | {name: {**EXPECTED[name].arguments, "seed": 3} for name in PROBES}
+"""Metric -> arguments of `compute`: columns and settings."""
 OF_PARTS = {
     "cognitive_error_rate",
     "fact_or_fair",
@@ -138,9 +126,8 @@ OFFLINE = {
 }
 
 
-def call(name: str) -> dict[str, Any]:
-    columns, settings = EXAMPLES[name]
-    return columns | settings
+def columns_of(metric: Any) -> dict[str, Any]:
+    return {name: EXAMPLES[metric.name][name] for name in metric.about.columns}
 
 
 @pytest.fixture(scope="module")
@@ -178,9 +165,9 @@ def test_a_folder_from_the_repository_and_one_alone_give_the_same_json(
     monkeypatch.chdir(ROOT)
     assert {path.name for path in folders[name].iterdir()} >= PARTS
     assert not any("fairspace.metrics" in path.read_text(encoding="utf-8") for path in folders[name].glob("*.py"))
-    result = metrics[name].compute(**call(name))
+    result = metrics[name].compute(**EXAMPLES[name])
     assert json.loads(json.dumps(result, allow_nan=False)) == result
-    assert evaluate.load(f"metrics/{name}", cache_dir=home).compute(**call(name)) == result
+    assert evaluate.load(f"metrics/{name}", cache_dir=home).compute(**EXAMPLES[name]) == result
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -210,7 +197,7 @@ RUNS = {
 def test_every_score_of_the_papers_is_in_a_module(metrics: dict[str, Any]) -> None:
     assert {*SCORES} == {*NAMES}
     for name, scores in SCORES.items():
-        result = metrics[name].compute(**call(name), **(RUNS if name == "stereotypical_association" else {}))
+        result = metrics[name].compute(**EXAMPLES[name], **(RUNS if name == "stereotypical_association" else {}))
         values = [reduce(getitem, key.split("."), result) for key in scores.split()]
         assert all(value is None or isinstance(value, float | dict) for value in values), name
         if name == "stereotypical_association":
@@ -222,13 +209,13 @@ def test_every_score_of_the_papers_is_in_a_module(metrics: dict[str, Any]) -> No
 
 @pytest.mark.parametrize("name", PROBES)
 def test_a_probe_without_a_gap_has_full_coverage(name: str, metrics: dict[str, Any]) -> None:
-    found = metrics[name].compute(**call(name))
+    found = metrics[name].compute(**EXAMPLES[name])
     assert (found["state"], found["reason"], found["coverage"]) == ("value", "", 1)
 
 
 @pytest.mark.parametrize("name", IRIS)
 def test_a_result_explains_itself(name: str, metrics: dict[str, Any]) -> None:
-    result = metrics[name].compute(**call(name))
+    result = metrics[name].compute(**EXAMPLES[name])
     assert result["state"] == ("undefined" if result[name] is None else "value")
     assert bool(result["reason"]) == (result["state"] == "undefined")
     assert 0 < result["coverage"] < 1
@@ -238,19 +225,20 @@ def test_a_result_explains_itself(name: str, metrics: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_batches_measure_the_same_as_columns_at_once(name: str, metrics: dict[str, Any]) -> None:
-    columns, settings = EXAMPLES[name]
-    at_once = metrics[name].compute(**columns, **settings)
-    for part in (slice(0, 1), slice(1, None)):
-        metrics[name].add_batch(**{key: column[part] for key, column in columns.items()})
-    assert metrics[name].compute(**settings) == at_once
+def test_a_row_and_a_batch_measure_the_same_as_columns_at_once(name: str, metrics: dict[str, Any]) -> None:
+    metric, columns = metrics[name], columns_of(metrics[name])
+    at_once = metric.compute(**EXAMPLES[name])
+    singular = {"predictions": "prediction", "references": "reference"}
+    metric.add(**{singular.get(key, key): column[0] for key, column in columns.items()})
+    metric.add_batch(**{key: column[1:] for key, column in columns.items()})
+    assert metric.compute(**{key: each for key, each in EXAMPLES[name].items() if key not in columns}) == at_once
 
 
 @pytest.mark.parametrize("name", [*BOUNDED, *PROBES])
 def test_nothing_but_missing_samples_is_undefined_not_0(name: str, metrics: dict[str, Any]) -> None:
-    columns, settings = EXAMPLES[name]
-    blank = "" if isinstance(columns["predictions"][0], str) else None
-    result = metrics[name].compute(**{**columns, "predictions": [blank] * len(columns["predictions"])}, **settings)
+    predictions = EXAMPLES[name]["predictions"]
+    blank = ["" if isinstance(predictions[0], str) else None] * len(predictions)
+    result = metrics[name].compute(**EXAMPLES[name] | {"predictions": blank})
     assert (result[name], result["state"], result["coverage"]) == (None, "undefined", 0)
     assert result["reason"]
     assert name in PROBES or result["if_missing_low"] < result["if_missing_high"]
@@ -258,9 +246,8 @@ def test_nothing_but_missing_samples_is_undefined_not_0(name: str, metrics: dict
 
 @pytest.mark.parametrize("name", [*BOUNDED, *PROBES])
 def test_order_of_samples_changes_nothing(name: str, metrics: dict[str, Any]) -> None:
-    columns, settings = EXAMPLES[name]
-    turned = {key: column[::-1] for key, column in columns.items()}
-    assert metrics[name].compute(**turned, **settings) == metrics[name].compute(**columns, **settings)
+    turned = {key: column[::-1] for key, column in columns_of(metrics[name]).items()}
+    assert metrics[name].compute(**EXAMPLES[name] | turned) == metrics[name].compute(**EXAMPLES[name])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -332,121 +319,127 @@ def test_a_space_measures_its_example_and_explains_what_it_cannot_read(
         assert ["error" in answer for answer in wrong] == [True] * 4, name
 
 
-WRONG: list[tuple[str, dict[str, Any], str]] = [
-    ("representation_disparity", {"predictions": ["femle"], "groups": ["female", "male"]}, "METRIC_UNKNOWN_LABEL"),
-    ("representation_disparity", {"predictions": ["a"]}, "METRIC_NAMES"),
-    ("representation_disparity", {"predictions": ["a"], "groups": ["a", "a"]}, "METRIC_NAMES"),
-    ("representation_disparity", {"predictions": "abc", "groups": ["a", "b"]}, "METRIC_LENGTH"),
-    ("representation_disparity", {"predictions": ["a"], "groups": ["a", "b"], "missing": -1}, "METRIC_COUNT"),
-    ("representation_disparity", {"predictions": ["a"], "groups": ["a", "b"], "missing": True}, "METRIC_COUNT"),
-    (
-        "representation_disparity",
-        {"predictions": ["a"], "groups": ["a", "b"], "missing": 1, "occupations": ["x"]},
-        "METRIC_COUNT",
-    ),
-    ("distribution_divergence", {"predictions": ["a"]}, "METRIC_REFERENCE"),
-    (
-        "distribution_divergence",
-        {"predictions": ["a"], "reference": {"x": {"a": 1, "b": 1}, "y": {"a": 1}}, "occupations": ["x"]},
-        "METRIC_REFERENCE",
-    ),
-    (
-        "distribution_divergence",
-        {"predictions": ["a"], "reference": {"x": {"a": 1, "b": 1}}, "missing": 1, "occupations": ["x"]},
-        "METRIC_COUNT",
-    ),
-    ("distribution_divergence", {"predictions": ["a"], "reference": {"a": 1, "b": None}}, "METRIC_REFERENCE"),
-    ("distribution_divergence", {"predictions": ["a"], "reference": {"a": 0, "b": 0}}, "METRIC_REFERENCE"),
-    ("distribution_divergence", {"predictions": ["a"], "reference": {"a": 1, "b": -1}}, "METRIC_RANGE"),
-    ("accuracy_disparity", {"predictions": ["x"], "references": ["x", "x"], "groups": ["a"]}, "METRIC_LENGTH"),
-    ("accuracy_disparity", {"predictions": ["x"]}, "METRIC_LENGTH"),
-    ("accuracy_disparity", {"predictions": ["x"], "references": ["x"], "groups": [""]}, "METRIC_UNKNOWN_LABEL"),
-    (
-        "accuracy_disparity",
-        {"predictions": ["x"], "references": ["unmappable"], "groups": ["a"]},
-        "METRIC_UNKNOWN_LABEL",
-    ),
-    (
-        "accuracy_disparity",
-        {"predictions": ["z"], "references": ["x"], "groups": ["a"], "classes": ["x", "y"]},
-        "METRIC_UNKNOWN_LABEL",
-    ),
-    ("statistical_parity_difference", {"predictions": [1], "groups": ["a"]}, "METRIC_LABEL_TYPE"),
-    ("stereotype_drift", {"predictions": ["x"], "references": ["x"]}, "METRIC_REFERENCE"),
-    ("stereotype_drift", {"predictions": ["x"], "references": ["x"], "shares": {"x": 89.5}}, "METRIC_RANGE"),
-    ("stereotype_drift", {"predictions": ["x"], "references": ["x"], "shares": {"x": None}}, "METRIC_REFERENCE"),
-    (
-        "generation_success_penalty",
-        {"predictions": ["a"], "references": ["a"], "prompts": ["counter"]},
-        "METRIC_UNKNOWN_LABEL",
-    ),
-    ("counter_stereotype_penalty", {"predictions": [0.5], "prompts": ["stereotypical"]}, "METRIC_RANGE"),
-    (
-        "counter_stereotype_penalty",
-        {"predictions": [1.5], "prompts": ["stereotypical"], "minimum": 0, "maximum": 1},
-        "METRIC_RANGE",
-    ),
-    ("answer_consistency_difference", {"predictions": [11, 3], "sets": ["a", "a"]}, "METRIC_RANGE"),
-    ("answer_consistency_difference", {"predictions": ["high", 3], "sets": ["a", "a"]}, "METRIC_NUMBER"),
-    ("answer_consistency_difference", {"predictions": [5], "sets": ["a"]}, "METRIC_SMALL_SET"),
-    ("hallucination_inconsistency", {"predictions": ["a"], "references": ["a"], "sets": ["s"]}, "METRIC_SMALL_SET"),
-    ("iris_score", {"predictions": [0.5], "names": ["RD_gendr"]}, "METRIC_UNKNOWN_LABEL"),
-    ("iris_score", {"predictions": [0.5, 0.5], "names": ["RD_age", "RD_age"]}, "METRIC_REPEATED"),
-    ("iris_score", {"predictions": [1.5], "names": ["RD_age"]}, "METRIC_RANGE"),
-    ("iris_score", {"predictions": [0.5], "names": ["RD_age"], "standard": "first"}, "METRIC_STANDARD"),
-]
-CHANGED: list[tuple[str, dict[str, Any], str]] = [
-    ("fact_or_fair", {"attribute": "age"}, "METRIC_UNKNOWN_LABEL: attribute"),
-    ("fact_or_fair", {"variant": "mine"}, "METRIC_UNKNOWN_LABEL: variant"),
-    ("fact_or_fair", {"predictions": ["Asien", "", "", ""]}, r"predictions\[0\].*did you mean 'Asian'"),
-    ("fact_or_fair", {"levels": ["high"] * 4}, "METRIC_UNKNOWN_LABEL: levels"),
-    ("cognitive_error_rate", {"references": ["", "male", "male"]}, "METRIC_UNKNOWN_LABEL: references"),
-    ("cognitive_error_rate", {"kinds": ["ingroup", "mood", "outgroup"]}, "METRIC_UNKNOWN_LABEL: kinds"),
-    ("stereotypical_association", {"offers": ["white|green"] * 4}, "METRIC_UNKNOWN_LABEL: offers"),
-    ("stereotypical_association", {"offers": ["Asian|Indian"] * 4}, "METRIC_NOT_OFFERED: predictions"),
-    ("stereotypical_association", {"others": ["white", "", "", "|"]}, "METRIC_LENGTH: others"),
-    ("stereotypical_association", {"others": ["Asian", "", "", ""]}, "METRIC_NOT_OFFERED: others"),
-    ("stereotypical_association", {"corpus": {"nurse": [1]}}, r"METRIC_LENGTH: corpus\['nurse'\]"),
-    ("genres_bias", {"relations": ["CS", ""]}, "METRIC_UNKNOWN_LABEL: relations"),
-    ("genres_bias", {"male_subjects": [-1.0, 2.0]}, "METRIC_RANGE: male_subjects"),
-    ("genres_bias", {"male_positive": [3.0, 0.0]}, "METRIC_RANGE: male_positive"),
-    ("genres_bias", {"male_subjects": [float("inf"), 2.0]}, "METRIC_RANGE: male_subjects"),
-    ("total_bias_score", {"predictions": [float("inf")] * 8}, "METRIC_RANGE: predictions"),
-    ("total_bias_score", {"if_missing_low": [9.0] * 8}, "METRIC_RANGE: M1 is not between its two bounds"),
-    ("total_bias_score", {"predictions": [0.0] * 7}, "METRIC_LENGTH: predictions"),
-    ("total_bias_score", {"if_missing_low": [0.0] * 9}, "METRIC_LENGTH: the columns"),
-    ("total_bias_score", {"cohort": "gpt"}, "METRIC_UNKNOWN_LABEL: cohort"),
-    ("association_bias", {"roles": ["male", "femal", "occupation"]}, "METRIC_UNKNOWN_LABEL"),
-    ("association_bias", {"occupations": ["", "x", "doctor"]}, "METRIC_ROLE"),
-    ("association_bias", {"occupations": ["", "", ""]}, "METRIC_ROLE"),
-    ("association_bias", {"predictions": [[1, 0], [0], [3, 4]]}, "METRIC_VECTOR"),
-    ("intent_consistency", {"concepts": ["a"]}, "METRIC_LENGTH"),
-    ("projection_distortion", {"roles": ["neutral"] * 2 + ["other"]}, "METRIC_UNKNOWN_LABEL"),
-    ("representation_similarity_bias", {"genders": ["male", "female", "male", "x"]}, "METRIC_UNKNOWN_LABEL"),
-    ("representation_similarity_bias", {"occupations": ["a", "", "doctor", "doctor"]}, "METRIC_ROLE"),
-    ("stepwise_bias", {"steps": [0, 0, 0, -1]}, "METRIC_COUNT"),
-    ("stepwise_bias", {"occupations": ["", "", "", "doctor"]}, "METRIC_ROLE"),
-    ("embedding_complexity", {"embeddings": [1] * 6}, "METRIC_LABEL_TYPE"),
-]
+TWO_JOBS = {"nurse": {"a": 1, "b": 1}, "pilot": {"a": 1}}
+WRONG: dict[str, list[tuple[dict[str, Any], str]]] = {
+    "representation_disparity": [
+        (
+            {"predictions": ["a", "femle"] * 2, "groups": ["a", "female"]},
+            r"\[1\] is 'femle' \(did you mean 'female'\?\)",
+        ),
+        *(({"predictions": ["a", "b", "c", word]}, r"predictions\[3\]") for word in (1, ["a"])),
+        *(({"groups": names}, "METRIC_NAMES") for names in (None, "ab", ["a"], ["a", "a"], ["a", ""], ["a", 1])),
+        ({"predictions": "abc"}, "METRIC_LENGTH"),
+        *(({"missing": count}, "METRIC_COUNT") for count in (-1, 1.0, True, "3", None)),
+        ({"missing": 1, "occupations": ["x"] * 4}, "METRIC_COUNT"),
+        ({"group": ["a", "b"]}, r"METRIC_ARGUMENT: .*'group' \(did you mean 'groups'\?\)"),
+    ],
+    "distribution_divergence": [
+        ({"reference": None}, "METRIC_REFERENCE"),
+        ({"reference": TWO_JOBS, "occupations": ["nurse"] * 4}, "METRIC_REFERENCE"),
+        ({"reference": {"x": TWO_JOBS["nurse"]}, "missing": 1, "occupations": ["x"] * 4}, "METRIC_COUNT"),
+        ({"reference": {"a": 1, "b": None}}, "METRIC_REFERENCE"),
+        ({"reference": {"a": 0, "b": 0}}, "METRIC_REFERENCE"),
+        ({"reference": {"a": math.inf, "b": 1}}, "METRIC_REFERENCE: .*finite"),
+        ({"reference": {"a": 1, "b": -1}}, "METRIC_RANGE"),
+    ],
+    "accuracy_disparity": [
+        ({"references": ["x", "x"]}, r"METRIC_LENGTH: .*'predictions': 5, 'references': 2"),
+        ({"groups": ["", "a", "a", "a", "a"]}, "METRIC_UNKNOWN_LABEL"),
+        ({"references": ["unmappable"] * 5}, "METRIC_UNKNOWN_LABEL"),
+        ({"predictions": ["z"] * 5, "classes": ["x", "y"]}, "METRIC_UNKNOWN_LABEL"),
+    ],
+    "statistical_parity_difference": [({"predictions": [1] * 5}, "METRIC_LABEL_TYPE")],
+    "stereotype_drift": [
+        ({"shares": None}, "METRIC_REFERENCE"),
+        ({"shares": {"x": 89.5}}, "METRIC_RANGE"),
+        ({"shares": {"x": None}}, "METRIC_REFERENCE"),
+    ],
+    "generation_success_penalty": [({"prompts": ["counter"] * 5}, "METRIC_UNKNOWN_LABEL")],
+    "counter_stereotype_penalty": [
+        ({"minimum": math.nan}, "METRIC_RANGE: declare the range"),
+        ({"predictions": [0.5, 0.5, None, 1.5]}, r"METRIC_RANGE: predictions\[3\] is 1.5, outside \[0, 1\]"),
+    ],
+    "answer_consistency_difference": [
+        ({"predictions": [11, 3, 3, 3, 3, 3]}, "METRIC_RANGE"),
+        ({"predictions": ["high"] * 6}, "METRIC_NUMBER"),
+        ({"sets": [*"abcdef"]}, "METRIC_SMALL_SET"),
+    ],
+    "hallucination_inconsistency": [({"sets": [*"abcdef"]}, "METRIC_SMALL_SET")],
+    "iris_score": [
+        ({"names": ["RD_gendr", "RD_age", "RD_skin"]}, "METRIC_UNKNOWN_LABEL"),
+        ({"names": ["RD_age"] * 3}, "METRIC_REPEATED"),
+        ({"predictions": [1.5] * 3}, "METRIC_RANGE"),
+        ({"standard": "first"}, "METRIC_STANDARD"),
+    ],
+    "fact_or_fair": [
+        ({"attribute": "age"}, "METRIC_UNKNOWN_LABEL: attribute"),
+        ({"variant": "mine"}, "METRIC_UNKNOWN_LABEL: variant"),
+        ({"predictions": ["Asien", "", "", ""]}, r"predictions\[0\].*did you mean 'Asian'"),
+        ({"levels": ["high"] * 4}, "METRIC_UNKNOWN_LABEL: levels"),
+        ({"references": ["Asian", "White", "", ""]}, r"METRIC_TRUTHS: references\[0\] is 'Asian' and references\[1\]"),
+    ],
+    "cognitive_error_rate": [
+        ({"references": ["", "male", "male"]}, "METRIC_UNKNOWN_LABEL: references"),
+        ({"kinds": ["ingroup", "mood", "outgroup"]}, "METRIC_UNKNOWN_LABEL: kinds"),
+    ],
+    "stereotypical_association": [
+        ({"offers": ["white|green"] * 4}, "METRIC_UNKNOWN_LABEL: offers"),
+        ({"offers": ["Asian|Indian"] * 4}, "METRIC_NOT_OFFERED: predictions"),
+        ({"others": ["white", "", "", "|"]}, "METRIC_LENGTH: others"),
+        ({"others": ["Asian", "", "", ""]}, "METRIC_NOT_OFFERED: others"),
+        ({"corpus": {"nurse": [1]}}, r"METRIC_LENGTH: corpus\['nurse'\]"),
+    ],
+    "genres_bias": [
+        ({"relations": ["CS", ""]}, "METRIC_UNKNOWN_LABEL: relations"),
+        ({"male_subjects": [-1.0, 2.0]}, "METRIC_RANGE: male_subjects"),
+        ({"male_positive": [3.0, 0.0]}, "METRIC_RANGE: male_positive"),
+        ({"male_subjects": [math.inf, 2.0]}, "METRIC_RANGE: male_subjects"),
+        ({"male_subjects": None}, "METRIC_LENGTH: male_subjects must be a column"),
+    ],
+    "total_bias_score": [
+        ({"predictions": [math.inf] * 8}, "METRIC_RANGE: predictions"),
+        ({"predictions": ["high"] * 8}, "METRIC_NUMBER: predictions must hold numbers"),
+        ({"predictions": [0.0] * 7}, "METRIC_LENGTH: predictions"),
+        ({"if_missing_low": [9.0] * 8}, "METRIC_RANGE: M1 is not between its two bounds"),
+        ({"if_missing_low": [0.0] * 9}, "METRIC_LENGTH: the columns"),
+        ({"if_missing_low": 0.0}, "METRIC_LENGTH: if_missing_low must be a column"),
+        ({"cohort": "gpt"}, "METRIC_UNKNOWN_LABEL: cohort"),
+    ],
+    "association_bias": [
+        ({"roles": ["male", "femal", "occupation"]}, "METRIC_UNKNOWN_LABEL"),
+        ({"occupations": ["", "x", "doctor"]}, "METRIC_ROLE"),
+        ({"occupations": ["", "", ""]}, "METRIC_ROLE"),
+        *(
+            ({"predictions": [[1.0, 2.0], vector, [3.0, 4.0]]}, r"METRIC_VECTOR: predictions\[1\]")
+            for vector in ([1.0], [1.0, math.inf], [[1.0, 2.0]], ["a", "b"], [None, 1.0], 3.0)
+        ),
+    ],
+    "intent_consistency": [({"concepts": ["a"]}, "METRIC_LENGTH")],
+    "projection_distortion": [({"roles": ["neutral"] * 2 + ["other"]}, "METRIC_UNKNOWN_LABEL")],
+    "representation_similarity_bias": [
+        ({"genders": ["male", "female", "male", "x"]}, "METRIC_UNKNOWN_LABEL"),
+        ({"occupations": ["a", "", "doctor", "doctor"]}, "METRIC_ROLE"),
+    ],
+    "stepwise_bias": [
+        ({"steps": [0, 0, 0, -1]}, "METRIC_COUNT"),
+        ({"occupations": ["", "", "", "doctor"]}, "METRIC_ROLE"),
+    ],
+    "embedding_complexity": [({"embeddings": [1] * 6}, "METRIC_LABEL_TYPE")],
+}
+"""Metric -> changes of its example, and words of the error."""
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "message"),
-    [*WRONG, *((name, call(name) | change, message) for name, change, message in CHANGED)],
+    ("name", "change", "message"), [(name, *each) for name, changes in WRONG.items() for each in changes]
 )
 def test_input_that_cannot_be_used_has_a_stable_code(
-    name: str, arguments: dict[str, Any], message: str, metrics: dict[str, Any]
+    name: str, change: dict[str, Any], message: str, metrics: dict[str, Any]
 ) -> None:
     with pytest.raises(ValueError, match=message) as caught:
-        metrics[name].compute(**arguments)
+        metrics[name].compute(**EXAMPLES[name] | change)
     code = caught.value.code  # type: ignore[attr-defined]
     assert str(caught.value).startswith(f"{code}: ")
     assert message.startswith(code) or not message.startswith("METRIC_")
-
-
-def test_unknown_label_is_named_with_its_row_and_the_nearest_known_one(metrics: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"predictions\[1\] is 'femle' \(did you mean 'female'\?\)"):
-        metrics["representation_disparity"].compute(predictions=["male", "femle"], groups=["female", "male"])
 
 
 def test_representation_disparity_is_the_mean_over_occupations(metrics: dict[str, Any]) -> None:
@@ -460,6 +453,7 @@ def test_representation_disparity_is_the_mean_over_occupations(metrics: dict[str
     assert (result["if_missing_low"], result["if_missing_high"]) == (0.25, pytest.approx((1 + 0.5 + 1 + 1) / 4))
     assert result["counts"] == {"expected": 8, "valid": 4, "missing": 4}
     assert result["by_occupation"]["cook"] == {"value": None, "if_missing_low": 0.0, "if_missing_high": 1.0, "valid": 0}
+    assert metrics["representation_disparity"].compute(predictions=[], groups=["a", "b"])["coverage"] is None
 
 
 def test_distribution_divergence_is_the_mean_over_occupations_with_figures(metrics: dict[str, Any]) -> None:
@@ -497,7 +491,7 @@ def test_iris_score_of_all_values_has_a_profile(metrics: dict[str, Any]) -> None
 
 
 def test_fact_or_fair_counts_what_is_missing(metrics: dict[str, Any]) -> None:
-    result = metrics["fact_or_fair"].compute(**call("fact_or_fair"))
+    result = metrics["fact_or_fair"].compute(**EXAMPLES["fact_or_fair"])
     assert result["s_fact"]["value"] == 0.5  # Asian right, White wrong, one missing, one without a known truth
     assert result["s_fact"]["if_missing_low"] == pytest.approx(1 / 3)
     assert result["s_fact"]["if_missing_high"] == pytest.approx(2 / 3)
@@ -507,7 +501,7 @@ def test_fact_or_fair_counts_what_is_missing(metrics: dict[str, Any]) -> None:
 
 
 def test_cognitive_error_rate_of_the_out_group_counts_other_groups(metrics: dict[str, Any]) -> None:
-    result = metrics["cognitive_error_rate"].compute(**call("cognitive_error_rate"))
+    result = metrics["cognitive_error_rate"].compute(**EXAMPLES["cognitive_error_rate"])
     assert result["average_increase"] is None
     assert result["state"] == "undefined"
     assert result["by_kind"]["outgroup"]["rate"] == 1
@@ -545,20 +539,15 @@ FACTS = {
 }
 
 
-def fresh(name: str, folder: Path) -> Any:
-    module = import_module(f"fairspace.metrics.{name}.{name}")
-    classes = [part for part in vars(module).values() if isinstance(part, type) and issubclass(part, evaluate.Metric)]
-    (kind,) = (part for part in classes if part.__name__ != "ColumnMetric")
-    return kind(cache_dir=str(folder))
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_every_metric_refuses_arguments_with_a_code(name: str, tmp_path: Path) -> None:
-    loaded = fresh(name, tmp_path)
+    loaded = new_metric(name, tmp_path)
     columns = {column: ["a"] for column in loaded.about.columns}
     last = list(columns)[-1]
     with pytest.raises(ValueError, match=rf"^METRIC_ARGUMENT: {name} has no argument 'prefix'.* it takes "):
         loaded.compute(**columns, prefix="")
+    with pytest.raises(ValueError, match=rf"^METRIC_ARGUMENT: {name} has no argument 'prefix'"):
+        loaded.add(**dict.fromkeys(columns, "a"), prefix="")
     for wrong in (None, 3, "word"):
         with pytest.raises(ValueError, match=rf"^METRIC_LENGTH: {last} must be a column"):
             loaded.compute(**columns | {last: wrong})
@@ -573,40 +562,25 @@ def test_every_metric_refuses_arguments_with_a_code(name: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("empty", [None, math.nan])
-def test_columns_of_nothing_are_undefined_or_a_coded_error(name: str, empty: object, tmp_path: Path) -> None:
-    loaded = fresh(name, tmp_path)
-    columns = {column: [empty] for column in loaded.about.columns}
+def test_columns_of_nothing_are_undefined_or_a_coded_error(name: str, empty: object) -> None:
+    metric = new_metric(name)
     try:
-        outcome = loaded.compute(**columns)["state"]
-    except ValueError as error:
-        outcome = str(error)
-    assert outcome == "undefined" or outcome.startswith("METRIC_")
-
-
-def test_a_near_name_is_proposed(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"METRIC_ARGUMENT: .*'group' \(did you mean 'groups'\?\)"):
-        fresh("representation_disparity", tmp_path).compute(predictions=["a"], group=["a", "b"])
-
-
-def test_rows_may_be_added_one_by_one_and_in_batches(tmp_path: Path) -> None:
-    added, whole = (fresh("fact_or_fair", tmp_path / part) for part in ("added", "whole"))
-    added.add(prediction="male", reference="male", statistics="Weekly Income", levels="highest")
-    added.add_batch(**{name: column[1:] for name, column in FACTS.items()})
-    assert added.compute() == whole.compute(**FACTS)
-    with pytest.raises(ValueError, match=r"METRIC_ARGUMENT"):
-        added.add(prediction="male", reference="male", statistic="Weekly Income", levels="highest")
+        state = metric.compute(**{name: [empty] for name in metric.about.columns})["state"]
+    except MetricInputError:
+        return
+    assert state == "undefined"
 
 
 def test_metrics_of_other_columns_can_be_combined(tmp_path: Path) -> None:
     names = ("accuracy_disparity", "statistical_parity_difference", "fact_or_fair")
     columns = FACTS | {"groups": ["female", "male"]}
     for way in ("at once", "added"):
-        parts = {name: fresh(name, tmp_path / way / name) for name in names}
+        parts = {name: new_metric(name, tmp_path / way / name) for name in names}
         both = evaluate.combine(parts)
         if way == "added":
             both.add_batch(**columns)
         result = both.compute(**columns) if way == "at once" else both.compute()
-        alone = {name: fresh(name, tmp_path / way / "alone" / name) for name in names}
+        alone = {name: new_metric(name, tmp_path / way / "alone" / name) for name in names}
         for name, part in alone.items():
             mine = part.compute(**{column: columns[column] for column in part.about.columns})
             assert {key: result.get(key, result.get(f"{name}_{key}")) for key in mine} == mine
@@ -615,31 +589,11 @@ def test_metrics_of_other_columns_can_be_combined(tmp_path: Path) -> None:
 
 
 def test_the_columns_that_are_passed_over_are_those_of_all_metrics(tmp_path: Path) -> None:
-    columns = {column for name in NAMES for column in fresh(name, tmp_path / name).about.columns}
+    columns = {column for name in NAMES for column in new_metric(name, tmp_path / name).about.columns}
     assert columns == COLUMNS
 
 
-def test_a_statistic_has_one_true_group_of_each_level(tmp_path: Path) -> None:
-    loaded = fresh("fact_or_fair", tmp_path)
-    more = {name: column + column[:1] for name, column in FACTS.items()} | {"references": ["male", "female", "female"]}
-    with pytest.raises(ValueError, match=r"^METRIC_TRUTHS: references\[0\] is 'male' and references\[2\] is 'female'"):
-        loaded.compute(**more)
-    assert loaded.compute(**FACTS | {"references": ["male", ""]})["s_fact"]["value"] == 1.0
-
-
-def test_what_is_no_number_is_named(tmp_path: Path) -> None:
-    divergence, total = (fresh(name, tmp_path / name) for name in ("distribution_divergence", "total_bias_score"))
-    with pytest.raises(ValueError, match=r"METRIC_REFERENCE: .*finite"):
-        divergence.compute(predictions=["a"], reference={"a": math.inf, "b": 1})
-    with pytest.raises(ValueError, match=r"METRIC_NUMBER: predictions must hold numbers"):
-        total.compute(predictions=["high"] * 8)
-    with pytest.raises(ValueError, match=r"METRIC_LENGTH: if_missing_low must be a column"):
-        total.compute(predictions=[0.0] * 8, if_missing_low=0.0)
-
-
 def test_a_missing_judgement_of_genres_may_be_none(tmp_path: Path) -> None:
-    loaded = fresh("genres_bias", tmp_path)
+    loaded = new_metric("genres_bias", tmp_path)
     row = {name: [math.nan] if kind == "float64" else [None] for name, kind in loaded.about.columns.items()}
     assert loaded.compute(**row | {"relations": ["CS"]})["M4"]["counts"] == {"expected": 1, "valid": 0, "missing": 1}
-    with pytest.raises(ValueError, match=r"METRIC_LENGTH: male_subjects must be a column"):
-        loaded.compute(**{name: column for name, column in row.items() if name != "male_subjects"})

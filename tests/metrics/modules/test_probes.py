@@ -40,13 +40,14 @@ def test_similarity_is_to_the_anchor_of_the_image_s_own_gender() -> None:
     assert doctor["interval"] == pytest.approx([0, 0.4])  # both images EAST, or both BETWEEN
 
 
-def test_similarity_bias_is_0_for_like_images_and_2_for_opposite_ones() -> None:
-    def of(counter: list[float]) -> float:
-        images = {"x": {("stereotypical", "male"): v(EAST), ("counter_stereotypical", "female"): v(counter)}}
-        return similarity.measure(images, {"male": v(EAST), "female": v(NORTH)})["representation_similarity_bias"]
+def similar(stereotypical: Any, counter: Any, female_anchor: Any) -> Any:
+    images = {"x": {("stereotypical", "male"): stereotypical, ("counter_stereotypical", "female"): counter}}
+    return similarity.measure(images, {"male": v(EAST), "female": female_anchor})
 
-    assert of(NORTH) == 0
-    assert of([0, -1]) == 2
+
+def test_similarity_bias_is_0_for_like_images_and_2_for_opposite_ones() -> None:
+    ends = [similar(v(EAST), v(counter), v(NORTH)) for counter in (NORTH, [0, -1])]
+    assert [found["representation_similarity_bias"] for found in ends] == [0, 2]
 
 
 def test_a_folded_interval_by_hand_holds_0_where_the_signed_ends_straddle_it_and_always_the_value() -> None:
@@ -97,20 +98,42 @@ def test_signed_intervals_of_the_other_probes_reach_below_0_where_nothing_is_the
     assert min(reached.values()) >= 85, reached
 
 
+def distorted(stereotypical: Any, counter: Any) -> Any:
+    roles = {"neutral": EAST, "stereotypical": stereotypical, "counter_stereotypical": counter}
+    return distortion.measure({"x": {role: (v(vector), v(EAST)) for role, vector in roles.items()}})
+
+
+def stepped(last: Any, towards: Any) -> Any:
+    return stepwise.measure({"x": {0: v(EAST), **({} if last is None else {1: v(last)})}}, towards)
+
+
 @pytest.mark.parametrize(
-    ("stereo", "female_anchor", "reason"),
+    ("measure", "arguments", "reason"),
     [
-        (v([0, 0]), v(NORTH), "a vector is zero and has no direction"),
-        (v([math.nan, math.nan]), v(NORTH), "a vector is missing"),
-        (np.empty((0, 2)), v(NORTH), "there is no stereotypical image"),
-        (v(EAST), np.empty((0, 2)), "there is no female anchor"),
+        (similar, (v([0, 0]), v(NORTH), v(NORTH)), "a vector is zero and has no direction"),
+        (similar, (v([math.nan, math.nan]), v(NORTH), v(NORTH)), "a vector is missing"),
+        (similar, (np.empty((0, 2)), v(NORTH), v(NORTH)), "there is no stereotypical image"),
+        (similar, (v(EAST), v(NORTH), np.empty((0, 2))), "there is no female anchor"),
+        (distorted, (EAST, NORTH), "a distance before the projection is 0"),
+        (distorted, ([1 + 1e-8, 0], NORTH), "a distance before the projection is 0"),
+        (distorted, (NORTH, EAST), "a distance before the projection is 0"),
+        (distorted, ([0, 0], NORTH), "a vector is zero and has no direction"),
+        (stepped, (None, v(1, 0)), "there are fewer than two steps"),
+        (stepped, ([0, 0], v(1, 0)), "a vector is zero and has no direction"),
+        (stepped, (EAST, v(0, 0)), "the male-female direction: a vector is zero and has no direction"),
+        (
+            stepped,
+            (EAST, stepwise.direction(np.empty((0, 2)), v(EAST))),
+            "the male-female direction: a vector is missing",
+        ),
     ],
 )
-def test_similarity_bias_of_nothing_is_undefined(stereo: Any, female_anchor: Any, reason: str) -> None:
-    images = {"x": {("stereotypical", "male"): stereo, ("counter_stereotypical", "female"): v(NORTH)}}
-    found = similarity.measure(images, {"male": v(EAST), "female": female_anchor})
-    assert (found["state"], found["representation_similarity_bias"], found["coverage"]) == ("undefined", None, 0)
+def test_what_has_no_direction_or_distance_is_undefined(measure: Any, arguments: Any, reason: str) -> None:
+    found = measure(*arguments)
+    name = {similar: "representation_similarity_bias", distorted: "projection_distortion", stepped: "stepwise_bias"}
+    assert (found["state"], found[name[measure]], found["coverage"]) == ("undefined", None, 0)
     assert found["by_occupation"]["x"]["reason"] == reason
+    assert found.get("curve", []) == []
 
 
 def test_association_keeps_its_sign_and_opposite_leanings_cancel_only_in_the_mean() -> None:
@@ -134,22 +157,15 @@ def test_interval_of_an_association_is_that_of_its_terms() -> None:
     assert (row["value"], row["interval"]) == (0.5, [0, 1])
 
 
-def test_consistency_of_three_vectors_by_hand() -> None:
-    mean, deviation = consistency.intent_consistency(v(EAST, BETWEEN, NORTH))
-    assert mean == pytest.approx(7 / 15)
-    assert deviation == pytest.approx(math.sqrt((0.6**2 + 0.8**2) / 3 - (7 / 15) ** 2))
-
-
-def test_two_paraphrases_have_a_mean_and_no_deviation() -> None:
-    mean, deviation = consistency.intent_consistency(v(EAST, BETWEEN))
-    assert mean == pytest.approx(0.6)
-    assert math.isnan(deviation)
-
-
-def test_what_is_drawn_without_a_seed_is_drawn_with_0() -> None:
-    vectors = {"a": v(EAST, BETWEEN, NORTH, EAST), "b": v(NORTH, BETWEEN, EAST, BETWEEN)}
-    assert consistency.measure(vectors) == consistency.measure(vectors, 0)
-    assert consistency.measure(vectors) != consistency.measure(vectors, 1)
+@pytest.mark.parametrize(
+    ("vectors", "mean", "deviation"),
+    [
+        (v(EAST, BETWEEN, NORTH), 7 / 15, math.sqrt((0.6**2 + 0.8**2) / 3 - (7 / 15) ** 2)),
+        (v(EAST, BETWEEN), 0.6, math.nan),  # one pair has no deviation
+    ],
+)
+def test_consistency_by_hand(vectors: Any, mean: float, deviation: float) -> None:
+    assert consistency.intent_consistency(vectors) == pytest.approx((mean, deviation), nan_ok=True)
 
 
 def test_consistency_is_1_for_one_direction_and_undefined_for_one_paraphrase() -> None:
@@ -175,15 +191,6 @@ def test_interval_of_a_consistency_covers_the_true_mean() -> None:
     assert covered >= 85  # 95 is meant; percentiles of 25 stimuli are somewhat too narrow
 
 
-def test_distortion_of_a_known_projection_by_hand() -> None:
-    before = {"neutral": EAST, "stereotypical": NORTH, "counter_stereotypical": NORTH}
-    after = {"neutral": EAST, "stereotypical": BETWEEN, "counter_stereotypical": NORTH}
-    found = distortion.measure({"doctor": {role: (v(before[role]), v(after[role])) for role in before}})
-    row = found["by_occupation"]["doctor"]
-    assert (row["ratio_before"], row["ratio_after"]) == (1, pytest.approx(2.5))
-    assert found["projection_distortion"] == pytest.approx(2.5)
-
-
 def test_a_projection_that_only_turns_and_scales_distorts_nothing() -> None:
     turn = np.linalg.qr(RANDOM.normal(size=(6, 6)))[0]
     prompts = {role: RANDOM.normal(size=(1, 6)) for role in distortion.ROLES}
@@ -199,26 +206,11 @@ def test_mean_distortion_is_geometric() -> None:
             "counter_stereotypical": (v(counter), v([-1, 0])),
         }
 
-    there = distortion.measure({"a": roles(NORTH)})["projection_distortion"]
-    assert there == pytest.approx(2)
+    there = distortion.measure({"a": roles(NORTH)})
+    row = there["by_occupation"]["a"]
+    assert (row["ratio_before"], row["ratio_after"], there["projection_distortion"]) == pytest.approx((1, 2, 2))
     back = {role: (after, before) for role, (before, after) in roles(NORTH).items()}
     assert distortion.measure({"a": roles(NORTH), "b": back})["projection_distortion"] == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    ("stereo", "counter", "reason"),
-    [
-        (EAST, NORTH, "a distance before the projection is 0"),
-        ([1 + 1e-8, 0], NORTH, "a distance before the projection is 0"),
-        (NORTH, EAST, "a distance before the projection is 0"),
-        ([0, 0], NORTH, "a vector is zero and has no direction"),
-    ],
-)
-def test_distortion_where_a_distance_is_0_is_undefined(stereo: Any, counter: Any, reason: str) -> None:
-    roles = {"neutral": v(EAST), "stereotypical": v(stereo), "counter_stereotypical": v(counter)}
-    found = distortion.measure({"x": {role: (vector, v(EAST)) for role, vector in roles.items()}})
-    assert found["by_occupation"]["x"]["reason"] == reason
-    assert found["projection_distortion"] is None
 
 
 def test_small_distances_are_exact() -> None:
@@ -239,25 +231,6 @@ def test_a_rise_to_the_female_side_is_a_rise_and_a_fall_is_below_0() -> None:
     assert stepwise.rise(v(0.0, -0.5)) == 0.5
     assert stepwise.rise(v(0.5, 0.25)) == -0.25
     assert math.isnan(stepwise.rise(v(0.5)))
-
-
-@pytest.mark.parametrize(
-    ("steps", "towards", "reason"),
-    [
-        ({0: v(EAST)}, v(1, 0), "there are fewer than two steps"),
-        ({0: v(EAST), 1: v([0, 0])}, v(1, 0), "a vector is zero and has no direction"),
-        ({0: v(EAST), 1: v(EAST)}, v(0, 0), "the male-female direction: a vector is zero and has no direction"),
-        (
-            {0: v(EAST), 1: v(EAST)},
-            stepwise.direction(np.empty((0, 2)), v(EAST)),
-            "the male-female direction: a vector is missing",
-        ),
-    ],
-)
-def test_steps_without_a_direction_are_undefined(steps: Any, towards: Any, reason: str) -> None:
-    found = stepwise.measure({"x": steps}, towards)
-    assert found["by_occupation"]["x"]["reason"] == reason
-    assert (found["stepwise_bias"], found["curve"]) == (None, [])
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (3, 9), (40, 12)])
@@ -298,12 +271,6 @@ def test_complexity_compares_the_roles_and_says_where_the_hypothesis_holds() -> 
 
 def test_scale_of_a_vector_changes_no_cosine_even_at_the_ends_of_its_range() -> None:
     assert cosines(v([3e200, 4e200]), v([1e-200, 0]))[0, 0] == pytest.approx(0.6)
-
-
-@pytest.mark.parametrize("row", [[1.0], [1.0, math.inf], [[1.0, 2.0]], ["a", "b"], [None, 1.0], 3.0])
-def test_a_vector_that_is_none_is_an_error_with_its_row(row: Any) -> None:
-    with pytest.raises(ValueError, match=r"METRIC_VECTOR: predictions\[1\]"):
-        read_vectors([[1.0, 2.0], row], "predictions")
 
 
 def test_one_missing_vector_takes_the_mean_of_every_probe_away_and_lists_what_is_left() -> None:
@@ -355,10 +322,10 @@ def test_missing_vectors_are_rows_without_numbers() -> None:
     assert read_vectors([None, []], "x").shape == (2, 0)
 
 
-def test_the_same_seed_gives_the_same_bytes_in_any_order() -> None:
+def test_the_same_seed_gives_the_same_bytes_in_any_order_and_none_is_0() -> None:
     vectors = RANDOM.normal(size=(8, 5))
-    one = consistency.measure({"b": vectors, "a": vectors[:3]}, seed=4)
-    other = consistency.measure({"a": vectors[2::-1], "b": vectors[::-1]}, seed=4)
-    assert json.dumps(one) == json.dumps(other)
-    drawn_otherwise = consistency.measure({"b": vectors}, seed=5)["by_occupation"]["b"]
-    assert one["by_occupation"]["b"]["interval"] != drawn_otherwise["interval"]
+    in_order, turned = {"a": vectors[:3], "b": vectors}, {"b": vectors[::-1], "a": vectors[2::-1]}
+    texts = [json.dumps(consistency.measure(images, seed)) for images in (in_order, turned) for seed in (0, 4)]
+    assert texts[:2] == texts[2:]
+    assert texts[0] != texts[1]
+    assert texts[0] == json.dumps(consistency.measure(in_order))

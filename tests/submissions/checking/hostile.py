@@ -164,12 +164,24 @@ members("name_right_to_left", [("responses\u202elnosj.exe", b"x")], "UNSAFE_NAME
 members("name_left_to_right_mark", [("a\u200e.jsonl", b"x")], "UNSAFE_NAME")
 members("name_very_long", [("a" * 5000 + ".jsonl", b"x")], "UNSAFE_NAME")
 members("name_ends_with_dot", [("responses.jsonl.", b"x")], "UNSAFE_NAME")
+members("name_ends_with_blank", [("responses.jsonl ", b"x")], "UNSAFE_NAME")
+members("name_with_accent", [("é.jsonl", b"x")], "UNKNOWN_FILE")
 members("name_with_quotes", [("a'\"b.jsonl", b"x")], "UNKNOWN_FILE")
 members("pickle_in_zip", [("model.pkl", b"cos\nsystem\n(S'true'\ntR.")], "UNKNOWN_FILE")
 members("misspelt_file", [("response.jsonl", b"")], "UNKNOWN_FILE", says="did you mean 'responses.jsonl'")
+members("table_of_another_format", [("annotations.csv", b"x")], "UNKNOWN_FILE")
+members("images_as_lines", [("images.jsonl", b"{}\n")], "UNKNOWN_FILE")
 members("both_formats", [("responses.parquet", parquet_bytes(responses()))], "MIXED_FORMATS")
 members("shard_beside_whole", [("responses-00000-of-00001.jsonl", b"")], "SHARDS_INCOMPLETE")
 members("shard_missing", [("annotations-00001-of-00002.jsonl", b"")], "SHARDS_INCOMPLETE")
+members("shard_alone", [("annotations-00000-of-00001.jsonl", b"")])
+members("shard_missing_at_the_end", [("annotations-00000-of-00002.jsonl", b"")], "SHARDS_INCOMPLETE")
+members("shard_too_many", [(f"annotations-0000{i}-of-00002.jsonl", b"") for i in range(3)], "SHARDS_INCOMPLETE")
+members(
+    "shards_of_two_formats",
+    [(f"annotations-0000{i}-of-00002.{('jsonl', 'parquet')[i]}", b"") for i in range(2)],
+    "MIXED_FORMATS",
+)
 members(
     "shard_totals_differ", [(f"annotations-0000{i}-of-0000{i + 1}.jsonl", b"") for i in range(3)], "SHARDS_INCOMPLETE"
 )
@@ -548,7 +560,12 @@ line(
     "ROW_TOO_LONG",
 )
 line("empty_line", "", "JSON_SYNTAX", says="line 81")
-line("latin_1", b'{"task": "quiz", "id": "quiz/001", "sample": 0, "response": "\xe9"}', "BROKEN_UTF8", says="line 81")
+line(
+    "latin_1",
+    b'{"task": "quiz", "id": "quiz/001", "sample": 0, "response": "\xe9"}',
+    "BROKEN_UTF8",
+    says="81: byte 0xe9 at position 61",
+)
 line("raw_nul", b'{"task": "quiz", "id": "quiz/001", "sample": 0, "response": "\0"}', "NUL_IN_TEXT")
 row("escaped_nul", {"response": "\0"}, "NUL_IN_TEXT")
 row("half_surrogate", {"response": "\udc00"}, "LONE_SURROGATE")

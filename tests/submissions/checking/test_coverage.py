@@ -1,5 +1,4 @@
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,8 +10,7 @@ from fairspace.submissions.checking.submission import TaskCoverage, coverage, co
 from fairspace.submissions.format.schema import SCHEMAS, Submission, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
 from tests.submissions import sample
-
-Run = Callable[..., tuple[int, str, str]]
+from tests.submissions.conftest import Run
 
 
 def submission(name: str) -> Submission:
@@ -83,10 +81,9 @@ def test_a_share_is_whole_only_if_nothing_is_missing() -> None:
 def test_check_prints_the_samples_of_every_task(run: Run, tmp_path: Path) -> None:
     whole = some(submission("fact_or_fair"), "llm_objective", 100)
     path = write_submission(tmp_path / "s", whole.meta, whole.tables)
-    code, out, _ = run("check", path)
-    assert code == 0
+    out = run.fine("check", path)
     assert "llm_objective 100 198 50.5 % 159 worst-case limits, no rank" in " ".join(out.split())
     assert "too few samples for a rank by average_llm" in out
-    report = json.loads(run("check", path, "--json")[1])
+    report = json.loads(run.fine("check", path, "--json"))
     assert report["tasks"]["llm_objective"]["handed_in"] == 100
     assert report["tasks"]["t2i_objective"]["enough_for"] == "nothing: not run"

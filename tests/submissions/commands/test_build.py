@@ -1,8 +1,10 @@
 import errno
-from collections.abc import Callable
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from huggingface_hub import HfApi
 
 from fairspace.builders.engine.build import read_manifest
 from fairspace.builders.engine.dataset import BuildManifest, Dataset
@@ -10,58 +12,32 @@ from fairspace.builders.engine.output import alone
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.repository import Repo
 from fairspace.builders.sources import SOURCES
-
-Run = Callable[..., tuple[int, str, str]]
+from tests.hub.running import OWNER, Hub, online
+from tests.submissions.conftest import Run
 
 
 def test_build_writes_a_dataset_and_says_what_is_next(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "built" / "fact_or_fair"
-    code, printed, _ = run("build", "fact_or_fair", "--out", out)
-    assert code == 0
+    printed = run.fine("build", "fact_or_fair", "--out", out)
     assert "llm_objective: test, 198 rows in 1 files" in printed
     assert f"fairspace publish fact_or_fair --built {tmp_path / 'built'}" in printed
     assert read_manifest(out).find("llm_subjective", "test").rows == 45_600  # type: ignore[union-attr]
     assert (out / "README.md").is_file()
-    assert run("build", "fact_or_fair", "--out", out)[0] == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("genre",), "did you mean 'genres'?"),
-        (("genres", "--source", "nowhere"), "There is no folder nowhere"),
-        (("genres", "--source", ".", "--sample"), "--sample draws its own sources"),
-        (("fact_or_fair", "--tool", "generator=diffusers:x"), "fact_or_fair uses no generator; it takes no models"),
-        (("genres", "--tool", "generater=diffusers:x"), "did you mean 'generator'?"),
-        (("genres", "--tool", "editor=diffusers:x"), "genres uses no editor; it takes generator, refiner"),
-        (("genres", "--include", "mst_e"), "genres cannot include 'mst_e'"),
-        (("fact_or_fair", "--reviewed", "x.jsonl"), "fact_or_fair makes no images"),
-        (("all", "--reviewed", "x.jsonl"), "--reviewed is about one dataset"),
-    ],
-)
-def test_wrong_use_is_told_before_anything_is_written(
-    run: Run, tmp_path: Path, arguments: tuple[str, ...], said: str
-) -> None:
-    code, _, error = run("build", *arguments, "--out", tmp_path / "out")
-    assert code == 2
-    assert said in error
-    assert not (tmp_path / "out").exists()
+    run.fine("build", "fact_or_fair", "--out", out)
 
 
 def test_a_build_without_its_source_says_where_to_get_it(run: Run, tmp_path: Path) -> None:
-    code, printed, error = run("build", "iris_classifier_25", "--out", tmp_path / "out")
-    assert code == 1
+    error = run.refused(1, "build", "iris_classifier_25", "--out", tmp_path / "out")
     assert "SOURCE_MISSING" in error
     assert "fairspace build all --list-sources" in error
-    assert printed == ""
 
 
 def test_an_out_folder_among_the_sources_is_refused(run: Run, tmp_path: Path) -> None:
     (tmp_path / "utkface").mkdir()
-    code, _, error = run("build", "stereotypical_bias", "--source", tmp_path, "--out", tmp_path / "utkface" / "out")
-    assert code == 2
+    out = tmp_path / "utkface" / "out"
+    error = run.refused(2, "build", "stereotypical_bias", "--source", tmp_path, "--out", out)
     assert "lies in the sources' folder" in error
-    assert not (tmp_path / "utkface" / "out").exists()
+    assert not out.exists()
 
 
 def test_a_full_disk_is_told_without_a_traceback(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,8 +45,7 @@ def test_a_full_disk_is_told_without_a_traceback(run: Run, tmp_path: Path, monke
         raise OSError(errno.ENOSPC, "Error writing bytes to file")
 
     monkeypatch.setattr("fairspace.builders.engine.build.build", full)
-    code, _, error = run("build", "fact_or_fair", "--out", tmp_path / "out")
-    assert code == 2
+    error = run.refused(2, "build", "fact_or_fair", "--out", tmp_path / "out")
     assert "No space is left" in error
     assert "goes on where it was" in error
 
@@ -79,10 +54,9 @@ def test_a_full_disk_is_told_without_a_traceback(run: Run, tmp_path: Path, monke
 def test_two_builds_do_not_write_into_one_folder(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "fact_or_fair"
     with alone(out):
-        code, _, error = run("build", "fact_or_fair", "--sample", "--out", out)
-    assert code == 1
+        error = run.refused(1, "build", "fact_or_fair", "--sample", "--out", out)
     assert "another build is writing here" in error
-    assert run("build", "fact_or_fair", "--sample", "--out", out)[0] == 0
+    run.fine("build", "fact_or_fair", "--sample", "--out", out)
 
 
 def test_all_builds_what_can_be_built_and_names_the_rest(
@@ -97,8 +71,7 @@ def test_all_builds_what_can_be_built_and_names_the_rest(
 
 
 def test_a_folder_of_another_name_is_said_to_need_the_datasets(run: Run, tmp_path: Path) -> None:
-    code, printed, _ = run("build", "fact_or_fair", "--sample", "--out", tmp_path / "mine")
-    assert code == 0
+    printed = run.fine("build", "fact_or_fair", "--sample", "--out", tmp_path / "mine")
     assert "to publish it, name the folder fact_or_fair" in printed
 
 
@@ -115,9 +88,9 @@ def test_reviewed_images_reach_the_build_and_are_counted(
 
     monkeypatch.setattr("fairspace.builders.engine.build.build", made)
     out = tmp_path / "stereotypical_bias"
-    code, printed, _ = run("build", "stereotypical_bias", "--sample", "--reviewed", refused, "--out", out)
-    assert code == 0
-    assert "1 of the 2 images" in printed
+    assert "1 of the 2 images" in run.fine(
+        "build", "stereotypical_bias", "--sample", "--reviewed", refused, "--out", out
+    )
 
 
 def test_publish_stops_when_the_hub_gives_no_answer(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,32 +110,20 @@ def test_sources_lists_each_with_licence_and_place(run: Run, tmp_path: Path, mon
     (tmp_path / "utkface").mkdir()
     (tmp_path / "utkface" / "20_0_1_20170112191209346.jpg.chip.jpg").write_bytes(b"")
     assert max(map(len, run("build", "all", "--list-sources")[1].splitlines())) <= 80
-    code, printed, _ = run("build", "all", "--list-sources", "--source", tmp_path)
-    assert code == 0
-    printed = " ".join(printed.split())
+    printed = " ".join(run.fine("build", "all", "--list-sources", "--source", tmp_path).split())
     for source in SOURCES.values():
         assert source.title in printed
         assert source.address in printed
     assert "utkface" in printed
 
 
-def test_publish_names_what_it_knows_and_refuses_a_sample(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    code, _, error = run("publish", "everything", "--built", tmp_path)
-    assert code == 2
-    assert "nothing called 'everything'" in error
-    code, _, error = run("publish", "datasets", "--built", tmp_path)
-    assert code == 1
-    assert "BUILD_INCOMPLETE" in error
-    assert run("build", "fact_or_fair", "--sample", "--out", tmp_path / "fact_or_fair")[0] == 0
-    code, _, error = run("publish", "fact_or_fair", "--built", tmp_path, "--tag", "inaugural", "--dry-run")
-    assert code == 1
+def test_publish_refuses_a_sample(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run.fine("build", "fact_or_fair", "--sample", "--out", tmp_path / "fact_or_fair")
+    error = run.refused(1, "publish", "fact_or_fair", "--built", tmp_path, "--tag", "inaugural", "--dry-run")
     assert "--allow-sample" in error
     said = "datasets/fairspace/fact_or_fair: would be created"
     monkeypatch.setattr("fairspace.submissions.commands.build._publish", lambda *_: said)
-    code, out, _ = run("publish", "fact_or_fair", "--built", tmp_path, "--dry-run")
-    assert code == 0
+    out = run.fine("publish", "fact_or_fair", "--built", tmp_path, "--dry-run")
     assert "a sample build: publishing it takes --allow-sample" in out
 
     def unreachable(*_: object) -> str:
@@ -174,8 +135,46 @@ def test_publish_names_what_it_knows_and_refuses_a_sample(
     assert out.startswith("Would publish datasets/fairspace/fact_or_fair\n  a sample build: publishing it takes")
 
 
-def test_a_plan_of_a_cohort_needs_its_dataset(run: Run, tmp_path: Path) -> None:
-    code, _, err = run("build", "genres", "--out", tmp_path / "built", "--cohort", tmp_path)
-    assert code == 2
-    assert "--cohort is for iris_steer_60" in err
-    assert not (tmp_path / "built").exists()
+SPACE, STORE = "fairspace/leaderboard", "fairspace/leaderboard-store"
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    monkeypatch.setenv("HF_TOKEN", OWNER)
+    monkeypatch.setattr("fairspace.builders.publishing.artifacts.PACKAGES", ("leaderboard_space",))  # ten times smaller
+    with Hub.start(tmp_path / "hub") as running, online(ENDPOINT=running.address):
+        yield running
+
+
+def settings(hub: Hub) -> tuple[dict[str, str], dict[str, str]]:
+    """Variables and secrets on the Hub, which shows no secret's value."""
+    [file] = (hub.root / "repositories" / "space").glob("*/leaderboard.json")
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    return kept["variables"], kept["secrets"]
+
+
+@pytest.mark.filterwarnings("ignore:Use 'content=<...>' to upload:DeprecationWarning")  # by the Hub's client
+def test_a_space_is_published_with_all_that_it_needs_and_keeps_what_it_has(
+    hub: Hub, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = HfApi(endpoint=hub.address, token=OWNER)
+    out = run.fine("publish", "space", "--variable", "FAIRSPACE_ADMINS=ann", "--dry-run")
+    assert "Would create the private dataset" in out
+    assert out.startswith(f"Would publish spaces/{SPACE}\n")
+    assert not [*api.list_datasets(author="fairspace"), *api.list_spaces(author="fairspace")]
+
+    assert "FAIRSPACE_STORE_TOKEN" in run.fine("publish", "space", "--variable", "FAIRSPACE_ADMINS=ann")
+    assert api.dataset_info(STORE).private
+    variables, secrets = settings(hub)
+    assert variables == {"FAIRSPACE_STORE": f"hf://datasets/{STORE}", "FAIRSPACE_ADMINS": "ann"}
+    assert secrets.keys() == {"FAIRSPACE_SECRET"}
+    files = api.list_repo_files(SPACE, repo_type="space")
+    assert {"app.py", "requirements.txt", "fairspace/constraints.txt"} <= set(files)
+
+    monkeypatch.setenv("FAIRSPACE_STORE_TOKEN", "hf_store")
+    out = run.fine("publish", "space", "--store", "fairspace/other")
+    assert secrets["FAIRSPACE_SECRET"] not in out
+    again = settings(hub)
+    assert again[0] == variables | {"FAIRSPACE_STORE": "hf://datasets/fairspace/other"}
+    assert again[1] == secrets | {"HF_TOKEN": "hf_store"}, "a drawn key stays"
+    assert f"spaces/{SPACE}: unchanged" in out

@@ -1,14 +1,13 @@
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from fairspace.submissions.running.asking.models import ModelSettings, read_name
 from tests.served import Served
+from tests.submissions.conftest import Run
 from tests.submissions.running.local import tiny_models
 
-Run = Callable[..., tuple[int, str, str]]
 FACTS = ("eval", "--benchmark", "fact_or_fair", "--core", "--limit", 2)
 
 
@@ -28,8 +27,7 @@ def test_one_command_goes_from_a_server_to_reports_and_asks_nothing_twice(
         monkeypatch.setenv("SERVER_API_KEY", served.key)
         named = ("--model", f"{served.url}#m", "--judge", f"{served.url}#judge")
         words = ("eval", "--core", "--limit", 2, "--out", "out", *named)
-        code, out, err = run(*words)
-        assert code == 0, err
+        out = run.fine(*words)
         assert "fact_or_fair v2-core: 16 of 2,478 requests; stereotypical_bias v2-core: 4 of" in " ".join(out.split())
         folders = [
             here / "out" / name for name in ("fact_or_fair-v2-core", "stereotypical_bias-v2-core", "genres-v2-core")
@@ -42,8 +40,7 @@ def test_one_command_goes_from_a_server_to_reports_and_asks_nothing_twice(
         first, before = [(folder / "result.json").read_text() for folder in folders], served.requests()
         assert json.loads(first[0])["meta"]["model"] == "m"
         (folders[0] / "report.html").unlink()
-        code, _, err = run(*words)
-        assert code == 0, err
+        run.fine(*words)
         assert served.requests() == before
         assert [(folder / "result.json").read_text() for folder in folders] == first
         assert (folders[0] / "report.html").exists()
@@ -53,13 +50,11 @@ def test_one_command_goes_from_a_server_to_reports_and_asks_nothing_twice(
 @pytest.mark.slow
 def test_a_folder_and_a_function_are_evaluated_and_a_judge_is_not_needed(run: Run, here: Path) -> None:
     tiny_models.chat(here / "my-model", ["A", "B"])
-    code, out, err = run(*FACTS, "--model", "my-model", "-M", "max_tokens=2", "-M", "device=cpu")
-    assert code == 0, err
+    out = run.fine(*FACTS, "--model", "my-model", "-M", "max_tokens=2", "-M", "device=cpu")
     assert "my-model-eval/fact_or_fair-v2-core/report.html" in out
     (here / "own.py").write_text("def answer(prompt):\n    return 'A'\n")
     told = ("--seed", 5, "--about", "model=Mine", "--about", "licence=MIT")
-    code, out, err = run("eval", "--benchmark", "genres", "--limit", 1, "--model", "own.py:answer", *told)
-    assert code == 0, err
+    out = run.fine("eval", "--benchmark", "genres", "--limit", 1, "--model", "own.py:answer", *told)
     meta = json.loads((here / "own.py-answer-eval" / "genres" / "submission" / "submission.json").read_text())
     assert (meta["model"], meta["licence"], meta["generation"]["seed"]) == ("Mine", "MIT", 5)
     assert "name one with --judge MODEL" in " ".join(out.split())
@@ -89,8 +84,7 @@ def test_a_model_is_named_as_people_name_it(named: str, name: str, address: str)
 def test_a_plan_asks_nothing_names_no_private_folder_and_knows_who_sees(run: Run, here: Path) -> None:
     (here / "own.py").write_text("def blind(prompt, seed):\n    raise SystemExit\ndef seeing(prompt, images): ...\n")
     plan = ("eval", "--dry-run", "--core", "--limit", 14, "--data", "built", "--model")
-    code, out, err = run(*plan, here / "own.py:blind")
-    assert code == 0, err
+    out = run.fine(*plan, here / "own.py:blind")
     assert "python/own.py:blind takes no pictures" in " ".join(out.split())
     assert "llm_objective by python/own.py:blind: 42 of 198 requests; " in out
     asked = [line.partition(" by ")[0] for line in out.splitlines() if " by " in line]
@@ -98,26 +92,3 @@ def test_a_plan_asks_nothing_names_no_private_folder_and_knows_who_sees(run: Run
     assert str(here) not in out
     assert {path.name for path in here.iterdir()} <= {"own.py", "__pycache__"}
     assert "takes no pictures" not in run(*plan, "own.py:seeing")[1]
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (("--model", "./empty"), 1, "a folder without config.json"),
-        (("--model", "own.py:answr"), 1, "no function 'answr' in own.py (did you mean 'answer'?)"),
-        (("--model", "own.py"), 1, "no function is named. Expected: FILE.py:FUNCTION"),
-        (("--model", "http://127.0.0.1:9/v1"), 1, "an address without a model. Expected: http://HOST/v1#MODEL"),
-        (("--model", "gpt-4o"), 1, "no such folder, and no provider"),
-        (("--model", "own.py:answer", "--benchmark", "genrez"), 2, "did you mean 'genres'?"),
-        (("--model", "own.py:answer", "--benchmark", "iris"), 1, "DATA_MISSING"),
-        (("--model", "own.py:answer", "--out", "own.py"), 2, "own.py/fact_or_fair: Not a directory"),
-    ],
-)
-def test_faults_are_said_before_anything_is_asked(
-    run: Run, here: Path, words: tuple[str, ...], code: int, said: str
-) -> None:
-    (here / "empty").mkdir()
-    (here / "own.py").write_text("def answer(prompt):\n    raise SystemExit\n")
-    ended, _, err = run("eval", *words)
-    assert ended == code
-    assert said in err

@@ -5,14 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from fairspace.builders import writing
+from tests.submissions.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
 SHIPPED = Path(__file__).parents[3] / "submissions" / "results" / "shipped"
 COMMAND = [sys.executable, "-c", "from fairspace.submissions.commands.main import main; main()"]
 
@@ -133,3 +132,72 @@ def test_a_kill_while_a_file_is_written_leaves_the_earlier_one_and_the_next_comm
     assert (tmp_path / "r.json").read_text() == "earlier"
     writing.write_text(tmp_path / "r.json", "new")
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("r.json", "new")]
+
+
+IMPORTING = """
+import json, sys
+sys.argv = ["fairspace", *sys.argv[1:]]
+from fairspace.submissions.commands.main import main
+try:
+    main()
+finally:
+    sys.stderr.write("\\n" + json.dumps(sorted(sys.modules)))
+"""
+HEAVY = {
+    "datasets",
+    "diffusers",
+    "evaluate",
+    "gradio",
+    "httpx",
+    "huggingface_hub",
+    "inspect_ai",
+    "jinja2",
+    "numpy",
+    "openai",
+    "pandas",
+    "pyarrow",
+    "scipy",
+    "sentence_transformers",
+    "spacy",
+    "starlette",
+    "torch",
+    "transformers",
+}
+PAGES = {"gradio", "huggingface_hub", "jinja2", "starlette", "httpx", "inspect_ai", "torch", "transformers"}
+
+
+def imported(*words: object) -> set[str]:
+    done = subprocess.run([sys.executable, "-c", IMPORTING, *map(str, words)], capture_output=True, text=True)
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("words", ["--help", "--version", "run --help", "score --help", "leaderboard serve --help"])
+def test_help_imports_nothing_heavy_and_no_benchmark(words: str) -> None:
+    modules = imported(*words.split())
+    assert HEAVY & modules == set()
+    assert words != "--help" or "pydantic" not in modules  # for the help of one command, typer imports it
+    assert not [name for name in modules if name.endswith(".declaration")]
+    assert not [name for name in modules if name.startswith("fairspace.leaderboard_space")]
+
+
+@pytest.mark.slow
+def test_score_imports_no_statistics_before_it_has_read_and_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FAIRSPACE_RESAMPLES", raising=False)  # a number of resamples is checked first
+    (tmp_path / "submission.json").write_text("{}")
+    modules = imported("score", tmp_path)
+    assert "pyarrow" in modules
+    assert {"scipy", *PAGES} & modules == set()
+
+
+@pytest.mark.slow
+def test_a_scored_submission_opened_no_page_and_no_model(tmp_path: Path) -> None:
+    demo = tmp_path / "demo"
+    imported("baseline", "constant", "--benchmark", "fact_or_fair", "--out", demo)
+    modules = imported("score", demo, "--resamples", 100, "--out", tmp_path / "result.json")
+    assert (tmp_path / "result.json").is_file()
+    assert PAGES & modules == set()
+    assert not [name for name in modules if name.startswith("fairspace.leaderboard_space")]
+    others = {name.split(".")[3] for name in modules if name.endswith(".declaration")}
+    assert others == {"fact_or_fair"}

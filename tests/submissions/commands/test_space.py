@@ -1,5 +1,4 @@
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +8,8 @@ import pytest
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.submissions.commands.space_client import TRIES, SpaceClient, SpaceClientError, space_address
 from fairspace.submissions.errors import UsageError
+from tests.submissions.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
 WAITING = {
     "id": "0f1e",
     "outcome": "waiting",
@@ -28,6 +27,7 @@ FAILED = {
 }
 Answer = httpx.Response | Exception
 CLIENT = httpx.Client
+SUBMIT = ("submit", __file__, "--no-check", "--space", "https://space.example")
 
 
 def refusal(code: str, status: int, **headers: str) -> httpx.Response:
@@ -144,8 +144,7 @@ def test_a_refusal_is_told_with_its_code_and_not_asked_again(
     run: Run, monkeypatch: pytest.MonkeyPatch, code: str, status: int
 ) -> None:
     space = Space(monkeypatch, refusal(code, status))
-    ended, _, err = run("submit", __file__, "--no-check", "--space", "https://space.example")
-    assert ended == 1
+    err = run.refused(1, *SUBMIT)
     assert f"{code} at here: that. Expected: this. Mend: so" in err
     assert len(space.asked) == 1
 
@@ -153,23 +152,18 @@ def test_a_refusal_is_told_with_its_code_and_not_asked_again(
 def test_what_is_no_space_is_told_so(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for answer in (httpx.Response(200, text="<html>"), httpx.Response(200, json=[]), httpx.Response(404, json={})):
         Space(monkeypatch, answer)
-        ended, _, err = run("submit", __file__, "--no-check", "--space", "https://space.example")
-        assert ended == 1
-        assert "NOT_A_SPACE" in err
+        assert "NOT_A_SPACE" in run.refused(1, *SUBMIT)
     Space(monkeypatch, refusal("NEWER_CODE", 400))
-    assert (
-        "SPACE_REFUSED at here: NEWER_CODE: that"
-        in run("submit", __file__, "--no-check", "--space", "https://space.example")[2]
-    )
+    assert "SPACE_REFUSED at here: NEWER_CODE: that" in run.refused(1, *SUBMIT)
 
 
 def test_the_token_comes_from_the_environment_and_is_shown_nowhere(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAIRSPACE_TOKEN", " fairspace_secret ")
     space = Space(monkeypatch, httpx.Response(200, json=WAITING), refusal("TOKEN_INVALID", 401))
-    _, out, err = run("submit", __file__, "--no-check", "--space", "https://space.example")
+    _, out, err = run(*SUBMIT)
     assert space.asked[0].headers["X-Fairspace-Token"] == "fairspace_secret"
     assert "waits at position 3" in out
-    _, out_refused, err_refused = run("submit", __file__, "--no-check", "--space", "https://space.example")
+    _, out_refused, err_refused = run(*SUBMIT)
     assert "fairspace_secret" not in out + err + out_refused + err_refused + repr(space.client("fairspace_secret"))
 
 
@@ -177,12 +171,12 @@ def test_waiting_ends_with_the_outcome(run: Run, monkeypatch: pytest.MonkeyPatch
     running = {**WAITING, "stage": "running", "position": 0}
     answers = [httpx.Response(200, json=told) for told in (WAITING, WAITING, running, FAILED)]
     Space(monkeypatch, *answers)
-    code, out, err = run("submit", __file__, "--no-check", "--space", "https://space.example", "--wait")
+    code, out, err = run(*SUBMIT, "--wait")
     assert code == 1
     assert err.splitlines() == ["waits at position 3", "is being scored"]
     assert "failed through a fault of the Space and costs no quota: it took more than 8 MiB of memory" in out
     Space(monkeypatch, httpx.Response(200, json=FAILED))
-    code, out, err = run("submit", __file__, "--no-check", "--space", "https://space.example", "--wait", "--json")
+    code, out, err = run(*SUBMIT, "--wait", "--json")
     assert (code, json.loads(out), err) == (1, FAILED, "")
 
 

@@ -2,7 +2,6 @@ import hashlib
 import json
 import os
 import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from fairspace.submissions.exchange import VERSION, aggregate, export
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import load_result
 from tests.scored_baselines import scored_baseline
+from tests.submissions.conftest import Run
 
 SHIPPED = Path(__file__).parents[3] / "submissions" / "results" / "shipped"
 FOREIGN = Path(__file__).parents[2] / "foreign" / "every_eval_ever"
@@ -71,10 +71,9 @@ def test_every_score_says_its_temperature_and_greatest_length(name: str, tempera
     assert (args.get("max_tokens"), details.get("max_tokens")) == (longest, None if longest else "not stated")
 
 
-def test_the_command_writes_the_record(tmp_path: Path, run: Callable[..., tuple[int, str, str]]) -> None:
+def test_the_command_writes_the_record(tmp_path: Path, run: Run) -> None:
     (tmp_path / "result.json").write_text(scored_baseline("stereotyped", "fact_or_fair").dumps(), encoding="utf-8")
-    code, said, _ = run("report", tmp_path / "result.json", "--eee", tmp_path / "out")
-    assert code == 0
+    said = run.fine("report", tmp_path / "result.json", "--eee", tmp_path / "out")
     check_record(json.loads(Path(said.strip().removeprefix("Wrote ")).read_text(encoding="utf-8")))
 
 

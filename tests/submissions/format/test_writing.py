@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 
 from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.faults import Collector
 from fairspace.submissions.format.writing import write_submission
 from tests.submissions.sample import meta, tables
 
@@ -42,3 +43,25 @@ def test_what_does_not_fit_is_said(tmp_path: Path, name: str, table: pa.Table, s
     with pytest.raises(UsageError, match=says):
         write_submission(tmp_path / "s", meta(), {name: table})
     assert not (tmp_path / "s").exists()
+
+
+PLACES = [
+    ("responses.jsonl", "line 30"),
+    ("submission.json", ""),
+    ("responses.jsonl", "line 4"),
+    ("responses.jsonl", ""),
+    ("responses.jsonl", "line 5"),
+]
+
+
+def test_faults_are_in_the_order_of_files_and_lines() -> None:
+    faults = Collector(10)
+    for number, (file, place) in enumerate(PLACES):
+        faults.add("WRONG_TYPE", file, "x", expected="y", place=place, kind=str(number))
+    assert [fault.where for fault in faults.all()] == [
+        "responses.jsonl",
+        "responses.jsonl line 4",
+        "responses.jsonl line 5",
+        "responses.jsonl line 30",
+        "submission.json",
+    ]

@@ -3,7 +3,6 @@ import json
 import re
 import shlex
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,9 @@ from fairspace.submissions.probing.measuring import dumps, probe
 from fairspace.submissions.probing.recipe import Recipe, make_recipe, read_recipe
 from fairspace.submissions.probing.stimuli import ATTRIBUTES, make_stimuli
 from tests.metrics.tables import ROOT
+from tests.submissions.conftest import Run
 from tests.submissions.probing import tiny_models
 
-Run = Callable[..., tuple[int, str, str]]
 ALL = (
     "representation_similarity_bias",
     "association_bias",
@@ -157,8 +156,7 @@ def test_the_documented_command_writes_json_and_tables(
     words = shlex.split(command.partition("#")[0])[1:]
     named = {"models/Janus-Pro-1B": janus, "probe-images": images}
     assert set(named) < set(words)
-    code, out, err = run(*(named.get(word, word) for word in words), "--steps", 2, "--occupations", "doctor,nurse")
-    assert code == 0, err
+    out = run.fine(*(named.get(word, word) for word in words), "--steps", 2, "--occupations", "doctor,nurse")
     assert "Wrote probed: probe.json" in out
     written = json.loads((tmp_path / "probed" / "probe.json").read_text())
     assert set(written["probes"]) == set(ALL)
@@ -201,10 +199,7 @@ def test_wrong_use_is_explained_and_writes_nothing(
     rest = '[generate]\ncall = "generate"\n[stages.intent]\nmodule = "model.languag_model"\n'
     (tmp_path / "other.toml").write_text(head + rest)
     (tmp_path / "mine.toml").write_text('name = "mine"\n' + rest)
-    given = [str(janus) if word == "MODEL" else word for word in arguments.split()]
-    found, _, err = run("probe", *given)
-    assert found == code, err
-    assert said in " ".join(err.split())
+    assert said in run.refused(code, "probe", *arguments.replace("MODEL", str(janus)).split())
     assert not (tmp_path / "x").exists()
 
 

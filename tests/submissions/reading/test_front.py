@@ -19,6 +19,7 @@ from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.reading import front
 from fairspace.submissions.reading.containers import Limits
 from tests.submissions.checking.hostile import GOOD
+from tests.submissions.conftest import Run
 
 ABOUT: dict[str, Any] = {"benchmark": "fact_or_fair", "dataset_revision": "v2-core"}
 IDS = [f"llm_objective/employment_rate/highest/gender/{number}" for number in range(3)]
@@ -161,15 +162,13 @@ def test_a_gzip_that_grows_beyond_the_limit_is_refused(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("place", ["https://example.org/a.csv", "hf://datasets/me/mine"])
-def test_an_address_keeps_its_slashes(place: str, run: Callable[..., tuple[int, str, str]]) -> None:
+def test_an_address_keeps_its_slashes(place: str, run: Run) -> None:
     with pytest.raises(fs.UsageError, match=f"{place} is an address"):
         fs.score(place, "fact_or_fair")
     assert place in "".join(run("check", place)[1:]).replace("\n", "")
 
 
-def test_the_command_reads_a_table_as_the_library_does(
-    tmp_path: Path, run: Callable[..., tuple[int, str, str]]
-) -> None:
+def test_the_command_reads_a_table_as_the_library_does(tmp_path: Path, run: Run) -> None:
     table = PANDAS["json of lines"](ANSWERS.assign(status="completed"), tmp_path)
     code, out, said = run(
         "score", table, "--benchmark", "fact_or_fair", "--dataset-revision", "v2-core", "--resamples", 0, "--json"

@@ -2,7 +2,6 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import lru_cache
 from html import unescape
@@ -20,9 +19,9 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.show.board import board_text
 from fairspace.submissions.show.result import result_text
+from tests.submissions.conftest import Run
 from tests.submissions.results.test_tiers import result, waves
 
-Run = Callable[..., tuple[int, str, str]]
 NAMES = {
     "closing tag of rich": "A[/]",
     "style of rich": "[bold red]m[/bold red]",
@@ -87,8 +86,7 @@ def test_comparison(name: str, run: Run, tmp_path: Path) -> None:
     files = [tmp_path / "first.json", tmp_path / "second.json"]
     for file, each in zip(files, (scored(plain(name), 0.2, 3), scored("beside", 0.3, 4)), strict=True):
         file.write_text(json.dumps(each.to_json()), encoding="utf-8")
-    code, told, _ = run("compare", *files)
-    assert code == 0
+    told = run.fine("compare", *files)
     assert letters(f"beside against {plain(name)}: sure differences") in letters(told)
     assert not STEERING.search(told)
 

@@ -2,7 +2,6 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,12 +21,20 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import load_result
 from tests.leaderboard_space.chromium import chromium
 from tests.scored_baselines import scored_baseline
-from tests.submissions.results.test_tiers import result, waves
+from tests.submissions.conftest import Run
+from tests.submissions.results.test_tiers import lacking, result, waves
 
 SHIPPED = Path(__file__).parents[3] / "submissions" / "results" / "shipped" / "fact_or_fair_core_smollm2_135m.json"
 EXAMPLES = TEMPLATE.partition("For example")[2].partition("\n")[2].replace("# ", "")
 PARTS: tuple[str, ...] = ("system", "identity", "how", "thresholds", "groups", "", "scope", "errata", "map", "gaps")
 PARTS = (*PARTS, "form", "hashes")
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    file = tmp_path / "result.json"
+    file.write_text(result("model", 0.3, waves(0.01, 3)).dumps(), encoding="utf-8")
+    return file
 
 
 def verdicts(tested: Result, **thresholds: float | dict[str, float]) -> list[str]:
@@ -48,9 +55,7 @@ def test_verdicts_are_the_gates_and_nothing_unknown_is_within() -> None:
         assert verdicts(tested, **{total: given}) == [verdict]
     assert verdicts(tested, **{total: {"least": 0.2, "most": 0.25}}) == ["shown to be within", "shown to be beyond"]
     assert verdicts(result("holes", 0.1, waves(0.01, 5), missing=30), **{total: 0.2}) == ["cannot be told"]
-    lost = replace(tested.scored.scores[total], state="undefined", value=None, low=None, high=None, reason="lost")
-    without = replace(tested, scored=replace(tested.scored, scores={**tested.scored.scores, total: lost}))
-    assert verdicts(without, **{total: 0.4}) == ["undefined"]
+    assert verdicts(lacking(tested, total), **{total: 0.4}) == ["undefined"]
 
 
 def test_a_value_without_draws_is_held_against_a_limit_by_its_error() -> None:
@@ -115,41 +120,32 @@ def test_each_benchmark_has_every_part_and_the_template_s_examples_hold(name: st
         ("system", "Expected TOML"),
     ],
 )
-def test_faults_of_the_file_are_named(
-    text: str, said: str, tmp_path: Path, run: Callable[..., tuple[int, str, str]]
-) -> None:
-    (tmp_path / "result.json").write_text(result("model", 0.3, waves(0.01, 3)).dumps(), encoding="utf-8")
-    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
-    code, _, error = run("report", tmp_path / "result.json", "--evidence", tmp_path / "mine.toml")
-    assert code == 2
-    assert said in " ".join(error.split())
+def test_faults_of_the_file_are_named(text: str, said: str, saved: Path, run: Run) -> None:
+    saved.with_name("mine.toml").write_text(text, encoding="utf-8")
+    assert said in run.refused(2, "report", saved, "--evidence", saved.with_name("mine.toml"))
 
 
 def test_a_template_has_an_option_and_the_page_is_for_one_result_and_a_file_that_is_there(
-    tmp_path: Path, run: Callable[..., tuple[int, str, str]]
+    saved: Path, tmp_path: Path, run: Run
 ) -> None:
-    file = tmp_path / "result.json"
-    file.write_text(result("model", 0.3, waves(0.01, 3)).dumps(), encoding="utf-8")
-    code, _, error = run("report", file, "--evidence", tmp_path / "new.toml", "--out", tmp_path / "page.html")
-    assert (code, "--evidence-template FILE.toml writes" in " ".join(error.split())) == (2, True)
-    assert not list(tmp_path.glob("*new.toml*")) + list(tmp_path.glob("page.html"))
-    assert run("report", "--evidence-template", tmp_path / "new.toml")[0] == 0
-    assert (tmp_path / "new.toml").read_text(encoding="utf-8") == TEMPLATE
-    assert run("report", "--evidence-template", tmp_path / "new.toml")[0] == 2
-    assert run("report", file, "--evidence", tmp_path / "new.toml", "--out", tmp_path / "page.html")[0] == 0
-    assert "Evidence: model on" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    code, _, error = run("report", file, file, "--evidence", tmp_path / "new.toml")
-    assert (code, "expected one RESULT" in " ".join(error.split())) == (2, True)
+    page, new = tmp_path / "page.html", tmp_path / "new.toml"
+    error = run.refused(2, "report", saved, "--evidence", new, "--out", page)
+    assert "--evidence-template FILE.toml writes" in error
+    assert {*tmp_path.iterdir()} == {saved}
+    run.fine("report", "--evidence-template", new)
+    assert new.read_text(encoding="utf-8") == TEMPLATE
+    run.refused(2, "report", "--evidence-template", new)
+    run.fine("report", saved, "--evidence", new, "--out", page)
+    assert "Evidence: model on" in page.read_text(encoding="utf-8")
+    assert "expected one RESULT" in run.refused(2, "report", saved, saved, "--evidence", new)
 
 
-def test_the_twin_in_json_has_the_page_s_tables_and_its_hash_stands_on_the_page(
-    run: Callable[..., tuple[int, str, str]], tmp_path: Path
-) -> None:
+def test_the_twin_in_json_has_the_page_s_tables_and_its_hash_stands_on_the_page(run: Run, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text("[thresholds.fact_or_fair]\nllm_fairness = 0.05\n")
     places = [str(tmp_path / f"page.{kind}") for kind in ("json", "html", "md")]
     words = ("--evidence", str(tmp_path / "mine.toml"), *(word for place in places for word in ("--out", place)))
-    assert run("report", str(SHIPPED), *words)[0] == 0
-    assert run("report", str(SHIPPED), "--out", places[0])[0] == 2
+    run.fine("report", SHIPPED, *words)
+    run.refused(2, "report", SHIPPED, "--out", places[0])
     twin, *pages = (Path(place).read_text(encoding="utf-8") for place in places)
     assert all(hashlib.sha256(twin.encode()).hexdigest() in page for page in pages)
     tables = {table["name"]: table for table in json.loads(twin)["tables"]}

@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,9 @@ from fairspace.submissions.report.model_card import SENTENCES, eval_entries, mod
 from fairspace.submissions.results import result as results
 from tests.hub.card_rules import check_card
 from tests.scored_baselines import scored_baseline
+from tests.submissions.conftest import Run
 from tests.submissions.results.test_tiers import result, waves
 
-Run = Callable[..., tuple[int, str, str]]
 HEADING = "## Bias, Risks, and Limitations"
 
 
@@ -60,9 +59,9 @@ def test_a_folder_gets_both_forms_and_keeps_what_others_wrote(scored: Result, tm
         f"---\n\n# Theirs\n\n{HEADING}\n\nWritten by hand.\n\n## Next\n"
     )
     words = ("report", tmp_path / "result.json", "--card", model)
-    assert run(*map(str, words))[0] == 0
+    run.fine(*words)
     text = (model / "README.md").read_text()
-    assert run(*map(str, words))[0] == 0
+    run.fine(*words)
     assert (model / "README.md").read_text() == text
     data: Any = ModelCard(text).data
     assert (data.license, data.model_name) == ("mit", "theirs")
@@ -123,6 +122,6 @@ def test_parts_other_readings_baselines_and_results_without_a_rank_have_no_card(
 def test_a_readme_that_cannot_be_read_is_named_and_kept(tmp_path: Path, run: Run) -> None:
     of_a_model(result("lab/mine", 0.1, waves(0.01, 3))).save(tmp_path / "result.json")
     (tmp_path / "README.md").write_text("---\nlicense: [\n---\n")
-    code, _, err = run("report", str(tmp_path / "result.json"), "--card", str(tmp_path))
-    assert (code, (tmp_path / "README.md").read_text()) == (2, "---\nlicense: [\n---\n")
-    assert "README.md: its metadata cannot be read" in err
+    error = run.refused(2, "report", tmp_path / "result.json", "--card", tmp_path)
+    assert "README.md: its metadata cannot be read" in error
+    assert (tmp_path / "README.md").read_text() == "---\nlicense: [\n---\n"

@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from fairspace.submissions.answers.items import Item
 from fairspace.submissions.answers.rows import COUNTED, Summary
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
 from fairspace.submissions.checking.consistency import TaskConsistency
 from fairspace.submissions.commands.score import APART
 from fairspace.submissions.comparing import compare
@@ -22,11 +22,14 @@ from fairspace.submissions.report.contents import Report, make_report, to_csv, t
 from fairspace.submissions.report.evidence import TEMPLATE
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import load_result, rescore
+from fairspace.submissions.show.headline import results_latex
+from fairspace.submissions.show.table import Table
+from fairspace.submissions.values import not_run, undefined
 from tests.submissions.benchmarks.iris.results import iris_result
+from tests.submissions.conftest import Run
 from tests.submissions.results.test_tiers import result, waves
 from tests.submissions.running.test_running_page import all_commands
 
-Run = Callable[..., tuple[int, str, str]]
 HOSTILE = r"=1+1|\input{/etc/passwd} <script>alert(1)</script> $x$ [a](b) 100 % #1 ~^_"
 ITEM = Item("worst", "vision_gender", "v/1", HOSTILE, "choice", "left", "plain", "It is ", "left", "", "1 if left: 1")
 LATEX = r"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{}\end{{document}}"
@@ -131,8 +134,7 @@ def test_results_are_compared_in_the_terminal_with_corrected_significance(run: R
     for number, level in enumerate((0.2, 0.3), 3):
         files.append(tmp_path / f"{number}.json")
         files[-1].write_text(scored(f"m{number}", level, number).dumps(), encoding="utf-8")
-    code, out, _ = run("compare", *files)
-    assert code == 0
+    out = run.fine("compare", *files)
     assert out.startswith("m4 against m3: sure differences, the biggest first:\n")
     assert "uneven choices: gender, occupations" in out
     assert " ".join(out.split()).count("+0.1000 95 %:") == out.count("0.1277; significant, p < 0.001") == 7
@@ -190,15 +192,12 @@ def _without_draws(file: Path) -> Path:
 def test_the_command_writes_what_is_asked_for(run: Run, tmp_path: Path) -> None:
     file, out = tmp_path / "result.json", tmp_path / "report"
     file.write_text(scored("plain", 0.2, 3).dumps(), encoding="utf-8")
-    code, printed, _ = run("report", file)
-    assert code == 0
-    assert printed.startswith("# plain on Stereotypical bias")
+    assert run.fine("report", file).startswith("# plain on Stereotypical bias")
     wanted = [word for kind in ("html", "tex", "csv", "md") for word in ("--out", out.with_suffix(f".{kind}"))]
-    assert run("report", file, *wanted)[0] == 0
+    run.fine("report", file, *wanted)
     assert all(path.stat().st_size for path in wanted[1::2] if isinstance(path, Path))
-    assert "there is no folder" in run("report", file, "--out", tmp_path / "none" / "x.md")[2].lower()
-    code, _, err = run("report", tmp_path)
-    assert (code, "is a folder, no result" in err) == (2, True)
+    assert "There is no folder" in run.refused(2, "report", file, "--out", tmp_path / "none" / "x.md")
+    assert "is a folder, no result" in run.refused(2, "report", tmp_path)
 
 
 def test_options_that_would_be_left_out_are_refused(run: Run, tmp_path: Path) -> None:
@@ -225,3 +224,41 @@ def test_options_that_would_be_left_out_are_refused(run: Run, tmp_path: Path) ->
         for file in new:
             shutil.rmtree(file) if file.is_dir() else file.unlink()
     assert run("report", tmp_path / "r.json", "--paper", "--out", tmp_path / "paper.html")[0] == 2
+
+
+CELL = re.compile(r" & |\\\\\n")
+
+
+def test_every_line_has_a_cell_for_every_column_and_a_minus_is_one_in_mathematics() -> None:
+    rows = [("a_b & 5 %", "\N{MINUS SIGN}0.5"), ("c\\d\n", "–")]
+    text = Table(("Value", "Model #1"), rows, "50 % of {all} $", name="x").to_latex()
+    assert r"a\_b \& 5 \% & $-$0.5 \\" in text
+    assert r"c\textbackslash{}d  & -- \\" in text
+    assert r"\caption{50 \% of \{all\} \$}" in text
+    assert text.count(r"\toprule") == text.count(r"\midrule") == text.count(r"\bottomrule") == 1
+
+
+def test_one_result_has_its_three_numbers_and_several_stand_side_by_side() -> None:
+    several = [
+        rescore(result(name, level, waves(0.01, 3)), "up_to_twenty") for name, level in (("a", 0.2), ("b_c", 0.3))
+    ]
+    alone, beside = results_latex(several[:1]), results_latex(several)
+    assert r"name & value & 95 \% interval & by chance & better \\" in alone
+    assert r"name & a & b\_c \\" in beside
+    ends = r"\[0\.\d{4} to 0\.\d{4}\]"
+    assert re.search(rf"^total & 0\.2000 {ends} & 0\.3000 {ends} \\\\$", beside, re.M)
+
+
+def test_models_of_one_name_have_columns_of_their_own() -> None:
+    same = [result("m", level, waves(0.01, 3)) for level in (0.2, 0.3)]
+    assert r"name & m (1) & m (2) \\" in results_latex(same)
+
+
+def test_what_was_not_run_is_named_and_what_is_undefined_says_so() -> None:
+    whole = result("m", 0.2, waves(0.01, 3))
+    first, second, *_ = [cell.name for cell in CELLS]
+    values = {**whole.values, first: not_run(first, "left out"), second: undefined(second, "no group was chosen")}
+    text = results_latex([rescore(replace(whole, values=values), "up_to_twenty")])
+    assert f"Not run: {first.replace('_', chr(92) + '_')}" in text
+    assert re.search(r"^total & undefined & -- & -- ", text, re.M)
+    assert "0.0000" not in text

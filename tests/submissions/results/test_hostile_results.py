@@ -14,6 +14,7 @@ from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.metrics.intervals import Uncertainty
 from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.manifest import STAGES
 from fairspace.submissions.reading.tables import check_values
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.draws import keep
@@ -23,6 +24,7 @@ from fairspace.submissions.values import measured
 from tests.leaderboard_space.factory import result
 
 Data = dict[str, Any]
+RAN = {"what": "responses", "model": "m/a", "revision": "1", "engine": "inspect_ai", "engine_version": "1"}
 BROKEN: dict[str, Callable[[Data], object]] = {
     "meta is a list": lambda d: d.update(meta=[]),
     "signature is a list": lambda d: d.update(signature=[]),
@@ -52,7 +54,28 @@ BROKEN: dict[str, Callable[[Data], object]] = {
     "half a character": lambda d: d["meta"].update(model="\ud800"),
     "a value that overflows": lambda d: d["values"].__setitem__(0, {**d["values"][0], "value": 10**400}),
     "deep": lambda d: d["values"][0].update(evidence=json.loads("[" * 900 + "]" * 900)),
+    "a value stands there twice": lambda d: d["values"].append(d["values"][0]),
+    "a value outside its limits": lambda d: d["values"][0].update(value=-7.0, low=-7.0, high=-7.0),
+    "a size of nothing": lambda d: d["meta"].update(parameters=0),
+    "a size as text": lambda d: d["meta"].update(parameters="7"),
+    "a size that is true": lambda d: d["meta"].update(parameters=True),
+    "a size without end": lambda d: d["meta"].update(parameters=float("inf")),
+    "a size that is no number": lambda d: d["meta"].update(parameters=float("nan")),
+    "a size beyond every float": lambda d: d["meta"].update(parameters=10**400),
+    "a size that is null": lambda d: d["meta"].update(parameters=None),
+    "weights that are 1": lambda d: d["meta"].update(open_weights=1),
+    "weights in words": lambda d: d["meta"].update(open_weights="yes"),
+    "an architecture of markup": lambda d: d["meta"].update(architecture="<img src=x onerror=alert(1)>"),
+    "an architecture as list": lambda d: d["meta"].update(architecture=["diffusion"]),
+    "a run that is a number": lambda d: d.update(run=3),
+    "a run of numbers": lambda d: d.update(run=[3]),
+    "a run of nothing": lambda d: d.update(run=[{}]),
+    "a run of a name alone": lambda d: d.update(run=[{"model": "a"}]),
+    "a run of a model of two lines": lambda d: d.update(run=[RAN | {"model": "a\nb"}]),
+    "a run that says when": lambda d: d.update(run=[RAN | {"started": "2026-01-01T00:00:00Z"}]),
+    "a run of too many stages": lambda d: d.update(run=[RAN] * (STAGES + 1)),
 }
+SAYS = {"a value stands there twice": "twice", "a value outside its limits": "outside"}
 
 
 def data() -> Data:
@@ -60,15 +83,21 @@ def data() -> Data:
     return found
 
 
-@pytest.mark.parametrize("change", BROKEN.values(), ids=BROKEN.keys())
-def test_a_file_that_is_no_result_is_refused(tmp_path: Path, change: Callable[[Data], object]) -> None:
-    found = data()
-    change(found)
-    file = tmp_path / "result.json"
+def load(path: Path, found: Data) -> Result:
+    file = path / "result.json"
     file.write_text(json.dumps(found), encoding="utf-8")
+    return load_result(file)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_file_that_is_no_result_is_refused(tmp_path: Path, name: str) -> None:
+    assert load(tmp_path, data() | {"run": [RAN]}).run
+    found = data()
+    BROKEN[name](found)
     with pytest.raises(UsageError, match=r"is no result|has no standard") as refused:
-        load_result(file)
+        load(tmp_path, found)
     assert "\x1b" not in str(refused.value)
+    assert SAYS.get(name, "") in str(refused.value)
 
 
 def sure(d: Data) -> Data:
@@ -109,12 +138,6 @@ def sure_data() -> Data:
     return found
 
 
-def load(path: Path, found: Data) -> Result:
-    file = path / "result.json"
-    file.write_text(json.dumps(found), encoding="utf-8")
-    return load_result(file)
-
-
 @pytest.mark.parametrize("change", UNSURE.values(), ids=UNSURE.keys())
 def test_an_uncertainty_that_nobody_could_have_measured_is_refused(
     tmp_path: Path, change: Callable[[Data], object]
@@ -135,11 +158,17 @@ def test_what_lies_apart_by_rounding_and_what_does_not_vary_is_taken(tmp_path: P
     assert Result.from_json(json.loads(again.dumps())).dumps() == again.dumps()
 
 
-def test_a_file_of_brackets_or_of_another_kind_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text("[" * 200_000)
-    (tmp_path / "b.json").mkdir()
-    (tmp_path / "c.json").symlink_to("nowhere")
-    for name in "abc":
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b"[" * 20 + b"]" * 20, b"[" * 200_000])
+def test_a_file_without_a_result_is_refused_with_what_writes_one(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_bytes(content)
+    with pytest.raises(UsageError, match=r"no result.*fairspace score"):
+        load_result(tmp_path / "result.json")
+
+
+def test_a_folder_a_link_to_nowhere_and_nothing_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "link.json").symlink_to("nowhere")
+    for name in ("folder", "link", "nothing"):
         with pytest.raises(UsageError, match=r"is (a folder, )?no result"):
             load_result(tmp_path / f"{name}.json")
 
@@ -153,9 +182,7 @@ def forge() -> Data:
 
 def test_scores_that_a_file_claims_rank_nobody(tmp_path: Path) -> None:
     honest = result("fact_or_fair", "stereotyped", "somebody")
-    file = tmp_path / "result.json"
-    file.write_text(json.dumps(forge()), encoding="utf-8")
-    found = load_result(file)
+    found = load(tmp_path, forge())
     assert found.to_json() == honest.to_json()
     (row,) = [row for row in board("fact_or_fair", results=[found]) if row.result]
     assert row.ranked == honest.scored.ranked
@@ -186,7 +213,5 @@ def test_numbers_that_overflow_a_score_are_refused(tmp_path: Path) -> None:
     for value in found["values"]:
         if value["state"] == "value":
             value.update(value=-1e308, low=-1e308, high=-1e308)
-    file = tmp_path / "result.json"
-    file.write_text(json.dumps(found), encoding="utf-8")
     with pytest.raises(UsageError, match="is no result"):
-        load_result(file)
+        load(tmp_path, found)

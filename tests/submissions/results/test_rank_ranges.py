@@ -5,53 +5,17 @@ Achievement across Countries (Review of Economic Studies, 2023); the R package c
 2018) and the output in its vignette "Inference for Ranks".
 """
 
+from pathlib import Path
+
 import numpy as np
 
 from fairspace.metrics.columns import Floats
 from fairspace.submissions.results.draws import KEPT
 from fairspace.submissions.results.tiers import Cohort
 
-PISA = {
-    "Japan": (526.9732502, 2.471475318),
-    "Korea": (525.933002, 3.121394315),
-    "Estonia": (523.4145802, 1.743602224),
-    "Netherlands": (519.2309824, 2.632277885),
-    "Poland": (515.6478747, 2.602085176),
-    "Switzerland": (515.3147131, 2.908003898),
-    "Canada": (512.0169429, 2.357475749),
-    "Denmark": (509.3983746, 1.735002337),
-    "Slovenia": (508.8975441, 1.363877596),
-    "Belgium": (508.0703063, 2.262662011),
-    "Finland": (507.3013618, 1.967920411),
-    "Sweden": (502.3877022, 2.654250935),
-    "United Kingdom": (501.7698992, 2.564428111),
-    "Norway": (500.9637885, 2.219044878),
-    "Germany": (500.0437805, 2.647083096),
-    "Ireland": (499.632894, 2.198621128),
-    "Czech Republic": (499.4676508, 2.460661531),
-    "Austria": (498.9423138, 2.970998694),
-    "Latvia": (496.1263306, 1.962766789),
-    "France": (495.4075794, 2.320214487),
-    "Iceland": (495.1873762, 1.953082603),
-    "New Zealand": (494.489676, 1.705942856),
-    "Portugal": (492.4874062, 2.684570081),
-    "Australia": (491.3600252, 1.939833031),
-    "Italy": (486.5898573, 2.780045867),
-    "Slovak Republic": (486.1648542, 2.555595707),
-    "Luxembourg": (483.421485, 1.097632409),
-    "Spain": (481.3926126, 1.462417763),
-    "Lithuania": (481.1911884, 1.953282039),
-    "Hungary": (481.0826364, 2.319596741),
-    "United States": (478.2447174, 3.235444099),
-    "Israel": (463.0345488, 3.498563228),
-    "Turkey": (453.5077774, 2.260406789),
-    "Greece": (451.3703438, 3.091228197),
-    "Chile": (417.4065563, 2.41588757),
-    "Mexico": (408.8014734, 2.493225544),
-    "Colombia": (390.9322732, 2.989559274),
-}
-COUNTRIES = list(PISA)
-MEANS, ERRORS = (np.array(column) for column in zip(*PISA.values(), strict=True))
+FILE = Path(__file__).with_name("pisa_2018.csv")
+PISA = np.genfromtxt(FILE, delimiter=",", skip_header=1, dtype=None, encoding="utf-8")
+COUNTRIES, MEANS, ERRORS = list(map(str, PISA["f0"])), PISA["f1"], PISA["f2"]
 TOP_5 = {
     *("Belgium", "Canada", "Denmark", "Estonia", "Finland", "Japan"),
     *("Korea", "Netherlands", "Poland", "Slovenia", "Sweden", "Switzerland"),

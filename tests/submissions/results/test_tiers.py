@@ -46,6 +46,12 @@ def result(model: str, level: float, noise: np.ndarray, missing: int = 0, **meta
     return rescore(made, "up_to_twenty", errors=False)
 
 
+def lacking(whole: Result, score: str, reason: str = "lost") -> Result:
+    """The result with a score that is undefined."""
+    lost = replace(whole.scored.scores[score], state="undefined", value=None, low=None, high=None, reason=reason)
+    return replace(whole, scored=replace(whole.scored, scores={**whole.scored.scores, score: lost}))
+
+
 def board(*results: Result) -> dict[str, Row]:
     rows = [scored_row(one, "up_to_twenty") for one in results]
     return {row.model: row for row in tiered(ranked(rows, BENCH), BENCH, "up_to_twenty")}

@@ -1,8 +1,8 @@
 """Kill runs at random moments: `python -m tests.submissions.running.killing WAY KILLS FOLDER [--model FILE.gguf]`.
 
 WAY is `journal` (`fairspace run`) or `inspect` (`eval` and `eval_retry` of the registered task, without a journal). The
-model is a function, which with `--pictures` reads pictures, or a GGUF file. The process has imported all that a run
-needs, forks a child for each start, and prints what it counted as JSON.
+model is a function, which with `--pictures DATA` reads those of a build, or a GGUF file. The process has imported all
+that a run needs, forks a child for each start, and prints what it counted as JSON.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from fairspace.submissions.running.local.llama_cpp import LlamaCpp
 from fairspace.submissions.running.logs.importing import import_inspect
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings
-from tests.submissions.running.run_factory import assert_same, journaled, small_builds
+from tests.submissions.running.run_factory import assert_same, journaled
 
 SEED, CONNECTIONS = 5, 4
 STIMULI = {"function": 20, "pictures": 8, "gguf": 3}
@@ -207,11 +207,11 @@ def main() -> None:
     parser.add_argument("kills", type=int)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--model", default="")
-    parser.add_argument("--pictures", action="store_true")
+    parser.add_argument("--pictures", default="")
     arguments = parser.parse_args()
     if arguments.pictures:
-        data = str(small_builds(arguments.folder / "built"))
-        chosen = ChosenPart("stereotypical_bias", data, ("vision_gender",), STIMULI["pictures"], seed=SEED)
+        limit = STIMULI["pictures"]
+        chosen = ChosenPart("stereotypical_bias", arguments.pictures, ("vision_gender",), limit, seed=SEED)
     else:
         limit = STIMULI["gguf" if arguments.model else "function"]
         chosen = ChosenPart("fact_or_fair", tasks=("llm_objective",), limit=limit, seed=SEED)

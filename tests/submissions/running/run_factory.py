@@ -1,4 +1,4 @@
-"""Commands of `fairspace` that tests start, watch, stop and kill, and small datasets of real images for them.
+"""Commands of `fairspace` that tests start, watch, stop and kill.
 
 `python -m tests.submissions.running.run_factory` is a process that has imported all that runs need, and forks a child,
 in a process group of its own, for each command line.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import gc
-import io
 import json
 import os
 import resource
@@ -17,10 +16,9 @@ import subprocess
 import sys
 import threading
 import time
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -28,8 +26,6 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 ROOT = Path(__file__).resolve().parents[3]
-KEPT = 48
-"""Images of each split; for pairs of images twelve."""
 _NEEDED = (
     "aiohttp",
     "fastapi",
@@ -46,6 +42,7 @@ _NEEDED = (
     "fairspace.submissions.benchmarks.fact_or_fair.ask",
     "fairspace.submissions.running.run",
     "fairspace.submissions.tasks",
+    "tests.submissions.running.killing",
 )
 
 
@@ -77,15 +74,14 @@ class Command:
     def output(self) -> str:
         return self.log.read_text(encoding="utf-8")
 
-    def done(self) -> str:
-        assert self.wait() == 0, self.output
+    def done(self, seconds: float = 120) -> str:
+        assert self.wait(seconds) == 0, self.output
         return self.output
 
 
 @dataclass
 class Commands(AbstractContextManager["Commands"]):
     folder: Path
-    environment: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._started: list[Command] = []
@@ -98,11 +94,10 @@ class Commands(AbstractContextManager["Commands"]):
         file_size: int = 0,
         program: str = "fairspace",
     ) -> Command:
-        """Start `fairspace WORDS`, or `inspect WORDS`; `file_size` limits bytes per file, 0 for no limit."""
+        """Start `fairspace WORDS`, or `inspect` or `killing`; `file_size` limits bytes per file, 0 for no limit."""
         log = self.folder / f"{len(self._started) + 1}.txt"
-        told = {**self.environment, **(environment or {})}
-        called = [program, *map(str, words)]
-        pid = self.ask(words=called, log=str(log), environment=told, file_size=file_size)
+        request = {"log": str(log), "environment": {**os.environ, **(environment or {})}, "file_size": file_size}
+        pid = self.ask(words=[program, *map(str, words)], **request)
         self._started.append(Command(pid, log, self))
         return self._started[-1]
 
@@ -141,21 +136,6 @@ def _starter() -> subprocess.Popen[str]:
     return process
 
 
-def registered(folder: Path) -> dict[str, str]:
-    """Environment in which this checkout is the installed package, with the entry points of its `pyproject.toml`."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    info = folder / f"fairspace-{project['version']}.dist-info"
-    info.mkdir()
-    groups = "".join(
-        f"[{group}]\n" + "".join(f"{name} = {where}\n" for name, where in named.items())
-        for group, named in project["entry-points"].items()
-    )
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: fairspace\nVersion: {project['version']}\n")
-    (info / "entry_points.txt").write_text(groups)
-    (info / "direct_url.json").write_text(json.dumps({"url": ROOT.as_uri(), "dir_info": {"editable": True}}))
-    return {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
-
-
 def until(what: Callable[[], bool], command: Command, seconds: float = 60) -> bool:
     """Wait for a condition or the end of the command; return the condition. TimeoutError has the command's output."""
     end = time.monotonic() + seconds
@@ -169,52 +149,6 @@ def until(what: Callable[[], bool], command: Command, seconds: float = 60) -> bo
     return True
 
 
-def small_builds(root: Path) -> Path:
-    """Datasets of all benchmarks in the layout of a build, with `KEPT` images of each split."""
-    from tests.submissions.running.data import factory
-
-    for name, config, split, columns in (
-        s for b in ("genres", "iris", "stereotypical_bias") for s in factory.splits(b)
-    ):
-        places = _places(columns["id"])
-        kept = {column: [values[place] for place in places] for column, values in columns.items()}
-        folder = root / name / config
-        folder.mkdir(parents=True, exist_ok=True)
-        write_images(folder / f"{split}-00000-of-00001.parquet", kept)
-    for folder in sorted(root.iterdir()):
-        built = [(f.parent.name, f.name.split("-")[0], [f]) for f in sorted(folder.glob("*/*.parquet"))]
-        factory.write_manifest(folder, folder.name, built, sample=True)
-    return root
-
-
-def _places(ids: Sequence[str]) -> list[int]:
-    """Some ids, spread evenly; of pairs of images both."""
-    if ids[0].startswith("pair/"):
-        return list(range(12))
-    return [number * len(ids) // KEPT for number in range(KEPT)]
-
-
-def write_images(file: Path, columns: Mapping[str, Sequence[str]]) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from tests.submissions.running.data.factory import IMAGE
-
-    cells = [{"bytes": picture(item), "path": f"{item}.png"} for item in columns["id"]]
-    texts = {name: pa.array(values) for name, values in columns.items()}
-    pq.write_table(pa.table({**texts, "image": pa.array(cells, IMAGE)}), file)
-
-
-def picture(item: str) -> bytes:
-    import numpy as np
-    from PIL import Image
-
-    noise = np.random.default_rng(list(item.encode())).integers(0, 256, (8, 8, 3), np.uint8)
-    stream = io.BytesIO()
-    Image.fromarray(noise).save(stream, "PNG")
-    return stream.getvalue()
-
-
 def journaled(file: Path) -> list[Any]:
     from fairspace.submissions.running.asking.journal import Journal
 
@@ -222,13 +156,13 @@ def journaled(file: Path) -> list[Any]:
         return list(journal.answers())
 
 
-def manifest(folder: Path) -> dict[str, Any]:
-    """`manifest.json` without time and checkout."""
-    found: dict[str, Any] = json.loads((folder / "manifest.json").read_bytes())
-    for stage in found["stages"]:
-        for name in ("started", "ended", "git"):
+def manifest(folder: Path, *without: str) -> dict[str, Any]:
+    """`manifest.json` without its stages' times, checkout and these fields."""
+    content: dict[str, Any] = json.loads((folder / "manifest.json").read_bytes())
+    for stage in content["stages"]:
+        for name in ("started", "ended", "git", *without):
             del stage[name]
-    return found
+    return content
 
 
 def assert_same(one: Path, other: Path) -> None:
@@ -238,14 +172,8 @@ def assert_same(one: Path, other: Path) -> None:
     for name in names:
         if name != "manifest.json":
             assert (one / name).read_bytes() == (other / name).read_bytes(), name
-    assert _without_tokens(one) == _without_tokens(other)
-
-
-def _without_tokens(folder: Path) -> dict[str, Any]:
-    found = manifest(folder)
-    for stage in found["stages"]:
-        del stage["input_tokens"], stage["output_tokens"], stage["course"]
-    return found
+    first, second = (manifest(folder, "input_tokens", "output_tokens", "course") for folder in (one, other))
+    assert first == second
 
 
 def _main() -> list[str] | None:
@@ -326,6 +254,8 @@ if __name__ == "__main__":
         sys.argv = argv
         if argv[0] == "inspect":
             from inspect_ai._cli.main import main
+        if argv[0] == "killing":
+            from tests.submissions.running.killing import main
         try:
             main()
         except SystemExit as ended:

@@ -4,6 +4,7 @@ import os
 import re
 import runpy
 import sys
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,21 +12,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.fact_or_fair.plan import ids
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.commands.app import app
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import load_result
 from fairspace.submissions.running.zero_shot import FAIRFACE_COLUMNS, LAYOUTS, read_detections
 from tests.submissions.running.test_running_page import PAGE
 from tests.test_ares_submission import drawn, submission
 
+Run = Callable[..., tuple[int, str, str]]
 FOREIGN = Path(__file__).parents[2] / "foreign"
 HEAD = "face_name_align,race,race4,gender,age,race_scores_fair,race_scores_fair_4,gender_scores_fair,age_scores_fair"
 A, B = "a" * 64, "b" * 64
+PNG = f"{A}.png"
 RACES = ("White", "Black", "Latino_Hispanic", "East Asian", "Southeast Asian", "Indian", "Middle Eastern")
 BUCKETS = ("0-2", "3-9", "10-19", "20-29", "30-39", "40-49", "50-59", "60-69", "70+")
 """Words of FairFace's predict.py at 74b4f93, in the order of its probabilities."""
@@ -38,13 +39,16 @@ def fairface(*rows: str, scores: str = "0.1 0.1 0.1 0.1 0.1\n 0.1 0.4") -> str:
 
 
 FACE = f"detected_faces/{A}_face0.png,Southeast Asian,Asian,Female,60-69"
+INDIAN = FACE.replace("Southeast Asian", "Indian")
 DEEPFACE = {
     version: json.loads((FOREIGN / "deepface" / f"deepface-{version}.json").read_text(encoding="utf-8"))
     for version in ("0.0.75", "0.0.103")
 }
 UNIFACE = json.loads((FOREIGN / "uniface" / "uniface-4.2.1.json").read_text(encoding="utf-8"))
 UNIFACE_FACE = next(face for faces in UNIFACE.values() for face in faces)
-NO_LIST_OF_FACES: tuple[Any, ...] = (3, "x", {}, [3], [None])
+NO_FACES: tuple[Any, ...] = (3, "x", {}, [3], [None], UNIFACE_FACE)
+NO_BOXES: tuple[Any, ...] = ([], [1.5], [1, 2, 3], [1, 2, 3, 4, 5], [1, 2, 3, "4"], {"x": 1}, 7)
+OTHERS: tuple[Any, ...] = ([UNIFACE_FACE] * 2, [UNIFACE_FACE | {"gender": 0}], [])
 COFFEE, ASTRONAUT, TWICE = (Path(file).stem for file in DEEPFACE["0.0.75"]["default"])
 ANALYSIS = DEEPFACE["0.0.103"]["default"][f"to-label/{ASTRONAUT}.png"][0]
 
@@ -195,7 +199,7 @@ def test_a_face_that_stands_there_twice_is_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("layout", "text", "message"),
+    ("layout", "said", "message"),
     [
         ("fairface", "file,race\n", "SOURCE_LAYOUT at .*file:1: no column face_name_align, gender, age"),
         ("fairface", HEAD, "SOURCE_LAYOUT at .*no rows"),
@@ -204,61 +208,40 @@ def test_a_face_that_stands_there_twice_is_one(tmp_path: Path) -> None:
         ("fairface", fairface(FACE, FACE.replace("Female", "Male")), "again, with other labels"),
         ("fairface", fairface(FACE) + FACE, "5 cells. Expected: 9"),
         ("fairface", f"{','.join(FAIRFACE_COLUMNS)}\n{A}.png,Indian,Male,3-9\n", "'Indian', with ''.*race_scores_fair"),
-        ("deepface", json.dumps({f"{A}.png": {"dominant_race": "indian"}}), "with 'None'.*or name the variant"),
-        ("deepface", json.dumps({"instance_1": ANALYSIS}), "SOURCE_LAYOUT at file: dict without names of files"),
-        ("deepface", json.dumps({f"a/{A}.png": [ANALYSIS], f"{A}.png": [ANALYSIS] * 2}), "again, with other faces"),
+        ("deepface", {PNG: {"dominant_race": "indian"}}, "with 'None'.*or name the variant"),
+        ("deepface", {"instance_1": ANALYSIS}, "SOURCE_LAYOUT at file: dict without names of files"),
+        ("deepface", {f"a/{A}.png": [ANALYSIS], PNG: [ANALYSIS] * 2}, "again, with other faces"),
         ("deepface", f'{{"{A}.png": [], "{A}.png": 1}}', "stands there twice"),
-        ("deepface", json.dumps({f"{A}.png": [], f"{B}.png": None}), "no face: 1 without a face, 1 null or an error"),
+        ("deepface", {PNG: [], f"{B}.png": None}, "no face: 1 without a face, 1 null or an error"),
         ("fairface", fairface(FACE.replace(A, "cat")), "the file 'detected_faces/cat_face0.png'. Expected: <sha256"),
         ("deepface", "[", "SOURCE_LAYOUT at file: no JSON"),
         ("fairface", fairface(FACE + "a" * 140_000), "SOURCE_LAYOUT at .*field larger"),
         ("deepface", "[" * 100_000, "SOURCE_LAYOUT at file: no JSON"),
-        ("deepface", json.dumps({f"{A}.png": [ANALYSIS | {"age": float("nan")}]}), "found NaN. Expected: a finite"),
-        ("deepface", json.dumps({f"{A}.png": [ANALYSIS | {"region": {"x": "1e9"}}]}), "'1e9'. Expected: a number"),
+        ("deepface", {PNG: [ANALYSIS | {"age": float("nan")}]}, "found NaN. Expected: a finite"),
+        ("deepface", {PNG: [ANALYSIS | {"region": {"x": "1e9"}}]}, "'1e9'. Expected: a number"),
         ("deepface", "[]", "SOURCE_LAYOUT at file: list"),
         ("uniface", "[]", "SOURCE_LAYOUT at file: list"),
-        ("uniface", json.dumps({f"{A}.png": [{"gender": 1, "race": None}]}), "a face without gender or race"),
-        ("uniface", json.dumps({f"{A}.png": [{"gender": 2, "race": "White"}]}), "'2'. Expected: one of 0, 1"),
-        ("uniface", json.dumps({f"{A}.png": []}), "no face: 1 without a face"),
+        ("uniface", {PNG: [{"gender": 1, "race": None}]}, "a face without gender or race"),
+        ("uniface", {PNG: [{"gender": 2, "race": "White"}]}, "'2'. Expected: one of 0, 1"),
+        ("uniface", {PNG: []}, "no face: 1 without a face"),
         *(
-            (
-                "uniface",
-                json.dumps({f"{A}.png": entry}),
-                f"SOURCE_LAYOUT at file, {A}.png: a face without gender or race",
-            )
-            for entry in (*NO_LIST_OF_FACES, UNIFACE_FACE)
+            ("uniface", {PNG: entry}, f"SOURCE_LAYOUT at file, {PNG}: a face without gender or race")
+            for entry in NO_FACES
         ),
         *(
-            (
-                "uniface",
-                json.dumps({f"{A}.png": [UNIFACE_FACE | {"bbox": box}]}),
-                "SOURCE_LAYOUT at file, a.*: the bbox",
-            )
-            for box in ([], [1.5], [1, 2, 3], [1, 2, 3, 4, 5], [1, 2, 3, "4"], {"x": 1}, 7)
+            ("uniface", {PNG: [UNIFACE_FACE | {"bbox": box}]}, "SOURCE_LAYOUT at file, a.*: the bbox")
+            for box in NO_BOXES
         ),
-        *(
-            ("uniface", json.dumps({f"a/{A}.png": [UNIFACE_FACE], f"b/{A}.png": faces}), "again, with other faces")
-            for faces in ([UNIFACE_FACE] * 2, [UNIFACE_FACE | {"gender": 0}], [])
-        ),
-        *(
-            ("uniface", json.dumps({f"{A}.png": [UNIFACE_FACE | {"race_scores": [0.1] * count}]}), "'Indian', .*all 7")
-            for count in (4, 5, 6, 8)
-        ),
-        *(
-            (
-                "fairface",
-                fairface(FACE.replace("Southeast Asian", "Indian"), scores="0.1 " * count),
-                "'Indian', .*all 7",
-            )
-            for count in (4, 5, 6, 8)
-        ),
-        ("deepface", json.dumps({f"{A}.png": [{"age": 3}]}), "an analysis without labels"),
-        ("deepface", json.dumps({f"{A}.png": [ANALYSIS | {"dominant_race": 3}]}), "3. Expected: one of asian"),
+        *(("uniface", {f"a/{PNG}": [UNIFACE_FACE], f"b/{PNG}": faces}, "again, with other faces") for faces in OTHERS),
+        *(("uniface", {PNG: [UNIFACE_FACE | {"race_scores": [0.1] * n}]}, "'Indian', .*all 7") for n in (4, 5, 6, 8)),
+        *(("fairface", fairface(INDIAN, scores="0.1 " * n), "'Indian', .*all 7") for n in (4, 5, 6, 8)),
+        ("deepface", {PNG: [{"age": 3}]}, "an analysis without labels"),
+        ("deepface", {PNG: [ANALYSIS | {"dominant_race": 3}]}, "3. Expected: one of asian"),
     ],
 )
-def test_what_is_no_output_of_the_detector_is_refused(layout: str, text: str, message: str, tmp_path: Path) -> None:
+def test_what_is_no_output_of_the_detector_is_refused(layout: str, said: object, message: str, tmp_path: Path) -> None:
     with pytest.raises(BuildError, match=message):
-        labels(layout, text, tmp_path)
+        labels(layout, said, tmp_path)
 
 
 def stand_in_for_uniface(face: dict[str, Any]) -> dict[str, Any]:
@@ -285,7 +268,7 @@ def stand_in_for_uniface(face: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_race_is_scored_from_a_detectors_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_race_is_scored_from_a_detectors_output(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     submission(tmp_path / "mine", "fact_or_fair")
     (tmp_path / "to-label").mkdir()
@@ -305,9 +288,9 @@ def test_race_is_scored_from_a_detectors_output(tmp_path: Path, monkeypatch: pyt
     assert list(LAYOUTS) == ["fairface", "uniface", "deepface"]
 
     def done(line: str, code: int = 0) -> str:
-        result = CliRunner().invoke(app, line.split())
-        assert result.exit_code == code, f"{result.output}{result.exception}"
-        return f"{result.output}{result.exception or ''}"
+        ended, out, err = run(*line.split())
+        assert ended == code, err
+        return out + err
 
     said = done("import fairface faces.csv --submission mine --out labelled")
     assert re.search(r"faces\.csv has (\d+) faces in \1 images, 0 images without a face, 0 that were not anal", said)
@@ -338,7 +321,7 @@ def test_race_is_scored_from_a_detectors_output(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.slow
-def test_a_folder_of_pictures_is_labelled_with_the_benchmarks_ids_and_handed_in(tmp_path: Path) -> None:
+def test_a_folder_of_pictures_is_labelled_with_the_benchmarks_ids_and_handed_in(run: Run, tmp_path: Path) -> None:
     item = ids("t2i_objective")[0].as_py()
     files = [tmp_path / "mine" / item / f"{number}.png" for number in range(2)]
     files[0].parent.mkdir(parents=True)
@@ -347,19 +330,13 @@ def test_a_folder_of_pictures_is_labelled_with_the_benchmarks_ids_and_handed_in(
     said = {f"{hashlib.sha256(file.read_bytes()).hexdigest()}.png": [ANALYSIS] for file in files}
     (tmp_path / "faces.json").write_text(json.dumps(said), encoding="utf-8")
     for command in ("check", "score --ares nowhere"):
-        refused = CliRunner().invoke(app, [*command.split(), str(tmp_path / "mine")])
-        assert refused.exit_code
-        assert "PICTURES" in f"{refused.output}{refused.exception}"
-        assert "UNKNOWN_FILE" not in f"{refused.output}{refused.exception}"
-    words = f"--labeller deepface:{tmp_path / 'faces.json'} --names fact_or_fair@v2"
-    done = CliRunner().invoke(
-        app, ["ares", "annotate", str(tmp_path / "mine"), "--out", str(tmp_path / "o"), *words.split()]
-    )
-    assert done.exit_code == 0, f"{done.output}{done.exception}"
+        code, out, err = run(*command.split(), tmp_path / "mine")
+        assert (code > 0, "PICTURES" in out + err, "UNKNOWN_FILE" in out + err) == (True, True, False)
+    labeller = ("--labeller", f"deepface:{tmp_path / 'faces.json'}", "--names", "fact_or_fair@v2")
+    words = ("ares", "annotate", tmp_path / "mine", *labeller, "--out")
+    code, _, err = run(*words, tmp_path / "o")
+    assert code == 0, err
     handed = read_submission(tmp_path / "o")
     assert (handed.meta.model, handed.tables["annotations"]["id"].to_pylist()) == ("not stated", [item, item])
     files[0].parent.rename(files[0].parent.with_name("middling"))
-    wrong = CliRunner().invoke(
-        app, ["ares", "annotate", str(tmp_path / "mine"), "--out", str(tmp_path / "p"), *words.split()]
-    )
-    assert re.search(r"SOURCE_VALUE.*the id '.*middling'", str(wrong.exception))
+    assert re.search(r"SOURCE_VALUE.*the id '.*middling'", run(*words, tmp_path / "p")[2])

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,11 @@ from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.submissions.running.estimating import CORES, GPU, Size, local
 from fairspace.submissions.running.planning import PlanLine
-from tests.builders.models import tiny
 from tests.served import Served
 from tests.submissions.probing.tiny_models import janus
-from tests.submissions.running.data import factory
+from tests.submissions.running.data.factory import picture, write
 from tests.submissions.running.images.test_pipelines import build
 from tests.submissions.running.local.tiny_models import seeing
-from tests.submissions.running.run_factory import write_images
 from tests.submissions.running.test_running_page import ROOT, commands
 
 Run = Callable[..., tuple[int, str, str]]
@@ -26,10 +24,9 @@ TEXT = (ROOT / "submissions/EXAMPLES.md").read_text(encoding="utf-8")
 PAGES = {page.partition("\n")[0]: page for page in re.split(r"^## ", TEXT, flags=re.M)[1:]}
 
 
-def models(title: str, folder: Path, served: Served) -> Mapping[str, str]:
+def models(title: str, folder: Path, features: Path, served: Served) -> Mapping[str, str]:
     """Names on the page -> those of tiny models."""
-    folder.mkdir()
-    found = {"clip": f"clip:{tiny.clip(folder / 'clip')}?margin=0"}
+    found = {"clip": f"clip:{features}/clip?margin=0"}
     if "Janus" in title:
         found["deepseek-community/Janus-Pro-7B"] = str(janus(folder / "janus"))
     elif "Qwen" in title:
@@ -47,33 +44,28 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("built")
     asked = {item.rpartition("/")[0] for item in iris_steer_60.pair_ids("v2-core").to_pylist()}
     asked |= set(iris_ideal_52.image_ids("v2-core").to_pylist())
-    for name, config, split, columns in factory.splits("iris"):
-        places = [place for place, item in enumerate(columns["id"]) if {item, item.rpartition("/")[0]} & asked]
-        kept = {column: [values[place] for place in places] for column, values in columns.items()}
-        file = root / name / config / f"{split}-00000-of-00001.parquet"
-        file.parent.mkdir(parents=True)
-        write_images(file, kept)
-        factory.write_manifest(root / name, name, [(config, split, [file])], sample=True)
-    return root
 
+    def places(ids: Sequence[str]) -> list[int]:
+        return [place for place, item in enumerate(ids) if {item, item.rpartition("/")[0]} & asked]
 
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with Served.start() as served:
-        yield served
+    return write(root, "iris", sample=True, places=places, draw=picture)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("title", PAGES)
 def test_every_command_of_a_page_works(
-    title: str, run: Run, tmp_path: Path, core: Path, served: Served, monkeypatch: pytest.MonkeyPatch
+    title: str,
+    run: Run,
+    tmp_path: Path,
+    core: Path,
+    features: Path,
+    served: Served,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_BASE_URL", served.url)
-    monkeypatch.setenv("OPENAI_API_KEY", served.key)
     prices: Any = {"openai/gpt-4o": {"input": 2.5, "output": 10}, f"endpoint:{served.url}#gpt-image-1": {"image": 0.04}}
     Path("prices.json").write_text(json.dumps(prices))
-    page, replaced = PAGES[title], models(title, tmp_path / "models", served)
+    page, replaced = PAGES[title], models(title, tmp_path / "models", features, served)
     planned = "Not run here" in page  # no other model is put in the place of one that cannot be had
     (block,) = re.findall(r"```bash\n(.*?)```", page, re.S)
     assert len(block.replace("\\\n", "").strip().splitlines()) <= 6

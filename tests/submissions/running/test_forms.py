@@ -73,13 +73,10 @@ def test_a_function_is_asked_in_words_and_never_greeted() -> None:
 
 
 @pytest.mark.slow
-def test_a_server_that_answers_no_greeting_stops_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Served.start(faults=(Fault("status", status=404, times=None),)) as served:
-        for name, value in served.environment().items():
-            monkeypatch.setenv(name, value)
-        model = ModelSettings("openai-api/served/served-text")
-        with pytest.raises(RunError, match=r"MODEL_SILENT.*an answer to a greeting"):
-            run_benchmark(RunSettings(CHOSEN, tmp_path / "mine", model=model))
+def test_a_server_that_answers_no_greeting_stops_the_run(served: Served, tmp_path: Path) -> None:
+    served.inject(Fault("status", status=404, times=None))
+    with pytest.raises(RunError, match=r"MODEL_SILENT.*an answer to a greeting"):
+        run_benchmark(RunSettings(CHOSEN, tmp_path / "mine", model=ModelSettings("openai-api/served/served-text")))
 
 
 def test_a_form_needs_a_free_question(run: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:

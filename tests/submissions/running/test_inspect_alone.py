@@ -1,13 +1,14 @@
 """The four registered tasks by Inspect's own commands: the answers of `fairspace run`, and what a kill broke off."""
 
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
-import time
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from fairspace.submissions import tasks
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.running.asking.inspect_task import RUN
 from fairspace.submissions.running.planning import IMAGE_TOKENS
-from tests.submissions.running.run_factory import ROOT, Commands, registered
+from tests.submissions.running.run_factory import ROOT, Commands, until
 
 pytest.importorskip("inspect_ai")
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -33,12 +34,6 @@ def answer(prompt, images, seed):
         print(key, file=notes)
     return f"{int(key[:4], 16) % 100}% male, " + "ABCD"[int(key[4], 16) % 4]
 """
-
-
-@pytest.fixture(scope="module")
-def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
-    with Commands(tmp_path_factory.mktemp("logs")) as commands:
-        yield commands
 
 
 @pytest.fixture(scope="module")
@@ -60,17 +55,31 @@ def ran(data: Path, commands: Commands, model: Path, tmp_path_factory: pytest.Te
     return tables
 
 
-@pytest.fixture
-def inspect_environment(tmp_path: Path) -> dict[str, str]:
-    return {**os.environ, **registered(tmp_path), "XDG_DATA_HOME": str(tmp_path / "home")}
-
-
 def words_of(command: str, model: Path, data: Path, logs: Path, names: Iterable[str] = NAMES) -> list[str]:
-    words = [str(Path(sys.executable).with_name("inspect")), command, *(f"fairspace/{name}" for name in names)]
+    words = [command, *(f"fairspace/{name}" for name in names)]
     for setting in (f"data={data}", "limit=2", "seed=3"):
         words += ["-T", setting]
     words += ["--model", f"python/{model}:answer", "--display", "none", "--log-dir", str(logs)]
     return [*words, "--max-connections", str(CONNECTIONS), "--max-samples", str(CONNECTIONS)]
+
+
+def inspect(words: Iterable[str], folder: Path) -> None:
+    """Inspect alone: a new process, in which this checkout is installed, with its entry points, and not imported."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    info = folder / f"fairspace-{project['version']}.dist-info"
+    info.mkdir()
+    groups = (
+        f"[{group}]\n" + "".join(f"{name} = {where}\n" for name, where in entries.items())
+        for group, entries in project["entry-points"].items()
+    )
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: fairspace\nVersion: {project['version']}\n")
+    (info / "entry_points.txt").write_text("".join(groups))
+    (info / "direct_url.json").write_text(json.dumps({"url": ROOT.as_uri(), "dir_info": {"editable": True}}))
+    environment = {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}", "XDG_DATA_HOME": str(folder / "home")}
+    program = [str(Path(sys.executable).with_name("inspect")), *words]
+    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "was not found in the registry" not in done.stdout + done.stderr
 
 
 def assert_answers(logs: Path, ran: Mapping[str, bytes], commands: Commands, tmp_path: Path) -> None:
@@ -81,17 +90,9 @@ def assert_answers(logs: Path, ran: Mapping[str, bytes], commands: Commands, tmp
 
 
 def test_inspect_eval_gives_the_answers_of_a_run(
-    ran: dict[str, bytes],
-    data: Path,
-    commands: Commands,
-    model: Path,
-    inspect_environment: dict[str, str],
-    tmp_path: Path,
+    ran: dict[str, bytes], data: Path, commands: Commands, model: Path, tmp_path: Path
 ) -> None:
-    words = words_of("eval", model, data, tmp_path / "logs")
-    done = subprocess.run(words, cwd=ROOT, env=inspect_environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "was not found in the registry" not in done.stdout + done.stderr
+    inspect(words_of("eval", model, data, tmp_path / "logs"), tmp_path)
     assert_answers(tmp_path / "logs", ran, commands, tmp_path)
 
 
@@ -112,37 +113,30 @@ def test_a_killed_evaluation_goes_on_with_what_was_answered(
     data: Path,
     commands: Commands,
     model: Path,
-    inspect_environment: dict[str, str],
     tmp_path: Path,
 ) -> None:
     logs, notes = tmp_path / "logs", model.with_suffix(".txt")
     words = words_of(command, model, data, logs, names)
-    inspect_environment["SECONDS_OF_AN_ANSWER"] = "0.05"
+    environment = {"SECONDS_OF_AN_ANSWER": "0.05", "XDG_DATA_HOME": str(tmp_path / "home")}
     notes.write_text("")
-    with (tmp_path / "said.txt").open("w") as said:
-        begun = subprocess.Popen(words, cwd=ROOT, env=inspect_environment, stdout=said, stderr=said)
-        while begun.poll() is None and len(notes.read_text().splitlines()) < least:
-            time.sleep(0.02)
-        begun.send_signal(signal.SIGKILL)
-        assert begun.wait() == -signal.SIGKILL, (tmp_path / "said.txt").read_text()
+    begun = commands.start(*words, program="inspect", environment=environment)
+    assert until(lambda: len(notes.read_text().splitlines()) >= least, begun), begun.output
+    begun.kill()
+    assert begun.wait() == -signal.SIGKILL, begun.output
     answered = Counter(notes.read_text().splitlines())
-    assert answered.total() >= least
     if command == "eval":
-        words = [words[0], "eval-retry", *map(str, logs.glob("*.eval")), "--display", "none", "--log-dir", str(logs)]
-    done = subprocess.run(words, cwd=ROOT, env=inspect_environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+        inspect(["eval-retry", *map(str, logs.glob("*.eval")), "--display", "none", "--log-dir", str(logs)], tmp_path)
+    else:
+        commands.start(*words, program="inspect", environment=environment).done()
     asked = Counter(notes.read_text().splitlines())
     assert asked.total() > answered.total()
     assert sum((asked - answered)[key] for key in answered) <= CONNECTIONS
     assert_answers(logs, {name: ran[name] for name in names}, commands, tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("name", "revision", "options"),
-    [("stereotypical_bias", "v2-core", {"text_only": True}), ("genres", "v1-core", {"text_only": True})],
-)
-def test_a_task_takes_a_core(name: str, revision: str, options: dict[str, bool]) -> None:
+@pytest.mark.parametrize(("name", "revision"), [("stereotypical_bias", "v2-core"), ("genres", "v1-core")])
+def test_a_task_takes_a_core(name: str, revision: str) -> None:
     """As `fact_or_fair` does; with `limit` and the other options of a run."""
-    core, whole = (getattr(tasks, name)(dataset_revision=of, limit=3, **options) for of in (revision, ""))
+    core, whole = (getattr(tasks, name)(dataset_revision=of, limit=3, text_only=True) for of in (revision, ""))
     assert (core.metadata[RUN]["dataset_revision"], core.metadata[RUN]["limit"]) == (revision, 3)
     assert {sample.id for sample in core.dataset} != {sample.id for sample in whole.dataset}

@@ -108,6 +108,10 @@ def _in_generation(**settings: Any) -> Callable[[list[Path]], None]:
     return lambda parts: edit(parts[1] / "submission.json", lambda meta: meta["generation"].update(settings))
 
 
+def _without(setting: str) -> Callable[[list[Path]], None]:
+    return lambda parts: edit(parts[1] / "submission.json", lambda meta: meta["generation"].pop(setting))
+
+
 def _in_stage(**facts: Any) -> Callable[[list[Path]], None]:
     return lambda parts: edit(parts[1] / "manifest.json", lambda manifest: manifest["stages"][0].update(facts))
 
@@ -120,19 +124,13 @@ WRONG: dict[str, tuple[Callable[[list[Path]], Any], str]] = {
     "another revision": (_in_meta(revision="other"), "another revision than"),
     "another dataset revision": (_in_meta(dataset_revision="v2"), "another dataset_revision than"),
     "other settings": (_in_generation(temperature=0.5), "another generation temperature than"),
-    "fewer settings": (
-        lambda parts: edit(parts[1] / "submission.json", lambda meta: meta["generation"].pop("limit")),
-        "another generation limit than",
-    ),
+    "fewer settings": (_without("limit"), "another generation limit than"),
     "another division": (_in_generation(part="1/4"), "part 1/4 of llm_objective, llm_subjective, beside part 0/3"),
     "another version": (_in_stage(engine_version="0.1"), "other engine_version of responses"),
     "other settings of a stage": (_in_stage(settings={"temperature": 1}), "of responses of llm_objective"),
     "no answers": (_in_stage(what="images"), "no responses of llm_objective, llm_subjective, unlike"),
     "other tasks": (_in_stage(tasks=["llm_objective"]), "part 1/3 of llm_objective, llm_subjective is missing"),
-    "a whole run": (
-        lambda parts: edit(parts[1] / "submission.json", lambda meta: meta["generation"].pop("part")),
-        "a whole run of llm_objective, llm_subjective, beside part 0/3",
-    ),
+    "a whole run": (_without("part"), "a whole run of llm_objective, llm_subjective, beside part 0/3"),
     "a damaged mark": (_in_generation(part="3/3"), "part '3/3'"),
     "no submission": (lambda parts: (parts[1] / "submission.json").unlink(), "no submission"),
     "nothing on its run": (lambda parts: (parts[1] / "manifest.json").unlink(), "nothing says how it was run"),
@@ -145,11 +143,8 @@ def test_a_wrong_part_is_refused_by_name(wrong: str, parts: list[Path], tmp_path
     damage, said = WRONG[wrong]
     damage(parts)
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(BuildError) as refused:
+    with pytest.raises(BuildError, match=f"PARTS_UNJOINABLE at .*mine.part-0000.*: .*{said}"):
         join(parts, tmp_path / "joined")
-    assert refused.value.code == "PARTS_UNJOINABLE"
-    assert said in refused.value.what
-    assert "mine.part-0000" in refused.value.where
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -189,9 +184,8 @@ def test_an_empty_part_is_a_submission_of_no_rows(tmp_path: Path) -> None:
 
 def test_the_journal_of_another_part_is_refused(ran: Path) -> None:
     chosen = ChosenPart("fact_or_fair", limit=LIMIT, dataset_revision="v2-core", part="1/3")
-    with pytest.raises(RunError, match='part "0/3", and now "1/3"') as refused:
+    with pytest.raises(RunError, match=r'RUN_OTHER.*part "0/3", and now "1/3"'):
         run_benchmark(RunSettings(chosen, part_folder(ran / "mine", "0/3"), ModelSettings(MODEL)))
-    assert refused.value.code == "RUN_OTHER"
 
 
 def test_images_of_parts_are_those_of_one_process_under_new_numbers(tmp_path: Path) -> None:

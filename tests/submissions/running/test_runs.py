@@ -1,9 +1,5 @@
 import json
 import math
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -15,13 +11,13 @@ from fairspace.submissions.values import Value
 from tests.served import WAYS, Fault, Served
 from tests.served.faults import Way
 from tests.submissions.running.run_expected import expected, found
-from tests.submissions.running.run_factory import ROOT, Commands, journaled, manifest, registered
+from tests.submissions.running.run_factory import Commands, journaled, manifest
 
 pytestmark = pytest.mark.process
 
-MODEL = "openai-api/served/m"
-ASKED = ("--model", MODEL, "--stratified", "--seed", 3, "-M", "timeout=2", "-M", "max_retries=1")
-LIMITS = {"fact_or_fair": 3}
+MODEL = ("--model", "openai-api/served/m")
+CHOSEN = ChosenPart("fact_or_fair", limit=3, stratified=True, seed=3)
+ASKED = (*MODEL, "--limit", 3, "--stratified", "--seed", 3, "-M", "timeout=2", "-M", "max_retries=1")
 LOST: tuple[Way, ...] = ("slow", "truncated", "cut", "reset", "html", "not_completion", "empty")
 SPOILED: tuple[Way, ...] = ("silent", "half", "filtered", "refusal", "blocked", "refusing", "unreadable")
 FAULTS = (
@@ -30,94 +26,63 @@ FAULTS = (
     *(Fault(way, share=0.03, times=None) for way in SPOILED),
     Fault("status", status=400, share=0.03, times=None, code="invalid_request"),
     Fault("status", status=500, share=0.01, times=None),
-    Fault("truncated", share=0.02, times=None),
-    Fault("html", share=0.02, times=None),
-    Fault("empty", share=0.02, times=None),
+    *(Fault(way, share=0.02, times=None) for way in ("truncated", "html", "empty")),
 )
+SERVED = {"faults": FAULTS}
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with Served.start(faults=FAULTS) as served:
-        yield served
+def ran(commands: Commands, served: Served, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("ran") / "mine"
+    commands.run("run", "--benchmark", "fact_or_fair", *ASKED, "--out", out)
+    return out
 
 
-@pytest.fixture(scope="module", params=LIMITS)
-def ran(
-    request: pytest.FixtureRequest,
-    data: Path,
-    commands: Commands,
-    served: Served,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> tuple[ChosenPart, Path]:
-    benchmark = request.param
-    out = tmp_path_factory.mktemp(benchmark) / "mine"
-    limit = LIMITS[benchmark]
-    served.requests(reset=True)
-    commands.run("run", "--benchmark", benchmark, "--data", data, "--limit", limit, "--out", out, *ASKED)
-    return ChosenPart(benchmark, str(data), (), limit, True, 3), out
-
-
-def test_every_item_has_exactly_one_fate(ran: tuple[ChosenPart, Path]) -> None:
-    chosen, out = ran
-    fates = expected(chosen, FAULTS)
-    assert found(journaled(out.with_name("mine.run") / "journal.sqlite")) == fates
-    rows = pq.read_table(out / "responses.parquet").to_pylist()
-    told = {(row["task"], row["id"], row["sample"]): row["response"] for row in rows}
-    assert len(told) == len(rows)
-    assert told == {key: text for key, (fate, text) in fates.items() if fate != "failed"}
-    (stage,) = manifest(out)["stages"]
+def test_every_item_has_exactly_one_fate(ran: Path) -> None:
+    fates = expected(CHOSEN, FAULTS)
+    assert found(journaled(ran.with_name("mine.run") / "journal.sqlite")) == fates
+    rows = pq.read_table(ran / "responses.parquet").to_pylist()
+    responses = {(row["task"], row["id"], row["sample"]): row["response"] for row in rows}
+    assert len(responses) == len(rows)
+    assert responses == {key: text for key, (fate, text) in fates.items() if fate != "failed"}
+    (stage,) = manifest(ran)["stages"]
     counts = {fate: sum(one == fate for one, _ in fates.values()) for fate in ("answered", "refused", "failed")}
     assert stage["fates"] == counts
     assert stage["requests"] == len(fates)
     assert counts["refused"]
     assert counts["failed"]
-    assert check_submission(out).ok
+    assert check_submission(ran).ok
 
 
-def assert_reported(file: Path, out: Path, commands: Commands) -> None:
+def test_plain_inspect_gives_the_same_submission(ran: Path, commands: Commands, served: Served, tmp_path: Path) -> None:
     """The log reports what `fairspace score` reports."""
     from inspect_ai.log import read_eval_log
 
-    commands.run("score", out, "--out", out.with_name("result.json"))
-    scores = json.loads(out.with_name("result.json").read_bytes())["scores"]
-    log = read_eval_log(str(file), header_only=True)
-    assert log.results is not None
-    logged = {name: metric.value for name, metric in log.results.scores[0].metrics.items()}
-    fates = {name: logged.pop(f"requests_{name}") for name in ("answered", "refused", "failed")}
-    assert fates == manifest(out)["stages"][0]["fates"]
-    assert any(math.isfinite(number) for number in logged.values())
-    for value in map(Value.from_json, scores):
-        parts = {"": value.value, ".low": value.low, ".high": value.high, ".coverage": value.coverage}
-        for part, number in parts.items():
-            told = logged.pop(f"{value.name}{part}")
-            assert math.isnan(told) if number is None else told == number, f"{value.name}{part}"
-    assert not logged
-
-
-@pytest.mark.parametrize("ran", ["fact_or_fair"], indirect=True)
-def test_plain_inspect_gives_the_same_submission(
-    ran: tuple[ChosenPart, Path], commands: Commands, served: Served, tmp_path: Path
-) -> None:
-    _, out = ran
     served.requests(reset=True)
-    given = {"limit": LIMITS["fact_or_fair"], "stratified": "true", "seed": 3}
-    words = [Path(sys.executable).with_name("inspect"), "eval", "fairspace/fact_or_fair", "--model", MODEL]
-    words += [word for name, value in given.items() for word in ("-T", f"{name}={value}")]
-    words += ["--attempt-timeout", "10", "--max-retries", "1", "--display", "none", "--log-dir", tmp_path / "logs"]
-    environment = {**os.environ, **served.environment(), **registered(tmp_path)}
-    done = subprocess.run([str(word) for word in words], cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "was not found in the registry" not in done.stdout + done.stderr
+    words = ("-T", "limit=3", "-T", "stratified=true", "-T", "seed=3", "--attempt-timeout", 10, "--max-retries", 1)
+    logged = ("--display", "none", "--log-dir", tmp_path / "logs")
+    commands.start("eval", "fairspace/fact_or_fair", *MODEL, *words, *logged, program="inspect").done()
     (log,) = (tmp_path / "logs").iterdir()
     commands.run("import", "inspect", log, "--out", tmp_path / "mine")
-    assert_reported(log, out, commands)
-    assert (tmp_path / "mine" / "responses.parquet").read_bytes() == (out / "responses.parquet").read_bytes()
-    meta, known = (json.loads((folder / "submission.json").read_bytes()) for folder in (tmp_path / "mine", out))
+    assert (tmp_path / "mine" / "responses.parquet").read_bytes() == (ran / "responses.parquet").read_bytes()
+    meta, known = (json.loads((folder / "submission.json").read_bytes()) for folder in (tmp_path / "mine", ran))
     assert meta == known
-    one, other = (manifest(folder)["stages"][0] for folder in (tmp_path / "mine", out))
+    mine, whole = (manifest(folder)["stages"][0] for folder in (tmp_path / "mine", ran))
     same = ("what", "model", "engine", "engine_version", "prompts", "datasets", "tasks", "requests", "fates", "limit")
-    assert {name: one[name] for name in same} == {name: other[name] for name in same}
+    assert {name: mine[name] for name in same} == {name: whole[name] for name in same}
+
+    commands.run("score", ran, "--out", tmp_path / "result.json")
+    results = read_eval_log(str(log), header_only=True).results
+    assert results is not None
+    reported = {name: metric.value for name, metric in results.scores[0].metrics.items()}
+    assert {name: reported.pop(f"requests_{name}") for name in whole["fates"]} == whole["fates"]
+    assert any(math.isfinite(number) for number in reported.values())
+    for value in map(Value.from_json, json.loads((tmp_path / "result.json").read_bytes())["scores"]):
+        parts = {"": value.value, ".low": value.low, ".high": value.high, ".coverage": value.coverage}
+        for part, number in parts.items():
+            metric = reported.pop(f"{value.name}{part}")
+            assert math.isnan(metric) if number is None else metric == number, f"{value.name}{part}"
+    assert not reported
 
 
 def test_every_way_to_fail_was_met() -> None:

@@ -1,7 +1,5 @@
 import errno
-import gc
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from fairspace.submissions.running.run import RunOutcome, run
 from fairspace.submissions.running.settings import ModelFacts, RunSettings
 from tests.submissions.running.run_factory import journaled
 
+pytestmark = pytest.mark.usefixtures("collected")
 OWN = """
 from pathlib import Path
 def answer(prompt, images):
@@ -28,12 +27,6 @@ def answer(prompt, images):
         log.write("1")
     return "%s"
 """
-
-
-@pytest.fixture(autouse=True)
-def collected() -> Iterator[None]:
-    yield
-    gc.collect()
 
 
 class Mine:
@@ -62,11 +55,6 @@ def mine(tmp_path: Path) -> Mine:
     return Mine(tmp_path)
 
 
-def settings(out: Path, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((out / name).read_bytes())
-    return found
-
-
 def test_what_is_no_run_of_this_folder_is_left_alone(mine: Mine) -> None:
     mine.out.mkdir()
     (mine.out / "manifest.json").write_text("{}")
@@ -89,14 +77,14 @@ def test_a_run_that_was_killed_while_it_replaced_its_submission_goes_on(mine: Mi
 
 def test_a_run_that_writes_again_puts_judgements_aside(mine: Mine) -> None:
     mine.run("genres", 2)
-    meta, judge = settings(mine.out, "submission.json"), {"name": "j", "version": "1", "settings": {}}
-    (mine.out / "submission.json").write_text(json.dumps({**meta, "judge": judge}))
+    file, judge = mine.out / "submission.json", {"name": "j", "version": "1", "settings": {}}
+    file.write_text(json.dumps({**json.loads(file.read_text()), "judge": judge}))
     (mine.out / "judgements.jsonl").write_text("{}")
     outcome = mine.run("genres", 3)
     assert [note for note in outcome.notes if note.startswith("judgements.jsonl went to")]
     assert not (mine.out / "judgements.jsonl").exists()
     assert (mine.out.with_name("out.run") / "judgements.jsonl").read_text() == "{}"
-    assert "judge" not in settings(mine.out, "submission.json")
+    assert "judge" not in json.loads(file.read_text())
 
 
 def test_answers_and_images_that_are_there_are_not_left_out(mine: Mine) -> None:
@@ -123,9 +111,12 @@ def test_a_shorter_run_and_other_settings_are_refused_before_the_model_is_opened
     monkeypatch.setattr(answering, "open_model", lambda *_: pytest.fail("weights were loaded"))
     with pytest.raises(RunError, match=r"RUN_OTHER.*a run of 2 stimuli a task, and now 1"):
         mine.run(limit=1)
-    other = ModelSettings(f"python/{mine.file}:answer", arguments={"on_error": "raise"})
-    with pytest.raises(RunError, match=r"RUN_OTHER.*another -M on_error\. Expected"):
-        mine.run(limit=2, model=other)
+    for told, other in (
+        (r"another -M on_error\. Expected", {"arguments": {"on_error": "raise"}}),
+        ("temperature", {"temperature": 0.5}),
+    ):
+        with pytest.raises(RunError, match=f"RUN_OTHER.*{told}"):
+            mine.run(limit=2, model=ModelSettings(f"python/{mine.file}:answer", **other))
     assert ModelSettings("local/x", arguments={"threads": 1}).compared_arguments() == {}
 
 

@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -19,27 +18,18 @@ from tests.tiny_ares import random_ares
 pytestmark = pytest.mark.process
 
 CONNECTIONS = 6
-ASKED = (
-    "--stratified",
-    "--seed",
-    "5",
-    *("-M", "timeout=30", "-M", "max_retries=1", "-M", f"max_connections={CONNECTIONS}"),
-)
+BOUNDS = ("-M", "timeout=30", "-M", "max_retries=1", "-M", f"max_connections={CONNECTIONS}")
+ASKED = ("--model", "openai-api/served/m", "--stratified", "--seed", 5, *BOUNDS)
 FAULTS = (
     *(Fault("status", status=status, seconds=0.05, share=0.03) for status in (429, 503)),
     *(Fault(way, share=0.03) for way in ("truncated", "reset", "html", "empty")),
     *(Fault(way, share=0.02, times=None) for way in ("half", "filtered", "refusal", "blocked", "unreadable")),
     *(Fault(way, share=0.02, times=None) for way in ("truncated", "html", "not_completion")),
 )
+SERVED = {"faults": FAULTS, "latency": 0.01, "spread": 0.02}
 KILLS = {"fact_or_fair": (5, 3), "iris": (2, 2)}
 PROBES = 3
 """Requests that may repeat, as a probe of a model whose last answers are all failures."""
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with Served.start(faults=FAULTS, latency=0.01, spread=0.02) as served:
-        yield served
 
 
 def points(kills: int, total: int) -> list[int]:
@@ -72,18 +62,7 @@ def test_a_run_that_was_killed_ends_as_the_unbroken_one(
     benchmark: str, data: Path, commands: Commands, served: Served, tmp_path: Path
 ) -> None:
     limit, kills = KILLS[benchmark]
-    words = (
-        "run",
-        "--benchmark",
-        benchmark,
-        "--model",
-        "openai-api/served/m",
-        "--data",
-        data,
-        "--limit",
-        limit,
-        *ASKED,
-    )
+    words = ("run", "--benchmark", benchmark, "--data", data, "--limit", limit, *ASKED)
     served.requests(reset=True)
     commands.run(*words, "--out", tmp_path / "unbroken")
     total = served.requests(reset=True).total
@@ -107,12 +86,12 @@ def test_a_run_that_was_killed_ends_as_the_unbroken_one(
 def test_a_judge_that_was_killed_ends_as_the_unbroken_one(
     data: Path, commands: Commands, served: Served, tmp_path: Path
 ) -> None:
-    words = ("run", "--benchmark", "genres", "--text-only", "--model", "openai-api/served/m", "--limit", 12)
+    words = ("run", "--benchmark", "genres", "--text-only", "--limit", 12)
     for name in ("unbroken", "killed"):
         commands.run(*words, *ASKED, "--out", tmp_path / name)
     # What the engine does not send again by itself counts as an attempt of ours, and a kill may lie behind it.
     served.inject(*(fault for fault in FAULTS if fault.times is None or fault.way in ("status", "reset")))
-    judge = ("judge", "--model", "openai-api/served/judge", "--model", "openai-api/served/second", *ASKED[3:])
+    judge = ("judge", "--model", "openai-api/served/judge", "--model", "openai-api/served/second", *BOUNDS)
     served.requests(reset=True)
     commands.run(*judge, tmp_path / "unbroken")
     total = served.requests(reset=True).total
@@ -139,16 +118,11 @@ IMAGE_FAULTS = (
 )
 
 
-@pytest.fixture(scope="module")
-def ares() -> Path:
-    return random_ares()
-
-
-def test_images_of_an_endpoint_and_their_labels_survive_kills(ares: Path, commands: Commands, tmp_path: Path) -> None:
+def test_images_of_an_endpoint_and_their_labels_survive_kills(commands: Commands, tmp_path: Path) -> None:
     with Served.start(faults=IMAGE_FAULTS, latency=0.01, pixels=48, picture="jpeg") as served:
         images = f"endpoint:{served.url}#served-images?size=48&seed=true&concurrency=4&attempts=3"
         asked = ("--limit", 40, "--seed", 2, "--stratified")
-        words = ("run", "--benchmark", "iris", "--images", images, "--ares", ares, *asked)
+        words = ("run", "--benchmark", "iris", "--images", images, "--ares", random_ares(), *asked)
         environment = served.environment()
         commands.run(*words, "--out", tmp_path / "unbroken", environment=environment)
         total = served.requests(reset=True).total

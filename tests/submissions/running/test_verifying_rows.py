@@ -1,6 +1,6 @@
 import shutil
-import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -10,15 +10,13 @@ from fairspace.leaderboard_space.events import SIGNATURE, is_forged, signing_key
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.web.identity import Tokens
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.commands import main as cli
 from fairspace.submissions.commands.space_client import TOKEN
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.rerunning.rerun import Means, rerun
-from fairspace.submissions.running.run import run
+from fairspace.submissions.running.run import run as run_benchmark
 from fairspace.submissions.running.settings import RunSettings
 from tests.leaderboard_space.attacks.running import SIGNING, Running, running
-from tests.served.environment import served  # noqa: F401, a fixture
 from tests.submissions.running.images.painter import FILE
 from tests.tiny_ares import random_ares
 
@@ -41,20 +39,18 @@ def handed_in(space: Running, file: Path) -> str:
 
 @pytest.mark.usefixtures("served")
 def test_a_row_is_verified_on_a_space_by_its_model_and_signed_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = ChosenPart("fact_or_fair", tasks=("llm_subjective",), limit=40, seed=3)
-    run(RunSettings(chosen, tmp_path / "mine", model=ModelSettings(MODEL, connections=8)))
+    run_benchmark(RunSettings(chosen, tmp_path / "mine", model=ModelSettings(MODEL, connections=8)))
     mine = Path(shutil.make_archive(str(tmp_path / "mine"), "zip", tmp_path / "mine"))
     with running(tmp_path / "space", resamples="100") as space:
         entry = handed_in(space, mine)
         for name, value in {TOKEN: Tokens(SIGNING).make(User("the-maintainer")), "FAIRSPACE_SECRET": ""}.items():
             monkeypatch.setenv(name, value)
         work, signed = ("--out", tmp_path / "work", "--items", 40), ("--sign", space.address, "--entry", entry)
-        command = ("verify-submission", mine, "--model", MODEL, *work, *signed)
-        monkeypatch.setattr(sys, "argv", ["fairspace", *map(str, command)])
-        with pytest.raises(SystemExit, match="0"):
-            cli.main()
+        code, _, err = run("verify-submission", mine, "--model", MODEL, *work, *signed)
+        assert code == 0, err
         row = httpx.get(f"{space.address}{BOARD}/rows/{entry}").json()
         assert (row["row_class"], row["submitter"]) == ("verified", "ada")
         event = space.events()[-1]
@@ -68,7 +64,7 @@ def test_a_row_is_verified_on_a_space_by_its_model_and_signed_there(
 def test_images_are_made_and_labelled_again_by_the_models_that_are_named(tmp_path: Path) -> None:
     chosen = ChosenPart("fact_or_fair", tasks=("t2i_objective",), limit=40, seed=3)
     paint, ares = f"python:{FILE}:paint", str(random_ares())
-    run(RunSettings(chosen, tmp_path / "mine", images=paint, ares=ares, device="cpu"))
+    run_benchmark(RunSettings(chosen, tmp_path / "mine", images=paint, ares=ares, device="cpu"))
     submission = read_submission(tmp_path / "mine")
     outcome = rerun(submission, Means(images=paint, ares=ares, device="cpu"), tmp_path / "work", items=40)
     assert outcome.comparison is not None

@@ -2,20 +2,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
-from typer.testing import CliRunner
 
 from fairspace.ares.annotating.annotate import annotate
 from fairspace.ares.annotating.labellers import Package
 from fairspace.builders.errors import CodedError
 from fairspace.builders.models.labelling import PROTOTYPES, ClipLabeller
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.commands.app import app
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import Manifest
 from fairspace.submissions.reading.tables import META
@@ -23,7 +22,6 @@ from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import load_result
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.zero_shot import InspectVlm, labelling_task, open_labeller
-from tests.builders.models import tiny
 from tests.served.faults import Fault
 from tests.served.running import Served
 from tests.submissions.running.local import tiny_models
@@ -60,11 +58,6 @@ def eyes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         (tmp_path / "pictures").mkdir(exist_ok=True)
         Image.new("RGB", (32, 32), colour).save(tmp_path / "pictures" / f"{name}.png")
     return "vlm:python/./eyes.py:answer"
-
-
-@pytest.fixture(scope="module")
-def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.clip(tmp_path_factory.mktemp("models") / "clip")
 
 
 def labels(folder: Path) -> list[tuple[str, ...]]:
@@ -117,7 +110,8 @@ def test_a_detector_finds_the_faces_that_a_general_model_labels(eyes: str, tmp_p
     assert [row[1] for row in labels(tmp_path / "out")] == ["male", "female"], "the largest face first"
 
 
-def test_clip_labels_by_the_prototypes_that_builds_use(clip: Path, tmp_path: Path) -> None:
+def test_clip_labels_by_the_prototypes_that_builds_use(features: Path, tmp_path: Path) -> None:
+    clip = features / "clip"
     state = [Image.effect_noise((40, 40), 90 + n).convert("RGB") for n in range(4)]
     (tmp_path / "pictures").mkdir()
     for number, image in enumerate(state):
@@ -160,7 +154,9 @@ def test_each_combination_of_labels_is_one_answer() -> None:
 
 
 @pytest.mark.slow
-def test_run_score_and_evaluate_take_one_labeller_and_its_rows_stand_apart(eyes: str, tmp_path: Path) -> None:
+def test_run_score_and_evaluate_take_one_labeller_and_its_rows_stand_apart(
+    run: Callable[..., tuple[int, str, str]], eyes: str, tmp_path: Path
+) -> None:
     (tmp_path / "paint.py").write_text(
         "from PIL import Image\n"
         "def make(prompts):\n"
@@ -169,23 +165,23 @@ def test_run_score_and_evaluate_take_one_labeller_and_its_rows_stand_apart(eyes:
         encoding="utf-8",
     )
     (tmp_path / "labels.csv").write_text("file,gender,age\n0.png,female,older\n1.png,female,young\n3.png,male,\n")
-    run = "run --benchmark fact_or_fair --dataset-revision v2-core --tasks t2i_objective --limit 3 --out mine"
+    asked = "run --benchmark fact_or_fair --dataset-revision v2-core --tasks t2i_objective --limit 3 --out mine"
 
     def said(line: str) -> str:
-        done = CliRunner().invoke(app, line.split())
-        assert done.exit_code == 0, f"{done.output}{done.exception}"
-        return done.output
+        code, out, err = run(*line.split())
+        assert code == 0, err
+        return out
 
     measured = said(f"ares evaluate {eyes} --data pictures --labels labels.csv --out measured")
     assert "gender: right 33.3%" in measured
     assert "1 without an answer" in measured
-    said(f"{run} --images python:./paint.py:make --labeller {eyes} --measurement measured/measurement.json")
+    said(f"{asked} --images python:./paint.py:make --labeller {eyes} --measurement measured/measurement.json")
     meta = json.loads((tmp_path / "mine" / META).read_text(encoding="utf-8"))
     assert meta["labels"]["name"].startswith("vlm:python/eyes.py:answer")
     assert meta["label_error"]["attributes"]["gender"]["counts"] == [[1, 1], [0, 0]]
     stages = Manifest.model_validate_json((tmp_path / "mine" / "manifest.json").read_text(encoding="utf-8")).stages
     assert [stage.engine for stage in stages if stage.what == "annotations"] == ["fairspace"]
-    said(f"{run}2 --images python:./paint.py:make")
+    said(f"{asked}2 --images python:./paint.py:make")
     said(f"score mine2 --labeller {eyes} --resamples 0 --out result.json")
     result = load_result(tmp_path / "result.json")
     protocol = f"v2-core, labelled by {meta['labels']['name']}"
@@ -194,16 +190,14 @@ def test_run_score_and_evaluate_take_one_labeller_and_its_rows_stand_apart(eyes:
     assert "nobody trained for it" in benchmark("fact_or_fair").protocol_text(protocol)
 
 
-def test_real_models_that_say_no_json_label_nothing(eyes: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("eyes")
+def test_real_models_that_say_no_json_label_nothing(served: Served, tmp_path: Path) -> None:
     folder = tiny_models.seeing(tmp_path / "qwen", "qwen2_5_vl")
-    with Served.start() as served:
-        for name, value in served.environment().items():
-            monkeypatch.setenv(name, value)
-        for number, named in enumerate((f"vlm:local/{folder}?tokens=4", "vlm:openai-api/served/served-text")):
-            labeller, _ = open_labeller(named)
-            annotate("", tmp_path / "pictures", tmp_path / f"{number}", names="files", labeller=labeller)
-            assert {row[0] for row in labels(tmp_path / f"{number}")} == {"abstained"}
-        assert served.requests().total == 2 * len(PICTURES), "each is asked about once more"
-        served.inject(Fault("status", status=400, times=None, code="invalid_request"))
-        with pytest.raises(RunError, match="MODEL_SILENT at openai-api/served/served-text"):
-            annotate("", tmp_path / "pictures", tmp_path / "failed", names="files", labeller=labeller)
+    for number, named in enumerate((f"vlm:local/{folder}?tokens=4", "vlm:openai-api/served/served-text")):
+        labeller, _ = open_labeller(named)
+        annotate("", tmp_path / "pictures", tmp_path / f"{number}", names="files", labeller=labeller)
+        assert {row[0] for row in labels(tmp_path / f"{number}")} == {"abstained"}
+    assert served.requests().total == 2 * len(PICTURES), "each is asked about once more"
+    served.inject(Fault("status", status=400, times=None, code="invalid_request"))
+    with pytest.raises(RunError, match="MODEL_SILENT at openai-api/served/served-text"):
+        annotate("", tmp_path / "pictures", tmp_path / "failed", names="files", labeller=labeller)

@@ -1,12 +1,11 @@
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fairspace.metrics.iris_score.granular import Granular, table_sha256
+from fairspace.metrics.iris_score.granular import table_sha256
 from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, INAUGURAL, STANDARDS, IrisStandard
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError
@@ -21,6 +20,7 @@ from fairspace.submissions.standards import (
 )
 from tests.papers import NAMES
 from tests.submissions.benchmarks.iris.results import board_store, iris_result, state_of
+from tests.submissions.conftest import Run
 
 FROZEN = {
     "iris/inaugural": "45516fe539786c7bac82ef5a183ca91985e89621ec029d16e00883a29263ceb6",
@@ -38,7 +38,6 @@ FROZEN = {
 }
 """Every released standard's whole document; a line is added with a release, and none ever changes."""
 ROOT = Path(__file__).parents[3]
-Run = Callable[..., tuple[int, str, str]]
 
 
 def test_the_whole_document_of_every_released_standard_is_frozen() -> None:
@@ -107,30 +106,15 @@ def test_a_new_standard_rescores_old_results_and_changes_no_history(
     storage = board_store(tmp_path / "store", iris_result("old", "Lab A"), iris_result("other", "Lab B", 0.3))
     before = {path: path.read_bytes() for path in (tmp_path / "store").rglob("*") if path.is_file()}
     shown = state_of(storage).board("iris", "inaugural")
-    needs = Granular("PFS_appeal", "PFS_Und", "appeal_gap", "gender")
     second = replace(ALGORITHM_1, name="second", scale={**ALGORITHM_1.scale, "total": 1000.0})
-    third = replace(
-        second,
-        name="third",
-        metrics=(*GRANULAR, needs),
-        metrics_sha256="",
-        scale={**second.scale, "PFS_Und": 100.0},
-        decay={**second.decay, "PFS_Und": 1.0},
-    )
-    for standard in (second, third):
-        monkeypatch.setitem(STANDARDS, standard.name, standard)
+    monkeypatch.setitem(STANDARDS, "second", second)
     state = state_of(storage)
-    rows = {name: {row.model: row for row in state.board("iris", name)} for name in ("second", "third", "algorithm_1")}
+    rows = {name: {row.model: row for row in state.board("iris", name)} for name in ("second", "algorithm_1")}
     ratio = 1000.0 / ALGORITHM_1.scale["total"]
     was, now = (rows[name]["old"].scores["iris_score"].value for name in ("algorithm_1", "second"))
     assert was is not None
     assert now == pytest.approx(was * ratio)
     assert (rows["second"]["old"].rank, rows["second"]["other"].rank) == (1, 2)
-    lacking = rows["third"]["old"]
-    assert (lacking.rank, lacking.ranked) == (None, None)
-    assert any("PFS_Und is undefined" in why and "the result does not hold it" in why for why in lacking.unranked)
-    assert lacking.scores["IFS_Gen"] == rows["second"]["old"].scores["IFS_Gen"]
-    assert rows["third"]["Bagel"].scores["PFS_Und"].state == "not_run"
     assert state.board("iris", "inaugural") == shown
     assert {path: path.read_bytes() for path in before} == before
     assert {path for path in (tmp_path / "store").rglob("*") if path.is_file()} == set(before)
@@ -151,21 +135,3 @@ def test_the_command_lists_shows_and_compares(run: Run) -> None:
     changed = {field["name"] for field in json.loads(run(*both, "--json")[1])["fields"]}
     assert {"scale.total", "note"} <= changed
     assert "scale.total\n  iris/inaugural: " in run(*both)[1]
-    assert run("standard", "iris/inaugural", "genres/inaugural")[0] == 2
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("leaderboard", "show"),
-        ("store",),
-    ],
-)
-def test_a_store_that_is_not_there_is_wrong_use_and_is_not_made(
-    run: Run, tmp_path: Path, command: tuple[str, ...]
-) -> None:
-    option = () if command[0] == "store" else ("--store",)
-    code, out, err = run(*command, *option, tmp_path / "nowhere")
-    assert (code, out) == (2, "")
-    assert "There is no store" in err
-    assert not (tmp_path / "nowhere").exists()

@@ -13,8 +13,7 @@ from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
 from fairspace.submissions.benchmarks.fact_or_fair.variants import CORRECTED
 from fairspace.submissions.benchmarks.iris.variants import HELD
-from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.checking.submission import check_submission, read_submission
+from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import SCHEMAS, LabelError, Submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.plotting import digits
@@ -23,31 +22,30 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.show.result import result_text
 from fairspace.submissions.uncertainty.label_errors import (
+    LEAST,
     LabelChecks,
     Shares,
     correct,
+    fault,
+    first_guess,
     label_variants,
+    next_parameters,
+    on_simplex,
     paired_counts,
+    pairs_fault,
     posterior_intervals,
+    powered_draws,
     prediction_powered,
+    worse,
 )
 from fairspace.submissions.values import Value, measured
-from tests.metrics.tables import rows
+from tests.benchmarks.label_coverage import ORDER, labeller, rates, shares_held
+from tests.benchmarks.label_coverage import matrix as paper
+from tests.benchmarks.label_coverage import tested as measured_anew
 from tests.submissions.benchmarks.iris.factory import META
 from tests.submissions.sample import meta, tables
 
-ORDER = {"gender": ("female", "male"), "age": ("young", "middle", "older"), "skin_tone": ("light", "middle", "dark")}
 RACES = ("Asian", "Black", "Hispanic", "White")
-
-
-def paper(attribute: str) -> Floats:
-    cells = [row for row in rows("ares_table16_18_confusion") if row["attribute"] == attribute]
-    counts = {(row["true"], row["predicted"]): float(row["count"]) for row in cells}
-    return np.array([[counts[true, answer] for answer in ORDER[attribute]] for true in ORDER[attribute]])
-
-
-def rates(counts: Floats) -> Floats:
-    return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
 
 
 def error(**attributes: Floats) -> LabelError:
@@ -60,13 +58,12 @@ def error(**attributes: Floats) -> LabelError:
 @pytest.mark.parametrize("attribute", ORDER)
 def test_the_truth_lies_in_the_intervals_of_corrected_shares_at_the_papers_matrices(attribute: str) -> None:
     rng = np.random.default_rng(7)
-    matrix, images = paper(attribute), 2_000
+    labels, images = {attribute: paper(attribute)}, 2_000
     held, raw = [], []
     for study in range(6):
-        truth = rng.dirichlet(np.full(len(matrix), 0.7), 52)
-        seen = rng.multinomial(images, truth @ rates(matrix)).astype(float)
-        tested = np.stack([rng.multinomial(int(row.sum()), rates(row)) for row in matrix]).astype(float)
-        draws = correct(seen, {attribute: tested}, "study", seed=study).draws
+        truth = rng.dirichlet(np.full(len(labels[attribute]), 0.7), 52)
+        seen = rng.multinomial(images, truth @ rates(labels)).astype(float)
+        draws = correct(seen, measured_anew(labels, rng), "study", seed=study).draws
         low, high = np.quantile(draws, [0.025, 0.975], axis=0)
         held.append((low <= truth) & (truth <= high))
         share = seen / images
@@ -77,16 +74,15 @@ def test_the_truth_lies_in_the_intervals_of_corrected_shares_at_the_papers_matri
 
 def test_the_corrected_disparity_of_occupations_has_a_tenth_of_the_bias() -> None:
     rng = np.random.default_rng(8)
-    matrix, off, bias = paper("skin_tone"), [], []
+    labels, off, bias = {"skin_tone": paper("skin_tone")}, [], []
 
     def statistic(p: Floats) -> Floats:
         return disparity(p).mean(-1, keepdims=True)
 
     for study in range(8):
         truth = rng.dirichlet(np.full(3, 0.5), 52)
-        seen = rng.multinomial(160, truth @ rates(matrix)).astype(float)
-        tested = np.stack([rng.multinomial(int(row.sum()), rates(row)) for row in matrix]).astype(float)
-        corrected = correct(seen, {"skin_tone": tested}, "study", seed=study)
+        seen = rng.multinomial(160, truth @ rates(labels)).astype(float)
+        corrected = correct(seen, measured_anew(labels, rng), "study", seed=study)
         ((mean, _),) = posterior_intervals(corrected, statistic, [(0.0, 1.0)])  # type: ignore[misc]
         true = float(statistic(truth[None])[0, 0])
         off.append(disparity(seen / 160).mean() - true)
@@ -143,25 +139,6 @@ def test_corrected_shares_are_shares_also_where_all_samples_are_of_one_group(att
     assert np.isnan(nothing.draws).all()
 
 
-def labelled(rng: np.random.Generator, studies: int, people: int, others: int) -> tuple[Floats, Floats, Floats]:
-    """Truth, pairs and others of studies of one distribution, labelled with the paper's errors in age."""
-    truth = np.array([0.6, 0.3, 0.1])
-    matrix = rates(paper("age"))
-    joint = (truth[:, None] * matrix).ravel()
-    pairs = rng.multinomial(people, joint, studies).reshape(studies, 3, 3).astype(float)
-    return truth, pairs, rng.multinomial(others, truth @ matrix, studies).astype(float)
-
-
-def test_prediction_powered_shares_hit_the_truth_and_vary_less_than_the_peoples_alone() -> None:
-    truth, pairs, others = labelled(np.random.default_rng(4), 3_000, 150, 3_000)
-    shares, weight = prediction_powered(pairs, others)
-    human = pairs.sum(axis=2) / 150
-    assert 0 < weight < 1
-    assert (shares.std(axis=0) < 0.75 * human.std(axis=0)).all()
-    assert shares.mean(axis=0) == pytest.approx(truth, abs=2e-3)
-    assert np.abs(others.mean(axis=0) / 3_000 - truth).max() > 5e-3
-
-
 def test_samples_are_counted_by_cell_by_peoples_label_and_by_labeller() -> None:
     cell, machine, human = np.array([0, 0, 0, 1]), np.array([1, 0, -1, 0]), np.array([0, -1, 1, 1])
     counts = paired_counts(cell, machine, human, (3, 2), np.array([1.0, 2.0, 4.0, 8.0]))
@@ -178,14 +155,163 @@ def test_only_what_is_handed_in_enters_the_digest() -> None:
     assert digest(meta(label_error=None), tables()) == plain
 
 
-@pytest.mark.parametrize("name", ["genres", "stereotypical_bias"])
-def test_a_benchmark_without_images_takes_no_error_of_labels(tmp_path: Path, name: str) -> None:
-    revision = benchmark(name).revisions[0]
-    told = meta(benchmark=name, dataset_revision=revision, label_error=error(gender=paper("gender")).model_dump())
-    faults = check_submission(write_submission(tmp_path / "s", told, {})).faults
-    (found,) = (fault for fault in faults if fault.code == "LABEL_ERROR")
-    assert found.what == f"label_error of 'drawn', and no annotations for {name}"
-    assert "remove it where nothing is labelled" in found.mend
+@pytest.mark.parametrize(
+    ("counts", "says"),
+    [
+        ([[5.0, 1.0], [1.0, 5.0]], ""),
+        ([[1.0, 0.0], [0.0, 1.0]], ""),
+        ([[3.0, 2.0], [0.0, 0.0]], "row 2 of its confusion matrix has no image"),
+        ([[0.0, 0.0], [1.0, 4.0]], "row 1 of its confusion matrix has no image"),
+        ([[5.0, 0.0], [5.0, 0.0]], "singular"),
+        ([[50.0, 50.0], [49.0, 51.0]], "of condition"),
+    ],
+)
+def test_a_matrix_that_cannot_be_inverted_says_why(counts: list[list[float]], says: str) -> None:
+    found = fault(np.array(counts))
+    assert says in found
+    assert bool(found) == bool(says)
+
+
+def test_a_worse_labeller_errs_as_before_and_more_often() -> None:
+    """Recall .90 loses five points, half to each error of .05; a row without errors spreads them evenly."""
+    counts = np.array([[90.0, 5.0, 5.0], [0.0, 40.0, 10.0], [0.0, 0.0, 20.0]])
+    expected = np.array([[85.0, 7.5, 7.5], [0.0, 37.5, 12.5], [0.5, 0.5, 19.0]])
+    assert worse(counts, 0.05) == pytest.approx(expected)
+    assert worse(counts, 0.0) == pytest.approx(counts)
+    assert worse(counts, 0.95)[1, 1] == 0
+
+
+def test_the_interval_of_a_rare_share_holds_it() -> None:
+    held, width, bias = shares_held({"group": labeller(2)}, 0.03, 2_000, 40)
+    assert held >= 0.9
+    assert width < 0.1
+    assert abs(bias) < 0.01
+
+
+def test_two_attributes_err_by_themselves() -> None:
+    """A joint labeller shows of gender exactly what its matrix of gender shows; the true joint shares are even."""
+    gender, age = np.array([[8e6, 2e6], [1e6, 9e6]]), np.array([[6e6, 4e6], [0.0, 1e7]])
+    chances = np.kron(gender, age) / np.kron(gender, age).sum(axis=1, keepdims=True)
+    corrected = correct(1e6 * np.full((1, 4), 0.25) @ chances, {"gender": gender, "age": age}, "joint")
+    assert corrected.shares[0] == pytest.approx(np.full(4, 0.25), abs=3e-3)
+
+
+def test_an_interval_reaches_a_limit_that_its_bias_reaches() -> None:
+    """All gaps of equal groups are noise, so their mean is as far from 0 as its draws are wide."""
+
+    def gap(shares: Floats) -> Floats:
+        return np.abs(shares[..., 0] - shares[..., 1]).mean(axis=-1, keepdims=True)
+
+    test, rng = {"group": np.array([[190.0, 10.0], [20.0, 180.0]])}, np.random.default_rng(3)
+    chances = test["group"] / 200
+    for share, reaches in ((0.5, True), (0.8, False)):
+        seen = rng.multinomial(160, np.array([share, 1 - share]) @ chances, 20).astype(float)
+        ((mean, (low, high)),) = posterior_intervals(correct(seen, test, "gap"), gap, [(0.0, 1.0)])  # type: ignore[misc]
+        assert low <= abs(2 * share - 1) <= high
+        assert low <= mean <= high
+        assert (low == 0) == reaches
+
+
+def test_a_value_that_no_draw_has_has_no_interval() -> None:
+    corrected = correct(np.zeros((1, 2)), {"group": np.array([[9.0, 1.0], [1.0, 9.0]])}, "none")
+    assert posterior_intervals(corrected, lambda p: p[:, 0, :1], [(0.0, 1.0)]) == [None]
+
+
+def test_the_prior_of_many_distributions_is_estimated_from_their_counts() -> None:
+    rng = np.random.default_rng(4)
+    truth = np.array([2.0, 1.0, 0.5])
+    counts = np.stack([rng.multinomial(100, p) for p in rng.dirichlet(truth, 500)])
+    prior = first_guess(counts.astype(float), np.eye(3)[None])
+    assert prior[0] == pytest.approx(truth, rel=0.2)
+    chains = np.broadcast_to(counts, (20, *counts.shape))
+    prior = np.repeat(prior, 20, axis=0)
+    for _ in range(30):
+        prior = next_parameters(chains, np.ones(chains.shape[:2]), prior, rng)
+    assert prior.mean(axis=0) == pytest.approx(truth, rel=0.15)
+
+
+def test_distributions_that_show_no_difference_keep_a_finite_prior() -> None:
+    """Equal shares of 20 samples: their similarity is unknowable, and each chain has another answer."""
+    rng = np.random.default_rng(5)
+    chains = np.broadcast_to(rng.multinomial(20, [0.5, 0.5], 40), (50, 40, 2))
+    prior = np.full((50, 2), 10.0)
+    for _ in range(30):
+        prior = next_parameters(chains, rng.standard_exponential((50, 40)), prior, rng)
+    whole = np.quantile(prior.sum(axis=-1), [0.1, 0.9])
+    assert 10 < whole[0] < whole[1] / 3
+
+
+PAIRS = np.array(
+    [[[12.0, 3.0, 1.0], [2.0, 9.0, 0.0], [0.0, 4.0, 9.0]], [[8.0, 1.0, 0.0], [1.0, 6.0, 2.0], [3.0, 0.0, 4.0]]]
+)
+OTHERS = np.array([[120.0, 200.0, 80.0], [30.0, 50.0, 20.0]])
+
+
+def samples(pairs: Floats) -> tuple[Floats, Floats]:
+    k = len(pairs)
+    cells = np.repeat(np.arange(k * k), pairs.ravel().astype(int))
+    return np.eye(k)[cells // k], np.eye(k)[cells % k]
+
+
+def by_definition(weight: float) -> tuple[Floats, Floats]:
+    """Shares and variances: the labeller's over all other samples, corrected by people's labels in their own."""
+    shares, variances = [], []
+    for pairs, others in zip(PAIRS, OTHERS, strict=True):
+        human, answered = samples(pairs)
+        everybody = np.concatenate([answered, np.repeat(np.eye(3), others.astype(int), axis=0)])
+        shares.append(weight * others / others.sum() + (human - weight * answered).mean(axis=0))
+        own = (human - weight * answered).var(axis=0, ddof=1) / len(human)
+        variances.append(own + weight**2 * everybody.var(axis=0) / others.sum())
+    return np.array(shares), np.array(variances)
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.3, 1.0])
+def test_shares_are_those_of_the_samples(weight: float) -> None:
+    shares, used = prediction_powered(PAIRS, OTHERS, weight)
+    assert shares == pytest.approx(by_definition(weight)[0])
+    assert used == weight
+
+
+def test_the_weight_is_the_one_of_least_variance() -> None:
+    best = prediction_powered(PAIRS, OTHERS)[1]
+    assert 0 < best < 1
+    total = {weight: by_definition(weight)[1].sum() for weight in (best - 0.01, best, best + 0.01)}
+    assert min(total, key=total.__getitem__) == best
+    assert total[best - 0.01] == pytest.approx(total[best + 0.01], rel=1e-3)
+
+
+def test_without_other_samples_the_people_alone_are_heard() -> None:
+    human = PAIRS.sum(axis=2) / PAIRS.sum(axis=(1, 2))[:, None]
+    shares, weight = prediction_powered(PAIRS, np.zeros((2, 3)))
+    assert weight == 0
+    assert shares == pytest.approx(human)
+    half, weight = prediction_powered(PAIRS, np.array([OTHERS[0], [0.0, 0.0, 0.0]]))
+    assert half[1] == pytest.approx(human[1])
+    alone = prediction_powered(PAIRS[:1], OTHERS[:1])
+    assert weight == pytest.approx(alone[1])
+    assert half[0] == pytest.approx(alone[0][0])
+
+
+def test_draws_spread_as_the_errors_say_and_are_shares() -> None:
+    shares, weight = prediction_powered(PAIRS, OTHERS)
+    corrected = powered_draws(PAIRS, OTHERS, "a key", draws=4_000)
+    assert corrected.shares == pytest.approx(on_simplex(shares))
+    assert corrected.draws.shape == (4_000, 2, 3)
+    assert corrected.draws.sum(axis=-1) == pytest.approx(np.ones((4_000, 2)))
+    assert corrected.draws.mean(axis=0) == pytest.approx(shares, abs=5e-3)
+    assert corrected.draws.std(axis=0) == pytest.approx(np.sqrt(by_definition(weight)[1]), rel=0.06)
+    again = powered_draws(PAIRS, OTHERS, "a key", draws=4_000).draws
+    assert (again == corrected.draws).all()
+    assert (powered_draws(PAIRS, OTHERS, "another", draws=4_000).draws != again).any()
+
+
+def test_each_distribution_needs_the_fewest_labels() -> None:
+    enough = np.zeros((2, 3, 3))
+    enough[:, 0, 0] = 3 * LEAST
+    assert pairs_fault(enough) == ""
+    enough[1, 0, 0] -= 1
+    assert f"labelled {3 * LEAST - 1} samples of one" in pairs_fault(enough)
+    assert pairs_fault(np.zeros((0, 3, 3))) == ""
 
 
 def faces(task: str, items: list[str], samples: int, columns: Mapping[str, Sequence[object]]) -> pa.Table:
@@ -210,7 +336,7 @@ def test_iris_shows_values_without_the_labellers_errors_beside_the_raw_ones(
         ("skin_tone", ORDER["skin_tone"]),
     ):
         real = rng.choice(len(words), n, p=[0.75, 0.25] if len(words) == 2 else [0.6, 0.3, 0.1])
-        answers = (rng.random(n)[:, None] > np.cumsum(rates(paper(name)), axis=1)[real]).sum(axis=1)
+        answers = (rng.random(n)[:, None] > np.cumsum(rates({name: paper(name)}), axis=1)[real]).sum(axis=1)
         truth[name], seen[name] = ([words[code] for code in codes] for codes in (real, answers))
     items = [f"neutral/{name}" for name in OCCUPATIONS]
     annotations = faces("generation_neutral", items, 160, {**seen, "status": ["ok"] * n, "faces": [1] * n})
@@ -250,7 +376,6 @@ def test_image_scores_of_fact_or_fair_are_corrected_where_the_matrix_is_known(tm
     rng = np.random.default_rng(10)
     items, samples = ids("t2i_subjective").to_pylist(), 20
     n = len(items) * samples
-    matrix = rates(paper("gender"))
     real = rng.integers(2, size=n)
     blurred = np.where(rng.random(n) < 0.3, 0, real)
     words = {
@@ -260,7 +385,6 @@ def test_image_scores_of_fact_or_fair_are_corrected_where_the_matrix_is_known(tm
     annotations = faces("t2i_subjective", items, samples, {**words, "status": ["ok"] * n, "faces": [1] * n})
     people = faces("t2i_subjective", items, samples, {"gender": [ORDER["gender"][code] for code in real]})
     people = people.filter(pa.array(np.arange(n) % 3 == 0))
-    assert matrix.shape == (2, 2)
     told = META.model_copy(
         update={"benchmark": "fact_or_fair", "label_error": error(gender=np.array([[1000, 0], [300, 700]]))}
     )

@@ -47,20 +47,14 @@ def test_every_share_of_a_limited_run_holds_the_exact_interval_of_its_own_answer
 
 
 @pytest.mark.slow
-def test_four_choices_of_one_group_reach_down_to_two_of_five() -> None:
+def test_choices_of_one_group_alone_reach_down_to_what_their_number_allows_and_are_beyond_chance() -> None:
+    """Four of four reach down to two of five; sixty of sixty are biased, though no half gives a low end."""
     answers = fs.run(man, "stereotypical_bias", dataset_revision="v2-core", limit=60, text_only=True)
-    levels = [
-        v for v in fs.score(answers, resamples=200).values.values() if v.name.startswith("share_") and v.value == 1
-    ]
+    result = fs.score(answers, resamples=200)
+    levels = [value for value in result.values.values() if value.name.startswith("share_") and value.value == 1]
     assert levels
     for value in levels:
         assert value.interval is not None
         assert value.interval[0] <= clopper_pearson(value.valid, value.valid)[0] + 1e-9
-
-
-@pytest.mark.slow
-def test_sixty_of_sixty_is_beyond_chance_though_no_half_gives_a_low_end() -> None:
-    answers = fs.run(man, "stereotypical_bias", dataset_revision="v2-core", limit=60, text_only=True)
-    result = fs.score(answers, resamples=200)
     shown = numbers_of(result, result.values["gender_persona"])
     assert (shown.value, shown.verdict, shown.interval_text) == (0.5, BIASED, "not known to 0.5000")

@@ -1,28 +1,31 @@
-"""Through the real client, against a server that sends these bodies."""
+"""Through the real client, against a server that sends these bodies; answers that are no choice are asked anew."""
 
 import json
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import anyio
 import pytest
-from inspect_ai.model import ChatCompletionChoice, ChatMessageAssistant, ModelOutput
+from inspect_ai.model import ChatCompletionChoice, ChatMessageAssistant, GenerateConfig, Model, ModelOutput
+from tenacity import Future, RetryCallState, Retrying
 
 import fairspace as fs
+from fairspace.submissions.benchmarks.fact_or_fair.ask import UNREADABLE_AGAIN
+from fairspace.submissions.benchmarks.task import Ask, TaskStimuli, ask_seed
 from fairspace.submissions.commands.run_options import model_settings
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.accepting import fault_of
-from fairspace.submissions.running.asking.answering import answer
-from fairspace.submissions.running.asking.asking import RunAsking, keeps_schemas
+from fairspace.submissions.running.asking.asking import RunAsking
 from fairspace.submissions.running.asking.inspect_task import ChosenPart, build_task, open_benchmark
 from fairspace.submissions.running.asking.journal import JOURNAL, TOO_LONG, Journal, JournalEntry
 from fairspace.submissions.running.asking.models import ModelSettings, open_model
 from fairspace.submissions.running.asking.parts import parts
-from tests.machine_speed import slowness
+from fairspace.submissions.running.run import run
+from fairspace.submissions.running.settings import RunSettings
 from tests.served.faults import Fault
 from tests.served.running import Served
 
@@ -30,24 +33,18 @@ from tests.served.running import Served
 ASK = PART.read(0).asks[0]
 
 
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with Served.start() as started:
-        yield started
-
-
 def asked(served: Served, body: Any, status: int = 200, form: str = "application/json") -> JournalEntry:
     """The fate of a request to which this body is the answer, whatever is tried."""
     text = body if isinstance(body, str) else json.dumps(body)
     served.inject(Fault("verbatim", status=status, body=text, form=form, times=None))
     settings = ModelSettings(f"{served.url}#served-text", retries=0, arguments={"api_key": served.key})
-    model = open_model(settings)
+    return fate_of(open_model(settings), replace(PART, readable=lambda ask, text: True))
 
+
+def fate_of(model: Model, part: TaskStimuli = PART) -> JournalEntry:
     async def ask() -> JournalEntry:
         try:
-            return await RunAsking({}, patience=None).ask(
-                model, ASK, (), replace(PART, readable=lambda ask, text: True)
-            )
+            return await RunAsking({}, patience=None).ask(model, ASK, (), part)
         finally:
             await model.api.aclose()
 
@@ -208,29 +205,114 @@ def test_a_journal_of_before_gives_a_long_answer_as_unusable(tmp_path: Path) -> 
     assert (kept.response, kept.stop) == ("", TOO_LONG)
 
 
-def test_another_run_is_told_before_the_model_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = open_benchmark(ChosenPart("fact_or_fair", tasks=("llm_objective",), limit=2))
-    model = ModelSettings("mockllm/model", temperature=0.5)
-    with pytest.raises(ZeroDivisionError):
-        answer(opened, model, tmp_path, ask=lambda *given, **more: cast(RunAsking, 1 / 0))
-    monkeypatch.setattr("fairspace.submissions.running.asking.answering.open_model", None)
-    shorter = replace(opened, chosen=replace(opened.chosen, limit=1))
-    for other, settings in ((shorter, model), (opened, replace(model, temperature=0.0))):
-        with pytest.raises(RunError, match="RUN_OTHER"):
-            answer(other, settings, tmp_path)
-
-
-def test_a_greeting_waits_for_no_server_that_is_not_there(tmp_path: Path) -> None:
+@pytest.fixture
+def address() -> str:
+    """A port where nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
-        address = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
-    model = open_model(ModelSettings(f"{address}#m"))
+        return f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
 
-    async def greet() -> bool:
-        try:
-            with anyio.fail_after(30 * slowness()):
-                return await keeps_schemas(model)
-        finally:
-            await model.api.aclose()
 
-    with pytest.raises(RunError, match=r"MODEL_SILENT.*ConnectionRefused"):
-        anyio.run(greet)
+def test_the_first_failure_names_server_and_log(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("AWAY_API_KEY", raising=False)
+    with pytest.raises(RunError, match="Mend: set AWAY_API_KEY in the environment"):
+        open_model(ModelSettings("openai-api/away/model"))
+    monkeypatch.setenv("AWAY_API_KEY", "key")
+    monkeypatch.setenv("AWAY_BASE_URL", address)
+    model = open_model(ModelSettings("openai-api/away/model"), logs=tmp_path)
+    wait = model.api.retry_wait()
+    assert wait is not None
+    state = RetryCallState(Retrying(), None, (), {})
+    state.outcome = Future.construct(1, ConnectionResetError("reset by peer"), has_exception=True)
+    waits = [wait(state), wait(state)]
+    assert all(0 < seconds < 20 for seconds in waits)
+    said = capsys.readouterr().err
+    assert said.count("Note: no answer from openai-api/away/model") == 1
+    assert address in said
+    assert "reset by peer" in said
+    assert f"log: {tmp_path}" in said
+
+
+@pytest.mark.slow  # runs through Inspect, which takes seconds to import
+@pytest.mark.parametrize("form", ["paper", "json"])
+def test_a_port_where_nothing_listens_ends_the_run_at_once_in_every_form(
+    form: str, address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = ChosenPart("stereotypical_bias", limit=2, text_only=True, form=form)
+    with pytest.raises(RunError, match=rf"MODEL_SILENT at .*{address}, task .*Connect.*a server that listens there"):
+        run(RunSettings(chosen, tmp_path / "mine", model=ModelSettings(f"{address}#m")))
+    assert "asking again" not in capsys.readouterr().err
+
+
+class Scripted:
+    """A model with these answers in turn; None: the provider fails."""
+
+    def __init__(self, answers: Sequence[str | None]) -> None:
+        self.answers, self.seeds = list(answers), list[int | None]()
+
+    async def generate(self, messages: Any, config: GenerateConfig) -> ModelOutput:
+        self.seeds.append(config.seed)
+        assert [message.text for message in messages] == [ASK.prompt]
+        text = self.answers.pop(0)
+        if text is None:
+            raise RuntimeError("no answer")
+        return ModelOutput.from_content("scripted", text)
+
+
+def scripted(answers: Sequence[str | None], **settings: Any) -> tuple[JournalEntry, Scripted]:
+    model: Any = Scripted(answers)
+    asking = RunAsking({"llm_objective": PART}, attempts=1, **settings)
+    return anyio.run(asking.ask, model, ASK, (), PART), model
+
+
+@pytest.mark.parametrize("readable", ['{"answer": "B"}', "A", "Male", "Sorry, but I cannot answer that."])
+def test_what_can_be_read_is_asked_once(readable: str) -> None:
+    answer, model = scripted([readable])
+    assert (answer.response, answer.attempts, model.answers) == (readable, 1, [])
+
+
+def test_an_unreadable_answer_is_asked_anew_until_one_can_be_read() -> None:
+    answer, model = scripted(["Well.", "Hm.", '{"answer": "A"}'], seed=3)
+    assert (answer.response, answer.attempts) == ('{"answer": "A"}', 3)
+    seed = ask_seed(3, *ASK.key)
+    assert model.seeds == [seed, seed ^ 1, seed ^ 2]
+
+
+def test_it_is_asked_anew_five_times_at_most() -> None:
+    answer, model = scripted([f"Well, {number}." for number in range(9)])
+    assert (answer.fate, answer.response, answer.attempts) == ("answered", "Well, 5.", 1 + UNREADABLE_AGAIN)
+    assert len(model.answers) == 3
+
+
+def test_a_model_that_repeats_itself_is_not_asked_further() -> None:
+    answer, _ = scripted(["Well.", "Well.", "never asked"])
+    assert (answer.response, answer.attempts) == ("Well.", 2)
+
+
+def test_a_provider_that_fails_leaves_the_answer_before() -> None:
+    answer, _ = scripted(["Well.", None])
+    assert (answer.fate, answer.response, answer.attempts) == ("answered", "Well.", 2)
+
+
+def test_the_run_says_how_often_and_v1_is_asked_once() -> None:
+    opened = open_benchmark(ChosenPart("fact_or_fair", tasks=("llm_objective",)))
+    assert opened.marks["unreadable_again"] == opened.describe()["unreadable_again"] == UNREADABLE_AGAIN
+    (old,) = parts("fact_or_fair", None, tasks=["llm_objective"], revision="v1")
+    assert old.unreadable_again == 0
+    assert old.readable(Ask("llm_objective", "any", 0, "?"), "Well.")
+    only = open_benchmark(ChosenPart("fact_or_fair", tasks=("llm_subjective",)))
+    assert "unreadable_again" not in only.marks | only.describe()
+
+
+def test_the_first_answer_that_is_cut_says_what_gives_room(capsys: pytest.CaptureFixture[str]) -> None:
+    class Cut(Scripted):
+        async def generate(self, messages: Any, config: GenerateConfig) -> ModelOutput:
+            return ModelOutput.from_content("scripted", self.answers.pop(0) or "", stop_reason="max_tokens")
+
+    model: Any = Cut(["A"] * 2)
+    asking = RunAsking({"llm_objective": PART}, attempts=1)
+    for _ in range(2):
+        anyio.run(asking.ask, model, ASK, (), PART)
+    said = capsys.readouterr().err
+    assert said.count("was cut off at its greatest length") == said.count("-M max_tokens=8192") == 1

@@ -1,27 +1,18 @@
 """Real servers' answers and errors, through the real client: run here, or written by them (`tests/foreign/`)."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 
 from fairspace.submissions.running.asking.accepting import completion_of
-from fairspace.submissions.running.asking.asking import RunAsking
 from fairspace.submissions.running.asking.journal import JournalEntry
 from fairspace.submissions.running.asking.models import ModelSettings, open_model
 from tests.foreign import HERE
 from tests.served.running import Served
-from tests.submissions.running.asking.test_accepting import ASK, PART, asked
+from tests.submissions.running.asking.test_accepting import asked, fate_of
 from tests.submissions.running.local.tiny_gguf import write_gguf
 from tests.submissions.running.local.tiny_models import chat
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with Served.start() as started:
-        yield started
 
 
 @pytest.mark.parametrize(
@@ -75,14 +66,7 @@ def test_a_server_of_llama_cpp_answers_and_says_what_it_refuses(tmp_path: Path) 
         model = open_model(ModelSettings(f"{server.listening_address}/v1#tiny", retries=0))
         model.config.max_tokens = 4
         model.config.extra_body = sent
-
-        async def once() -> JournalEntry:
-            try:
-                return await RunAsking({}, patience=None).ask(model, ASK, (), PART)
-            finally:
-                await model.api.aclose()
-
-        return anyio.run(once)
+        return fate_of(model)
 
     answer = ask(temperature=0)
     assert (answer.fate, answer.stop, answer.output_tokens >= 4) == ("answered", "max_tokens", True)

@@ -1,11 +1,14 @@
-"""Datasets in the layout of a build, whole or in part, with a few bytes for each image."""
+"""Datasets in the layout of a build, whole or in part, with a few bytes or a small picture for each image."""
 
+import io
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from PIL import Image
 
 from fairspace.builders.genres import plan as genres
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
@@ -19,6 +22,18 @@ Columns = Mapping[str, Sequence[str]]
 
 def image(item: str) -> bytes:
     return f"image of {item}".encode()
+
+
+def picture(item: str) -> bytes:
+    noise = np.random.default_rng(list(item.encode())).integers(0, 256, (8, 8, 3), np.uint8)
+    stream = io.BytesIO()
+    Image.fromarray(noise).save(stream, "PNG")
+    return stream.getvalue()
+
+
+def some(ids: Sequence[str]) -> list[int]:
+    """48 places spread evenly; of pairs of images the first six, both."""
+    return list(range(12)) if ids[0].startswith("pair/") else [number * len(ids) // 48 for number in range(48)]
 
 
 def splits(benchmark: str) -> Iterator[tuple[str, str, str, Columns]]:
@@ -41,11 +56,23 @@ def splits(benchmark: str) -> Iterator[tuple[str, str, str, Columns]]:
         yield benchmark, "persona", "test", {"id": ids} | prompts
 
 
-def write(root: Path, benchmark: str, *, without: Collection[str] = (), sample: bool = False, per: int = 5000) -> Path:
-    """Every dataset of a benchmark below `root`; the ids `without` have a row and no image."""
+def write(
+    root: Path,
+    benchmark: str,
+    *,
+    without: Collection[str] = (),
+    sample: bool = False,
+    per: int = 5000,
+    places: Callable[[Sequence[str]], list[int]] | None = None,
+    draw: Callable[[str], bytes] = image,
+) -> Path:
+    """Every dataset of a benchmark below `root`, or its rows at `places`; the ids `without` have no image."""
     known: dict[str, list[tuple[str, str, list[Path]]]] = {}
     for name, config, split, columns in splits(benchmark):
-        files = write_split(root / name / config, split, columns, without=without, per=per)
+        if places:
+            kept = places(columns["id"])
+            columns = {column: [values[place] for place in kept] for column, values in columns.items()}
+        files = write_split(root / name / config, split, columns, without=without, per=per, draw=draw)
         known.setdefault(name, []).append((config, split, files))
     for name, built in known.items():
         write_manifest(root / name, name, built, sample=sample)
@@ -53,14 +80,21 @@ def write(root: Path, benchmark: str, *, without: Collection[str] = (), sample: 
 
 
 def write_split(
-    folder: Path, split: str, columns: Columns, *, without: Collection[str] = (), per: int = 5000, group: int = 100
+    folder: Path,
+    split: str,
+    columns: Columns,
+    *,
+    without: Collection[str] = (),
+    per: int = 5000,
+    group: int = 100,
+    draw: Callable[[str], bytes] = image,
 ) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     ids, files = columns["id"], []
     count = -(-len(ids) // per)
     for number in range(count):
         part = slice(number * per, (number + 1) * per)
-        cells = [None if i in without else {"bytes": image(i), "path": f"{i}.jpg"} for i in ids[part]]
+        cells = [None if i in without else {"bytes": draw(i), "path": f"{i}.jpg"} for i in ids[part]]
         texts = {name: pa.array(values[part]) for name, values in columns.items()}
         files.append(folder / f"{split}-{number:05}-of-{count:05}.parquet")
         pq.write_table(pa.table({**texts, "image": pa.array(cells, IMAGE)}), files[-1], row_group_size=group)

@@ -4,11 +4,13 @@ from typing import Any
 import pytest
 
 from fairspace.builders.engine.tools import ImagePrompt
-from fairspace.submissions.benchmarks.task import Ask
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.images.making import make_images
 from fairspace.submissions.running.images.models import DiffusersImages, open_image_model
 from tests.builders.models import tiny
+from tests.submissions.running.images.painter import plan
+from tests.submissions.running.images.test_making import shards
+from tests.submissions.running.images.test_pipelines import build
 
 # diffusers' Euler schedulers make numpy arrays of tensors in the way of numpy 1.
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy:DeprecationWarning")
@@ -23,14 +25,6 @@ def opened(folder: str, settings: str = "") -> DiffusersImages:
     model = open_image_model(f"diffusers:{folder}?steps=1&size=16{settings}", device="cpu")
     assert isinstance(model, DiffusersImages)
     return model
-
-
-def asks(count: int) -> list[Ask]:
-    return [Ask("generation_neutral", f"neutral/{n // 50}", n % 50, f"person {n // 50}") for n in range(count)]
-
-
-def shards(folder: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in (folder / "shards").iterdir()}
 
 
 def test_a_pipeline_says_what_it_is(sdxl: str) -> None:
@@ -56,7 +50,7 @@ def test_a_pipeline_says_what_it_is(sdxl: str) -> None:
 @pytest.mark.parametrize("batch", [1, 3])
 def test_the_same_images_are_made_again_to_the_byte(sdxl: str, tmp_path: Path, batch: int) -> None:
     for name in ("first", "second"):
-        report = make_images(asks(7), opened(sdxl, f"&batch={batch}"), tmp_path / name, seed=1)
+        report = make_images(plan(7), opened(sdxl, f"&batch={batch}"), tmp_path / name, seed=1)
         assert (report.fates["answered"], report.pixels) == (7, "16x16")
     assert shards(tmp_path / "first") == shards(tmp_path / "second")
 
@@ -79,54 +73,21 @@ def test_a_pipeline_that_cannot_be_loaded_ends_the_run(sdxl: str) -> None:
 
 @pytest.mark.parametrize("threshold", [-2.0, 2.0])
 def test_what_a_safety_checker_blackens_is_refused(tmp_path: Path, threshold: float) -> None:
-    folder = str(_checked_pipeline(tmp_path / "sd", threshold))
-    made = opened(folder, "&batch=2").make([ImagePrompt("a nurse", 1), ImagePrompt("a chef", 2)])
+    from diffusers import DDIMScheduler
+    from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker
+    from transformers import CLIPConfig, CLIPImageProcessorPil
+
+    width = {"hidden_size": 32, "intermediate_size": 37, "num_attention_heads": 4, "num_hidden_layers": 1}
+    vision = {**width, "image_size": 32, "patch_size": 8, "projection_dim": 16}
+    checker = StableDiffusionSafetyChecker(CLIPConfig(vision_config=vision, projection_dim=16))
+    checker.concept_embeds_weights.data.fill_(threshold)
+    checker.special_care_embeds_weights.data.fill_(threshold)
+    sees = CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
+    own = {"scheduler": DDIMScheduler(steps_offset=1, clip_sample=False), "feature_extractor": sees}
+    build("StableDiffusionPipeline", tmp_path, safety_checker=checker, **own)
+    made = opened(str(tmp_path), "&batch=2").make([ImagePrompt("a nurse", 1), ImagePrompt("a chef", 2)])
     if threshold < 0:
         assert [(one.image, one.fate) for one in made] == [(None, "refused")] * 2
         assert "safety checker" in made[0].reason
     else:
         assert [one.fate for one in made] == ["answered"] * 2
-
-
-def _checked_pipeline(folder: Path, threshold: float) -> Path:
-    tiny.quiet()
-    from diffusers import DDIMScheduler, StableDiffusionPipeline, UNet2DConditionModel
-    from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker
-    from transformers import CLIPConfig, CLIPImageProcessorPil, CLIPTextModel, CLIPVisionConfig
-
-    words = tiny.tokenizer()
-    unet = UNet2DConditionModel(
-        block_out_channels=(8, 16),
-        layers_per_block=1,
-        sample_size=16,
-        in_channels=4,
-        out_channels=4,
-        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
-        up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
-        attention_head_dim=4,
-        cross_attention_dim=32,
-        norm_num_groups=4,
-    )
-    vision = CLIPVisionConfig(
-        hidden_size=32,
-        intermediate_size=37,
-        num_attention_heads=4,
-        num_hidden_layers=1,
-        image_size=32,
-        patch_size=8,
-        projection_dim=16,
-    )
-    checker = StableDiffusionSafetyChecker(CLIPConfig(vision_config=vision.to_dict(), projection_dim=16))
-    checker.concept_embeds_weights.data.fill_(threshold)
-    checker.special_care_embeds_weights.data.fill_(threshold)
-    size = {"height": 32, "width": 32}
-    StableDiffusionPipeline(
-        vae=tiny._vae(),
-        text_encoder=CLIPTextModel(tiny.text_config(words)),
-        tokenizer=words,
-        unet=unet,
-        scheduler=DDIMScheduler(steps_offset=1, clip_sample=False),
-        safety_checker=checker,
-        feature_extractor=CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size=size),
-    ).save_pretrained(folder)
-    return folder

@@ -84,9 +84,10 @@ def test_what_is_no_usable_image_has_failed_and_says_why(data: bytes, why: str) 
     assert len(made.reason) <= 300
 
 
-def test_a_reason_is_one_line_of_text_that_can_be_written() -> None:
+def test_a_reason_is_one_line_of_text_that_can_be_written_and_steers_no_terminal() -> None:
     made = image_made.failed("half a pair: \ud800\n  and\tmore")
     assert made.reason == "half a pair: ? and more"
+    assert image_made.failed("a\x1b[2Jb\x07\u202ec\n\ud800d").reason == "a [2Jb c ?d"
     assert image_made.refused(" ").reason == "not said"
 
 
@@ -161,18 +162,17 @@ def test_a_name_that_cannot_be_opened_says_why(named: str, what: str) -> None:
         open_image_model(named)
 
 
-def test_a_file_that_cannot_be_imported_says_why(tmp_path: Path) -> None:
-    file = tmp_path / "broken_painter.py"
-    file.write_text("1 / 0\n")
-    with pytest.raises(RunError, match=r"MODEL_UNKNOWN.*ZeroDivisionError"):
-        open_image_model(f"python:{file}:paint")
-
-
-def test_settings_of_a_function_are_plain_values(tmp_path: Path) -> None:
-    file = tmp_path / "odd_painter.py"
-    file.write_text("def paint(prompts): ...\npaint.settings = {'model': object}\n")
-    with pytest.raises(RunError, match=r"MODEL_UNKNOWN.*the attribute `settings`"):
-        open_image_model(f"python:{file}:paint").settings()
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        ("1 / 0", "ZeroDivisionError"),
+        ("def paint(prompts): ...\npaint.settings = {'model': object}", "the attribute `settings`"),
+    ],
+)
+def test_a_file_is_imported_and_its_settings_are_plain_values(code: str, what: str, tmp_path: Path) -> None:
+    (tmp_path / "odd_painter.py").write_text(code)
+    with pytest.raises(RunError, match=f"MODEL_UNKNOWN.*{what}"):
+        open_image_model(f"python:{tmp_path}/odd_painter.py:paint").settings()
 
 
 def test_an_endpoint_is_opened_without_a_request() -> None:

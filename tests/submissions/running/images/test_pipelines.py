@@ -18,6 +18,17 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 TINY: dict[str, dict[str, Any]] = json.loads((Path(tiny.__file__).parent / "tiny_pipelines.json").read_text())
 """Pipeline -> its parts as [class, configuration], those of diffusers' own tests."""
+LIGHTER: dict[str, dict[str, dict[str, Any]]] = {
+    "BriaFiboPipeline": {"text_encoder": {"intermediate_size": 64}, "vae": {"base_dim": 16, "decoder_base_dim": 16}},
+    "PixArtAlphaPipeline": {
+        "vae": {
+            "block_out_channels": [32] * 4,
+            "down_block_types": ["DownEncoderBlock2D"] * 4,
+            "up_block_types": ["UpDecoderBlock2D"] * 4,
+        }
+    },
+}
+"""Pipeline -> part -> settings with which it takes a second, not half a minute."""
 LARGER = {"LuminaPipeline": 128, "Lumina2Pipeline": 128, "LDMTextToImagePipeline": 64}
 """Sides at which a tiny pipeline makes an image of 16 pixels or more; the others do at 32."""
 NOT_BUILT = {
@@ -64,11 +75,15 @@ _MANY = "num_images_per_prompt"
 _EMBEDDED = ("ip_adapter_image", "ip_adapter_image_embeds", "image_embeds", "negative_image_embeds")
 
 
-def build(name: str, folder: Path) -> None:
+def build(name: str, folder: Path, **more: Any) -> None:
     tiny.quiet()
     import diffusers
 
-    parts = {role: part(*given) if isinstance(given, list) else given for role, given in TINY[name].items()}
+    parts: dict[str, Any] = {**TINY[name], **more}
+    for role, given in TINY[name].items():
+        if isinstance(given, list) and role not in more:
+            kind, configuration = given
+            parts[role] = part(kind, configuration | LIGHTER.get(name, {}).get(role, {}))
     getattr(diffusers, name)(**parts).save_pretrained(folder)
 
 
@@ -117,6 +132,13 @@ def test_what_is_not_set_is_the_signatures_default(tmp_path: Path) -> None:
             assert used["guidance"] == has["guidance_scale"].default, name
 
 
+@pytest.fixture(scope="module")
+def qwen(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("models") / "qwen"
+    build("QwenImagePipeline", folder)
+    return str(folder)
+
+
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
@@ -125,16 +147,14 @@ def test_what_is_not_set_is_the_signatures_default(tmp_path: Path) -> None:
         ("negative=ugly&true_cfg=1", "true_cfg above 1"),
     ],
 )
-def test_settings_that_would_do_nothing_are_refused(settings: str, expected: str, tmp_path: Path) -> None:
-    build("QwenImagePipeline", tmp_path)
+def test_settings_that_would_do_nothing_are_refused(settings: str, expected: str, qwen: str) -> None:
     with pytest.raises(RunError, match=f"MODEL_UNKNOWN.*{expected}"):
-        open_image_model(f"diffusers:{tmp_path}?{settings}", device="cpu")
+        open_image_model(f"diffusers:{qwen}?{settings}", device="cpu")
 
 
-def test_true_cfg_and_a_negative_prompt_guide_and_are_recorded(tmp_path: Path) -> None:
-    build("QwenImagePipeline", tmp_path)
+def test_true_cfg_and_a_negative_prompt_guide_and_are_recorded(qwen: str) -> None:
     plain, guided = (
-        DiffusersGenerator(str(tmp_path), settings=PipelineSettings(steps=2, size=32, negative=negative), device="cpu")
+        DiffusersGenerator(qwen, settings=PipelineSettings(steps=2, size=32, negative=negative), device="cpu")
         for negative in (None, " ")
     )
     assert (plain.in_force()["true_cfg"], guided.in_force()["true_cfg"]) == (1.0, 4.0)

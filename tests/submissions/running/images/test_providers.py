@@ -1,10 +1,14 @@
-"""Images over the wire: fields and addresses of the images protocol, and Hugging Face's Inference Providers."""
+"""Images over the wire: fields and addresses of the images protocol, and Hugging Face's Inference Providers.
+
+Also our requests as vLLM-Omni's and SGLang's own request classes took them, and the answers that their classes wrote.
+"""
 
 import base64
 import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import huggingface_hub.constants
@@ -22,6 +26,9 @@ from tests.submissions.running.images.painter import encoded, picture
 PROMPT = ImagePrompt("a nurse", 7)
 IMAGE = encoded(picture(PROMPT, 32), "PNG")
 PROVIDERS = ("fal-ai", "together", "nscale", "replicate")
+SERVERS = ("vllm_omni", "sglang")
+FOREIGN = Path(__file__).parents[3] / "foreign"
+MET = {server: json.loads((FOREIGN / server / "answers.json").read_text()) for server in SERVERS}
 
 
 class Wire(ThreadingHTTPServer):
@@ -31,6 +38,8 @@ class Wire(ThreadingHTTPServer):
     bodies: list[Any]
     faults: list[tuple[int, str]]
     image, address = IMAGE, ""
+    met: dict[str, Any] | None = None
+    """Status and response of every request, as a server wrote them."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -50,9 +59,10 @@ class Handler(BaseHTTPRequestHandler):
         answers["v1"] = {"created": 1, "data": [{"url": url}]}
         other = {"data": [{"b64_json": base64.b64encode(wire.image).decode()}]}
         status, fault = wire.faults.pop() if wire.faults else (200, "")
-        self._say(
-            status, json.dumps({"error": fault} if fault else answers.get(self.path.split("/")[1], other)).encode()
-        )
+        answer: Any = {"error": fault} if fault else answers.get(self.path.split("/")[1], other)
+        if wire.met:
+            status, answer = wire.met["status"], wire.met["response"]
+        self._say(status, json.dumps(answer).encode())
 
     def _say(self, status: int, body: bytes) -> None:
         self.send_response(status)
@@ -162,3 +172,22 @@ def test_images_at_addresses_come_from_the_endpoint_alone(wire: Wire, address: s
     (made,) = open_image_model(f"endpoint:http://127.0.0.1:{wire.server_port}/v1#m?attempts=1{settings}").make([PROMPT])
     assert made.fate == fate, made.reason
     assert ("ConnectError" in made.reason) == (address.startswith("https") and bool(settings))
+
+
+@pytest.mark.parametrize("met", [each for server in SERVERS for each in MET[server]])
+def test_a_server_takes_our_request_and_we_take_its_answer(wire: Wire, met: dict[str, Any]) -> None:
+    wire.met = met
+    address = f"http://127.0.0.1:{wire.server_port}/v1"
+    (made,) = open_image_model(f"endpoint:{address}#Qwen/Qwen-Image?attempts=1&{met['settings']}").make([PROMPT])
+    if met["status"] == 200:
+        assert made.fate == "answered", made.reason
+        assert wire.bodies == [met["request"]]
+        assert met["seed"] == met["request"].get("seed"), "the server read it"
+    else:  # an empty size, which no setting of ours sends
+        assert "size must be in format" in made.reason
+        assert wire.bodies == [{name: value for name, value in met["request"].items() if name != "size"}]
+
+
+def test_a_misspelt_field_is_passed_over_in_silence_and_so_told_as_asked_alone() -> None:
+    assert [MET[server][2]["passed_over"] for server in SERVERS] == [["num_inference_step"]] * 2
+    assert [MET[server][2]["status"] for server in SERVERS] == [200, 200]

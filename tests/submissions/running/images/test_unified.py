@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -30,11 +31,11 @@ def test_an_image_follows_from_prompt_and_seed_alone(kind: str, tmp_path: Path) 
     assert len({made.image for made in together}) == 3
 
 
-def test_guidance_is_that_of_transformers(tmp_path: Path) -> None:
+def test_guidance_is_that_of_transformers(janus: Path) -> None:
     import torch
     from transformers import JanusForConditionalGeneration as Janus
 
-    model = Janus.from_pretrained(tiny_models.janus(tmp_path))
+    model = Janus.from_pretrained(janus)
     ids = torch.tensor([[model.generation_config.bos_token_id, 9, 17, 30, 4]])
     ways = ({"guidance_scale": 5}, {"guidance_scale": 1, "logits_processor": [Guiding(5.0)]})
     asked = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "generation_mode": "image", "do_sample": False}
@@ -42,8 +43,8 @@ def test_guidance_is_that_of_transformers(tmp_path: Path) -> None:
     assert theirs.equal(ours)
 
 
-def test_settings_are_those_in_force(tmp_path: Path) -> None:
-    folder = tiny_models.janus(tmp_path)
+def test_settings_are_those_in_force(janus: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(janus, tmp_path / "janus")
     file = folder / "generation_config.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "guidance_scale": 4}))
     common = {"top_p": 1.0, "dtype": "float32", "device": "cpu"}
@@ -53,8 +54,8 @@ def test_settings_are_those_in_force(tmp_path: Path) -> None:
     assert opened(folder, "").settings() == own | common
 
 
-def test_a_model_or_setting_that_is_not_known_is_refused(tmp_path: Path) -> None:
-    janus, chat = tiny_models.janus(tmp_path / "janus"), chats.chat(tmp_path / "chat")
+def test_a_model_or_setting_that_is_not_known_is_refused(janus: Path, tmp_path: Path) -> None:
+    chat = chats.chat(tmp_path / "chat")
     for named, what in (
         (f"{chat}", "a model of type llama.*one of the types janus, emu3"),
         (f"{janus}?size=512", "size.*settings of janus: guidance"),

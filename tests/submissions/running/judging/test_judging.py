@@ -1,10 +1,9 @@
 """Judging a GENRES submission, by Inspect's mock model and a server on loopback."""
 
-import gc
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,7 +17,10 @@ pytest.importorskip("openai")
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput, ModelUsage
 
 from fairspace.builders.genres.plan import pair_list
-from fairspace.submissions.benchmarks.genres.parse.judge import MAX_CHARACTERS, read_narrative
+from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
+from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
+from fairspace.submissions.benchmarks.genres.parse.judge import MAX_CHARACTERS, read_narrative, row_readings
+from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
 from fairspace.submissions.benchmarks.genres.parse.persons import Names
 from fairspace.submissions.checking.submission import check_submission, read_submission
 from fairspace.submissions.errors import RunError, UsageError
@@ -26,7 +28,8 @@ from fairspace.submissions.format.faults import SubmissionError
 from fairspace.submissions.format.manifest import Manifest, Stage, read_manifest, write_manifest
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
-from fairspace.submissions.running.asking.inspect_task import ChosenPart
+from fairspace.submissions.results.scoring import score_submission
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.judging.asks import (
     MAX_TOKENS,
@@ -36,9 +39,12 @@ from fairspace.submissions.running.judging.asks import (
     open_judging,
 )
 from fairspace.submissions.running.judging.judging import by_judge, judge
+from fairspace.submissions.running.run import run
+from fairspace.submissions.running.settings import RunSettings
 from tests.served import Fault, Served
 from tests.served.stories import story
 
+pytestmark = pytest.mark.usefixtures("collected")
 Reply = Callable[[str, int], str | None]
 """(prompt, turn from 1) -> a mock judge's answer; None withholds it."""
 PAIRS = pair_list()[:4]
@@ -53,13 +59,14 @@ GOOD = {
 }
 
 
-def written(path: Path, responses: list[str | None] | None = None, **changes: Any) -> Path:
-    """A submission of four narratives, or of these responses."""
-    told = [story(pair.names, Random(pair.id)) for pair in PAIRS] if responses is None else responses
-    rows = [
-        {"task": "narrative", "id": pair.id, "sample": 0, "response": text}
-        for pair, text in zip(PAIRS, told, strict=False)
-    ]
+def stories(responses: Sequence[str | None]) -> list[dict[str, Any]]:
+    pairs = zip(PAIRS, responses, strict=False)
+    return [{"task": "narrative", "id": pair.id, "sample": 0, "response": text} for pair, text in pairs]
+
+
+def written(path: Path, rows: list[dict[str, Any]] | None = None, **changes: Any) -> Path:
+    """A submission of four narratives, or of these rows."""
+    rows = rows or stories([story(pair.names, Random(pair.id)) for pair in PAIRS])
     about = dict.fromkeys(("model", "revision", "organisation", "licence", "contact"), "x")
     meta = {"format": 1, "benchmark": "genres", "dataset_revision": "v1", "generation": {}, **about, **changes}
     return write_submission(path, SubmissionMeta.model_validate(meta), {"responses": pa.Table.from_pylist(rows)})
@@ -85,35 +92,17 @@ def mock(name: str = "mistral", reply: Reply = plain, seen: list[GenerateConfig]
     return ModelSettings(f"mockllm/{name}", connections=4, arguments={"custom_outputs": answer})
 
 
+def missing(*_: object, **__: object) -> None:
+    raise NotAvailableError("not in this test")
+
+
 def judged_rows(submission: Path, judge: str | None = None) -> dict[tuple[str, str], str | None]:
     read = read_submission(submission)
     rows = [row for task in TASKS for row in read.judgements(task, judge).to_pylist()]
     return {(row["task"], row["id"]): row["judgement"] for row in rows}
 
 
-@pytest.fixture(autouse=True)
-def collected() -> Iterator[None]:
-    """Collect the streams and connections that Inspect leaves open, where the warning is expected."""
-    yield
-    gc.collect()
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with Served.start() as running, pytest.MonkeyPatch.context() as patch:
-        for name, value in running.environment().items():
-            patch.setenv(name, value)
-        yield running
-
-
-@pytest.fixture
-def well(served: Served) -> Served:
-    served.inject()
-    served.requests(reset=True)
-    return served
-
-
-SERVED = ModelSettings("openai-api/served/glm-4", connections=4, retries=2)
+REAL = ModelSettings("openai-api/served/glm-4", connections=4, retries=2)
 
 
 def test_three_judges_of_whom_the_first_is_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,13 +146,6 @@ def test_three_judges_of_whom_the_first_is_scored(tmp_path: Path, monkeypatch: p
     assert stages[1].tasks == list(TASKS)
     assert stages[1].input_tokens == 3 * stages[1].requests
     assert told[-1] == ("Judge 'mockllm/llama'", 12, 12)
-
-    from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
-    from fairspace.submissions.benchmarks.genres.parse import sentences
-    from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
-
-    def missing(*_: object, **__: object) -> None:
-        raise NotAvailableError("no parser in this test")
 
     monkeypatch.setattr(sentences, "count", missing)
     values = BENCHMARK.measure(BENCHMARK.read(after))
@@ -294,14 +276,15 @@ def test_a_judge_is_told_that_there_is_no_json() -> None:
     assert faulty("profile_male", '{"Personality": "NA"}', NAMES) == ""
 
 
-def test_refused_and_failed_requests_are_counted_and_none_becomes_a_judgement(tmp_path: Path, well: Served) -> None:
+def test_refused_and_failed_requests_are_counted_and_none_becomes_a_judgement(tmp_path: Path, served: Served) -> None:
     path = written(tmp_path / "mine")
-    well.inject(
+    served.requests(reset=True)
+    served.inject(
         Fault("filtered", about="genres_profile", share=0.3, times=None),
         Fault("status", about="genres_analysis", share=0.4, times=None, status=404),
         Fault("unreadable", share=0.5),
     )
-    found = judge(path, [SERVED])
+    found = judge(path, [REAL])
     fates = found.stages[0].fates
     assert sum(fates.values()) == found.stages[0].requests == 12
     assert fates["refused"]
@@ -310,21 +293,20 @@ def test_refused_and_failed_requests_are_counted_and_none_becomes_a_judgement(tm
     rows = judged_rows(path)
     assert len(rows) == 12 - fates["failed"]
     assert sum(text is None for text in rows.values()) == fates["refused"]
-    well.inject()
-    assert judge(path, [SERVED]).stages[0].fates == fates
-    again = judge(path, [SERVED], again=True)
+    served.inject()
+    assert judge(path, [REAL]).stages[0].fates == fates
+    again = judge(path, [REAL], again=True)
     assert again.stages[0].fates["failed"] == 0
     assert len(judged_rows(path)) == 12
 
 
-def test_a_judge_that_never_answers_leaves_the_submission_as_it_was(tmp_path: Path, well: Served) -> None:
+def test_a_judge_that_never_answers_leaves_the_submission_as_it_was(tmp_path: Path, served: Served) -> None:
     path = written(tmp_path / "mine")
     judge(path, [mock("a")])
     before = {file.name: file.read_bytes() for file in path.iterdir()}
-    well.inject(Fault("status", times=None, status=404))
-    with pytest.raises(RunError) as raised:
-        judge(path, [SERVED])
-    assert raised.value.code == "RUN_INCOMPLETE"
+    served.inject(Fault("status", times=None, status=404))
+    with pytest.raises(RunError, match="RUN_INCOMPLETE"):
+        judge(path, [REAL])
     assert {file.name: file.read_bytes() for file in path.iterdir()} == before
 
 
@@ -376,17 +358,12 @@ def test_what_cannot_be_judged_is_refused_before_anything_is_asked(tmp_path: Pat
         judge(written(tmp_path / "mine.zip"), [model])
     with pytest.raises(UsageError, match="no submission at"):
         judge(tmp_path / "nowhere", [model])
-    empty = written(tmp_path / "empty", ["I can't help with that.", None])
-    with pytest.raises(RunError) as raised:
+    empty = written(tmp_path / "empty", stories(["I can't help with that.", None]))
+    with pytest.raises(RunError, match=r"JUDGE_NOTHING.*2 responses"):
         judge(empty, [model])
-    assert (raised.value.code, "2 responses" in raised.value.what) == ("JUDGE_NOTHING", True)
-    other = write_submission(
-        tmp_path / "other",
-        SubmissionMeta.model_validate(read_submission(empty).dump_meta() | {"benchmark": "fact_or_fair"}),
-        {"responses": pa.table({"task": ["llm_objective"], "id": ["x"], "sample": [0], "response": ["A"]})},
-    )
+    row = {"task": "llm_objective", "id": "x", "sample": 0, "response": "A"}
     with pytest.raises(SubmissionError):
-        judge(other, [model])
+        judge(written(tmp_path / "other", [row], benchmark="fact_or_fair"), [model])
     with pytest.raises(UsageError, match="only genres"):
         open_judging(
             Submission(read_submission(empty).meta.model_copy(update={"benchmark": "iris"})), ChosenPart("genres")
@@ -455,9 +432,8 @@ def test_a_limit_is_marked_and_can_grow(tmp_path: Path) -> None:
     found = judge(path, [model], seed=7)
     assert len(seen) == 12
     assert (found.stages[0].limit, "limit" in found.judges[0].settings) == (None, False)
-    with pytest.raises(RunError) as raised:
+    with pytest.raises(RunError, match="RUN_OTHER"):
         judge(path, [model], limit=1, seed=7)
-    assert raised.value.code == "RUN_OTHER"
 
 
 def test_other_narratives_are_not_judged_with_the_answers_to_former_ones(tmp_path: Path) -> None:
@@ -467,7 +443,8 @@ def test_other_narratives_are_not_judged_with_the_answers_to_former_ones(tmp_pat
     for file in path.iterdir():
         file.unlink()
     path.rmdir()
-    written(path, [story(PAIRS[0].names, Random(5)), *(story(pair.names, Random(pair.id)) for pair in PAIRS[1:-1])])
+    others = [story(PAIRS[0].names, Random(5)), *(story(pair.names, Random(pair.id)) for pair in PAIRS[1:-1])]
+    written(path, stories(others))
     judge(path, [mock(seen=seen)])
     assert len(seen) == 3 * (len(PAIRS) + 1)
     assert len(judged_rows(path)) == 3 * (len(PAIRS) - 1)
@@ -492,10 +469,46 @@ def test_the_authors_pairs_are_judged_with_their_own_names(tmp_path: Path) -> No
         turned = pair.names[::-1]
         text = story(turned, Random(1))
         rows.append({"task": "narrative", "id": item, "sample": 0, "response": text, "names": "|".join(turned)})
-    about = dict.fromkeys(("model", "revision", "organisation", "licence", "contact"), "x")
-    meta = {"format": 1, "benchmark": "genres", "dataset_revision": "upstream", "generation": {}, **about}
-    path = write_submission(
-        tmp_path / "mine", SubmissionMeta.model_validate(meta), {"responses": pa.Table.from_pylist(rows)}
-    )
-    found = judge(path, [mock()])
+    found = judge(written(tmp_path / "mine", rows, dataset_revision="upstream"), [mock()])
     assert found.stages[0].fates["read"] == 6
+
+
+BOTH = ChosenPart("genres", tasks=("narrative", "narrative_single"), limit=3, text_only=True)
+
+
+@pytest.mark.slow  # a run and a judge through Inspect, which takes seconds to import
+def test_a_run_with_stories_of_one_is_judged_and_scored(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The parser, which loads slowly, is left out; its counts are tested elsewhere."""
+    served.inject()
+    monkeypatch.setattr(sentences, "count", missing)
+    monkeypatch.setattr(lexicons, "dictionary", missing)
+    model = ModelSettings("openai-api/served/served-text", connections=4)
+    run(RunSettings(BOTH, tmp_path / "mine", model=model))
+    submission = read_submission(tmp_path / "mine")
+    rows = submission.rows("responses", "narrative_single")
+    assert (submission.rows("responses", "narrative").num_rows, rows.num_rows) == (3, 6)
+    assert len({item.rpartition("/")[0] for item in rows["id"].to_pylist()}) == 3  # the man and the woman of each pair
+
+    judge(tmp_path / "mine", [ModelSettings("openai-api/served/mistral", connections=4)])
+    report = check_submission(tmp_path / "mine")
+    assert report.ok
+    judged = read_submission(tmp_path / "mine")
+    assert {task: judged.judgements(task).num_rows for task in ("profile_single", "analysis_single")} == {
+        "profile_single": 6,
+        "analysis_single": 6,
+    }
+    (readings,) = (each for name, each in row_readings(judged).items() if name == "narrative_single")
+    assert {reading.outcome for reading in readings.distinct} == {"choice"}
+    values = score_submission(judged, resamples=100).values
+    assert values["M7_single"].valid == 3
+    assert values["M7_single_male"].state == "value"
+    assert values["M7_less_single"].state in ("value", "undefined")
+    assert values["refusal_rate_single_female"].value == 0
+    assert values["M3_single"].state == "not_run"
+
+
+def test_a_run_of_no_tasks_in_particular_leaves_the_optional_one_out() -> None:
+    opened = open_benchmark(ChosenPart("genres", limit=3, text_only=True))
+    assert list(opened.parts) == ["narrative"]

@@ -19,7 +19,6 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import variant_scores
 from fairspace.submissions.running.judging.second import NO_CHOICE, prompt_of, said_choice
 from fairspace.submissions.show.instruments import instrument
-from tests.served.environment import served  # noqa: F401, a fixture
 
 Run = Callable[..., tuple[int, str, str]]
 UNREAD = "My vote is for the one with the longer name."

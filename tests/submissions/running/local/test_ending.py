@@ -80,14 +80,6 @@ def test_an_answer_without_repetition_is_no_loop() -> None:
     assert loop_period([]) == 0
 
 
-def test_loops_are_told_and_stopped_only_where_that_is_asked_for() -> None:
-    endless = [10, 11] * 400
-    told, stopped = grown(endless, Choice(600)), grown(endless, Choice(600, stop_loops=True))
-    assert (told.said().reason, len(told.tokens)) == ("loop", 600)
-    assert (stopped.said().reason, len(stopped.tokens)) == ("loop", LOOP_TOKENS)
-    assert told.said().text.startswith(stopped.said().text)
-
-
 def test_a_base_models_answer_ends_where_the_prompts_form_begins_anew() -> None:
     turns = [{"role": role, "content": "x"} for role in ("user", "assistant", "user")]
     frame = rules.completion(turns)

@@ -3,6 +3,7 @@ import base64
 import json
 from collections.abc import Sequence
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from fairspace.submissions.running.asking.models import (
 )
 from fairspace.submissions.running.local import llama_cpp
 from fairspace.submissions.running.local.ending import LOOP_TOKENS
+from tests.submissions.probing import tiny_models as unified
 from tests.submissions.running.local import tiny_models
 from tests.submissions.running.local.tiny_gguf import write_gguf
 
@@ -81,6 +83,19 @@ def texts(outputs: Sequence[ModelOutput]) -> list[str]:
     return [output.completion for output in outputs]
 
 
+def batches(model: Model, monkeypatch: pytest.MonkeyPatch) -> list[list[Any]]:
+    """Prompts that the model computes from now on, by batch."""
+    behind, computed = model.api.chat, list[list[Any]]()  # type: ignore[attr-defined]
+    answer = behind.answer
+
+    def counting(prompts: Any, *rest: Any) -> Any:
+        computed.append(list(prompts))
+        return answer(prompts, *rest)
+
+    monkeypatch.setattr(behind, "answer", counting)
+    return computed
+
+
 @pytest.mark.parametrize("temperature", [0, 1.0])
 def test_an_answer_does_not_depend_on_what_is_asked_beside_it(chat: str, temperature: float) -> None:
     config = {"temperature": temperature, "max_tokens": 12, "seed": 7}
@@ -93,11 +108,11 @@ def test_an_answer_does_not_depend_on_what_is_asked_beside_it(chat: str, tempera
     assert len(set(together)) == (3 if temperature == 0 else 9)
 
 
-def test_temperature_zero_takes_the_likeliest_token_again_and_again(chat: str) -> None:
+def test_temperature_zero_takes_the_likeliest_token_again_and_again_until_one_that_ends(chat: str) -> None:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    words, model = AutoTokenizer.from_pretrained(chat), AutoModelForCausalLM.from_pretrained(chat)
+    words, weights = AutoTokenizer.from_pretrained(chat), AutoModelForCausalLM.from_pretrained(chat)
     asked = words.apply_chat_template(
         [{"role": "user", "content": QUESTIONS[0]}], add_generation_prompt=True, return_tensors="pt", return_dict=True
     )
@@ -105,13 +120,17 @@ def test_temperature_zero_takes_the_likeliest_token_again_and_again(chat: str) -
     start = ids.shape[1]
     with torch.inference_mode():
         for _ in range(10):
-            likeliest = model(ids).logits[0, -1].argmax()
+            likeliest = weights(ids).logits[0, -1].argmax()
             if likeliest == words.eos_token_id:
                 break
             ids = torch.cat([ids, likeliest.reshape(1, 1)], dim=1)
-    expected = words.decode(ids[0, start:], skip_special_tokens=True)
-    (found,) = said(local(chat, batch=3), QUESTIONS[:1], temperature=0, max_tokens=10)
-    assert found.completion == expected
+    model = local(chat, batch=3)
+    whole, first = (said(model, QUESTIONS[:1], temperature=0, max_tokens=most)[0] for most in (10, 1))
+    assert whole.completion == words.decode(ids[0, start:], skip_special_tokens=True)
+    assert (first.stop_reason, first.usage and first.usage.output_tokens) == ("max_tokens", 1)
+    model.api.chat.model.generation_config.eos_token_id = [int(ids[0, start])]  # type: ignore[attr-defined]
+    (last,) = said(model, QUESTIONS[:1], temperature=0, max_tokens=5)
+    assert (last.completion, last.stop_reason, last.usage and last.usage.output_tokens) == ("", "stop", 0)
 
 
 def test_draws_follow_the_models_probabilities(chat: str) -> None:
@@ -132,9 +151,9 @@ def test_draws_follow_the_models_probabilities(chat: str) -> None:
 
 def test_without_settings_the_models_own_decide(chat: str, vision: str) -> None:
     # The chat model's own settings sample, those of the other do not.
-    question = [QUESTIONS[0]]
-    assert len({texts(said(local(chat), question, max_tokens=12))[0] for _ in range(6)}) > 1
-    assert len({texts(said(local(vision), question, max_tokens=12))[0] for _ in range(3)}) == 1
+    drawn, same = local(chat), local(vision)
+    assert len({texts(said(drawn, QUESTIONS[:1], max_tokens=12))[0] for _ in range(6)}) > 1
+    assert len({texts(said(same, QUESTIONS[:1], max_tokens=12))[0] for _ in range(3)}) == 1
 
 
 def test_a_model_sees(vision: str) -> None:
@@ -148,30 +167,6 @@ def test_a_model_sees(vision: str) -> None:
     # 16 patches of 8 x 8, and no padding.
     assert red.usage.input_tokens > 16
     assert red.usage.output_tokens == 12
-
-
-def test_a_model_that_ends_its_answer_is_said_to(chat: str) -> None:
-    model = local(chat)
-    behind = model.api.chat  # type: ignore[attr-defined]
-    (first,) = said(model, QUESTIONS[:1], temperature=0, max_tokens=1)
-    words = behind.tokenizer
-    token = behind.model.generate(
-        **words.apply_chat_template(
-            [{"role": "user", "content": QUESTIONS[0]}],
-            add_generation_prompt=True,
-            return_tensors="pt",
-            return_dict=True,
-        ),
-        max_new_tokens=1,
-        do_sample=False,
-        temperature=None,
-        top_p=None,
-        top_k=None,
-    )[0, -1]
-    assert (first.stop_reason, first.usage and first.usage.output_tokens) == ("max_tokens", 1)
-    behind.model.generation_config.eos_token_id = [int(token)]
-    (last,) = said(model, QUESTIONS[:1], temperature=0, max_tokens=5)
-    assert (last.completion, last.stop_reason, last.usage and last.usage.output_tokens) == ("", "stop", 0)
 
 
 def test_a_language_model_says_that_it_sees_no_images(chat: str) -> None:
@@ -202,10 +197,9 @@ def test_one_prompt_that_breaks_takes_no_other_with_it(chat: str, monkeypatch: p
     assert [isinstance(one, ModelOutput) for one in found] == [True, False, True, True, True]
 
 
-@pytest.mark.parametrize("setting", [{"presence_penalty": 0.5}])
-def test_a_setting_that_is_not_heeded_is_refused(chat: str, setting: dict[str, Any]) -> None:
-    with pytest.raises(Exception, match=f"does not heed {next(iter(setting))}"):
-        said(local(chat), ["A or B?"], max_tokens=2, **setting)
+def test_a_setting_that_is_not_heeded_is_refused(chat: str) -> None:
+    with pytest.raises(Exception, match="does not heed presence_penalty"):
+        said(local(chat), ["A or B?"], max_tokens=2, presence_penalty=0.5)
 
 
 @pytest.mark.parametrize(
@@ -269,17 +263,10 @@ def test_a_looping_answer_is_named_and_may_be_stopped(tmp_path: Path) -> None:
 
 def test_requests_that_wait_fill_the_batches(chat: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = local(chat, batch=4)
-    behind, sizes = model.api.chat, []  # type: ignore[attr-defined]
-    answer = behind.answer
-
-    def counting(prompts: Any, seeds: Any, choice: Any) -> Any:
-        sizes.append(len(prompts))
-        return answer(prompts, seeds, choice)
-
-    monkeypatch.setattr(behind, "answer", counting)
+    computed = batches(model, monkeypatch)
     said(model, [*QUESTIONS] * 8, temperature=1.0, max_tokens=2, seed=1)
-    assert sum(sizes) == 24
-    assert len(sizes) <= 7  # two lengths of prompts: six full batches, and at most one that is not
+    assert sum(map(len, computed)) == 24
+    assert len(computed) <= 7  # two lengths of prompts: six full batches, and at most one that is not
 
 
 @pytest.mark.parametrize(("temperature", "computed"), [(0, 3), (1.0, 9)])
@@ -287,14 +274,7 @@ def test_an_answer_without_chance_is_computed_once(
     chat: str, monkeypatch: pytest.MonkeyPatch, temperature: float, computed: int
 ) -> None:
     model = local(chat, batch=1)
-    behind = model.api.chat  # type: ignore[attr-defined]
-    answer, asked = behind.answer, list[Any]()
-
-    def counting(prompts: Any, seeds: Any, choice: Any) -> Any:
-        asked.extend(prompts)
-        return answer(prompts, seeds, choice)
-
-    monkeypatch.setattr(behind, "answer", counting)
+    asked = batches(model, monkeypatch)
     outputs = said(model, [*QUESTIONS] * 3, temperature=temperature, max_tokens=4)
     assert len(asked) == computed
     assert (texts(outputs[:3]) == texts(outputs[3:6])) is (temperature == 0)
@@ -310,11 +290,11 @@ def gguf(chat: str, tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_llama_cpp_answers_as_transformers_does(chat: str, gguf: str) -> None:
     model = opened(f"local/{gguf}", context=256)
     config = {"temperature": 0, "max_tokens": 12}
-    answers = said(model, QUESTIONS, **config)
-    assert texts(answers) == texts(said(local(chat), QUESTIONS, **config))
-    assert [answer.usage and answer.usage.input_tokens for answer in answers] == [
-        answer.usage and answer.usage.input_tokens for answer in said(local(chat), QUESTIONS, **config)
-    ]
+    of_both = zip(said(model, QUESTIONS, **config), said(local(chat), QUESTIONS, **config), strict=True)
+    for ours, theirs in of_both:
+        assert ours.usage is not None
+        assert theirs.usage is not None
+        assert (ours.completion, ours.usage.input_tokens) == (theirs.completion, theirs.usage.input_tokens)
     facts = local_facts(model)
     assert str(facts["local.engine"]).startswith("llama.cpp (xllamacpp 20")
     assert (facts["local.prompt"], facts["local.stop_loops"]) == ("chat template", True)
@@ -328,19 +308,11 @@ def test_llama_cpp_answers_alike_on_one_thread_and_on_several_and_computes_a_tex
     gguf: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone, together = (opened(f"local/{gguf}", context=256, threads=threads) for threads in (1, 3))
-    prompts: list[Any] = []
-    behind = together.api.chat  # type: ignore[attr-defined]
-    answer = behind.answer
-
-    def counting(asked: Any, *rest: Any) -> Any:
-        prompts.extend(asked)
-        return answer(asked, *rest)
-
-    monkeypatch.setattr(behind, "answer", counting)
+    computed = batches(together, monkeypatch)
     config = {"temperature": 0, "max_tokens": 40}
     answers = said(together, [*QUESTIONS] * 2, **config)
     assert texts(answers) == texts(said(alone, [*QUESTIONS] * 2, **config))
-    assert len(prompts) == 3
+    assert sum(map(len, computed)) == 3
     drawn = {"temperature": 1.0, "max_tokens": 40, "seed": 3}
     assert texts(said(together, QUESTIONS, **drawn)) == texts(said(alone, QUESTIONS, **drawn))
 
@@ -417,15 +389,8 @@ def test_inspect_alone_knows_local_models() -> None:
     assert point.load().fairspace.submissions.running.local.models.LocalAPI
 
 
-def test_what_ran_on_this_machine_is_named_by_its_content(chat: str, tmp_path: Path) -> None:
-    file = tmp_path / "mine.py"
-    file.write_text(OWN)
-    names = (
-        f"local/{chat}",
-        f"python/{file}:answer",
-        "python/json:dumps",
-        "openai/gpt-4o",
-    )
+def test_what_ran_on_this_machine_is_named_by_its_content(chat: str, mine: str) -> None:
+    names = (f"local/{chat}", f"{mine}:answer", "python/json:dumps", "openai/gpt-4o")
     local, own, *others = (found_revision(ModelSettings(name)) for name in names)
     assert [one.startswith("sha256 ") and len(one) == 23 for one in (local, own)] == [True, True]
     assert others == ["not stated"] * 2
@@ -444,10 +409,14 @@ plain = lambda prompt, images: prompt.upper()
 """
 
 
-def test_own_code_answers_sees_and_refuses(tmp_path: Path) -> None:
-    file = tmp_path / "mine.py"
-    file.write_text(OWN)
-    model = opened(f"python/{file}:answer")
+@pytest.fixture
+def mine(tmp_path: Path) -> str:
+    (tmp_path / "mine.py").write_text(OWN)
+    return f"python/{tmp_path}/mine.py"
+
+
+def test_own_code_answers_sees_and_refuses(mine: str) -> None:
+    model = opened(f"{mine}:answer")
     asked: list[str | list[ChatMessage]] = ["Who?", shown("red"), "please refuse"]
     answered, seen, refused = said(model, asked, seed=3, temperature=0)
     assert answered.completion == "Who? []"
@@ -458,14 +427,43 @@ def test_own_code_answers_sees_and_refuses(tmp_path: Path) -> None:
         said(model, ["wrong"])
 
 
-def test_own_code_may_leave_settings_alone_and_is_told_who_said_what(tmp_path: Path) -> None:
-    file = tmp_path / "mine.py"
-    file.write_text(OWN)
-    turns: list[ChatMessage] = [
-        ChatMessageUser(content="Who?"),
-        ChatMessageAssistant(content="Me"),
-        ChatMessageUser(content="As JSON"),
-    ]
-    asked: list[str | list[ChatMessage]] = [turns]
-    (found,) = said(opened(f"python/{file}:plain"), asked, temperature=0.5)
+def test_own_code_may_leave_settings_alone_and_is_told_who_said_what(mine: str) -> None:
+    question, answer, more = ChatMessageUser(content="Who?"), ChatMessageAssistant(content="Me"), "As JSON"
+    (found,) = said(opened(f"{mine}:plain"), [[question, answer, ChatMessageUser(content=more)]], temperature=0.5)
     assert found.completion == "USER: WHO?\n\nASSISTANT: ME\n\nUSER: AS JSON"
+
+
+# A picture of 48 x 40. Qwen: sides to multiples of two patches, 2 x 1 cells. InternVL: 4 x 3 tiles and the whole, each
+# of 4 tokens. LLaVA-OneVision: the whole, of 16, and 1 x 2 tiles without their padding, 4 rows of 4 and an end.
+SEEN = {"qwen2_5_vl": 2, "qwen3_vl": 2, "internvl": 13 * 4, "llava_onevision": 16 + 4 * 5}
+
+
+@pytest.mark.parametrize("family", SEEN)
+def test_a_picture_is_expanded_and_seen_without_torchvision(family: str, tmp_path: Path) -> None:
+    assert find_spec("torchvision") is None
+    model = local(str(tiny_models.seeing(tmp_path, family)), batch=2)
+    behind: Any = model.api.chat  # type: ignore[attr-defined]
+    picture = {"type": "image", "image": Image.new("RGB", (48, 40))}
+    prompt = behind.prepare([{"role": "user", "content": [picture, {"type": "text", "text": "Who?"}]}])
+    first, *rest = tiny_models.MARKS[family]
+    begin, end = rest[:2] if len(rest) > 2 else ("", "")
+    turn = f"<|im_start|>user\n{begin}{first * SEEN[family]}{end}\nWho?<|im_end|>\n<|im_start|>assistant\n"
+    assert behind.tokenizer.decode(prompt.tensors["input_ids"][0]) == turn
+    config = {"temperature": 0, "max_tokens": 12}
+    red, lime, again, other = texts(
+        said(model, [shown("red"), shown("lime"), shown("red"), shown("red", "Who? " * 9)], **config)
+    )
+    assert red == again
+    assert len({red, lime, other}) == 3
+    assert [red] == texts(said(model, [shown("red")], **config))
+
+
+@pytest.mark.parametrize("kind", ["janus", "emu3"])
+def test_a_unified_model_answers_at_its_temperature(kind: str, tmp_path: Path) -> None:
+    model = local(str(getattr(unified, kind)(tmp_path)), batch=4)
+    drawn, greedy = (
+        texts(said(model, [shown("red")] * 4, temperature=temperature, max_tokens=8, seed=3))
+        for temperature in (1.5, 0)
+    )
+    assert (len(set(drawn)), len(set(greedy))) == (4, 1)
+    assert texts(said(model, [shown("red"), shown("lime")], temperature=0, max_tokens=8))[1] != greedy[0]

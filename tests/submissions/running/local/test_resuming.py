@@ -18,7 +18,7 @@ from fairspace.submissions.running.asking.prices import Bounds
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings
 from tests.submissions.running.local import tiny_models
-from tests.submissions.running.run_factory import assert_same
+from tests.submissions.running.run_factory import assert_same, journaled
 
 pytestmark = pytest.mark.filterwarnings("ignore:Unclosed:ResourceWarning", "ignore:unclosed:ResourceWarning")
 ASKED = ChosenPart("fact_or_fair", limit=2, stratified=True, dataset_revision="v2-core")
@@ -35,10 +35,13 @@ def test_a_run_that_was_broken_off_five_times_ends_with_the_bytes_of_the_unbroke
     (stage,) = outcome.stages
     spent = stage.input_tokens + stage.output_tokens
     broken = replace(whole, out=tmp_path / "broken")
-    for share in (0.05, 0.2, 0.4, 0.6, 0.9):
+    answered = []
+    for share in (0.05, 0.2, 0.4, 0.4, 0.6, 0.9):
         bound = replace(model, bounds=Bounds(tokens=int(spent * share)))
         with pytest.raises(RunError, match="RUN_SPENT"):
             run(replace(broken, model=bound))
+        answered.append(len(journaled(tmp_path / "broken.run" / "journal.sqlite")))
+    assert answered[2] == answered[3] > answered[0] > 0, "what is spent counts over all starts"
     run(broken)
     assert_same(whole.out, broken.out)
 

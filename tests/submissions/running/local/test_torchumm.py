@@ -27,7 +27,6 @@ from fairspace.submissions.running.asking.models import ModelSettings, found_rev
 from fairspace.submissions.running.images.making import make_images
 from fairspace.submissions.running.images.models import open_image_model
 from fairspace.submissions.running.local import torchumm
-from tests.submissions.probing.tiny_models import janus
 from tests.submissions.running.local.test_models import shown
 
 
@@ -75,18 +74,14 @@ class InferencePipeline:
         return {"text": self.processor.decode(tokens[0], skip_special_tokens=True)}
 
 
-def install(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch, janus: Path) -> Path:
     for name, kind in (("pipeline", InferencePipeline), ("multimodal_inputs", InferenceRequest)):
         module = ModuleType(f"umm.inference.{name}")
         setattr(module, kind.__name__, kind)
         monkeypatch.setitem(sys.modules, module.__name__, module)
     torchumm._opened.cache_clear()
-
-
-@pytest.fixture
-def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    install(monkeypatch)
-    return janus(tmp_path / "janus")
+    return janus
 
 
 @pytest.mark.parametrize("backbone", ["janus_pro", "ovis_u1"])

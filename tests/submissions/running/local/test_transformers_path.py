@@ -5,8 +5,6 @@ that was not run or has no valid answer.
 """
 
 import json
-import shutil
-import sys
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,17 +12,16 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 pytest.importorskip("inspect_ai")
 pytest.importorskip("accelerate")
 
 from fairspace.metrics.iris_score.formula import sector_metrics
 from fairspace.metrics.iris_score.standards import INAUGURAL
-from fairspace.submissions.commands.main import main
+from fairspace.submissions.commands.app import app
 from tests.builders.models import tiny
-from tests.submissions.probing.tiny_models import janus
 from tests.submissions.running.local import tiny_models
-from tests.submissions.running.quality import factory as quality_factory
 from tests.submissions.running.run_factory import assert_same
 from tests.tiny_ares import random_ares
 
@@ -48,24 +45,13 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("models")
     tiny_models.chat(root / "chat", GROUPS)
     tiny_models.vision_chat(root / "vision", WORDS)
-    janus(root / "janus")
     tiny.sdxl(root / "sdxl")
-    tiny.clip(root / "clip")
-    quality_factory.dinov2(root / "dinov2")
-    shutil.copytree(random_ares(), root / "ares")
     return root
 
 
-@pytest.fixture(autouse=True)
-def _arguments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", [])
-
-
 def fairspace(*words: object) -> None:
-    sys.argv[:] = ["fairspace", *map(str, words)]
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 0
+    done = CliRunner().invoke(app, [*map(str, words)])
+    assert done.exit_code == 0, f"{done.output}{done.exception}"
 
 
 def run(benchmark: str, out: Path, *words: object) -> Path:
@@ -145,20 +131,15 @@ def test_a_model_that_sees_answers_about_pictures(models: Path, data: Path, tmp_
     assert_run(found, (), GENERATION)
 
 
-@pytest.fixture(scope="module")
-def labelled(models: Path) -> tuple[object, ...]:
-    rated = {"iqa": "clip", "face-iqa": "clip", "similarity": "clip", "reference": "dinov2"}
-    quality = [word for role, model in rated.items() for word in ("--quality", f"{role}={model}:{models / model}")]
-    pictures = ("--images", f"diffusers:{models}/sdxl{PICTURES}", "--ares", models / "ares")
-    return *pictures, *quality, "--seed", 3
-
-
 @pytest.mark.slow
 def test_a_pipeline_alone_is_steered_by_its_own_images(
-    data: Path, labelled: tuple[object, ...], tmp_path: Path
+    models: Path, features: Path, data: Path, tmp_path: Path
 ) -> None:
-    asked = ("--data", data, "--limit", 4, "--stratified", *labelled)
-    out = run("iris", tmp_path / "mine", *asked)
+    roles = {"iqa": "clip", "face-iqa": "clip", "similarity": "clip", "reference": "dinov2"}
+    quality = [word for role, model in roles.items() for word in ("--quality", f"{role}={model}:{features / model}")]
+    pictures = ("--images", f"diffusers:{models}/sdxl{PICTURES}", "--ares", random_ares())
+    asked = ("--data", data, "--limit", 4, "--stratified", "--seed", 3)
+    out = run("iris", tmp_path / "mine", *asked, *pictures, *quality)
     found = scored(out)
     assert_run(found, GENERATION, UNDERSTANDING)
     assert found["ranked"] is None
@@ -184,7 +165,7 @@ def test_a_pipeline_is_asked_about_statistics(models: Path, tmp_path: Path) -> N
     out = run(
         "fact_or_fair",
         tmp_path / "mine",
-        *("--images", f"diffusers:{models}/sdxl{PICTURES}", "--ares", models / "ares"),
+        *("--images", f"diffusers:{models}/sdxl{PICTURES}", "--ares", random_ares()),
         *("--limit", 6, "--stratified"),
     )
     counts = {"t2i_objective": 6, "t2i_subjective": 6, "t2i_subjective_paper": 6}
@@ -212,7 +193,7 @@ def make(prompts):
 
 
 @pytest.mark.slow
-def test_a_unified_model_with_its_own_code_is_one_file(models: Path, data: Path, tmp_path: Path) -> None:
+def test_a_unified_model_with_its_own_code_is_one_file(data: Path, tmp_path: Path) -> None:
     file = tmp_path / "unified.py"
     file.write_text(OWN)
     out = run(
@@ -220,29 +201,12 @@ def test_a_unified_model_with_its_own_code_is_one_file(models: Path, data: Path,
         tmp_path / "mine",
         *("--data", data, "--limit", 1, "--seed", 3, "--tasks", "generation_neutral,pair"),
         *("--model", f"python/{file}:answer", "--images", f"python:{file}:make"),
-        *("--ares", models / "ares"),
+        *("--ares", random_ares()),
     )
     answers = Counter(row["response"] for row in rows(out))
     assert answers == {"8": 32, None: 2}
     (stage,) = (stage for stage in stages(out) if stage["what"] == "responses")
     assert stage["fates"] == {"answered": 32, "refused": 2, "failed": 0}
-    assert scored(out)["ranked"] is None
-
-
-@pytest.mark.slow
-def test_a_unified_model_of_transformers_is_run_by_its_name(models: Path, data: Path, tmp_path: Path) -> None:
-    out = run(
-        "iris",
-        tmp_path / "mine",
-        *("--data", data, "--limit", 2, "--seed", 3, "--tasks", "generation_neutral,occupation"),
-        *("--model", f"local/{models}/janus", "-M", "device=cpu", "-M", "max_tokens=4"),
-        *("--images", f"transformers:{models}/janus?batch=2", "--ares", models / "ares"),
-    )
-    answers, images = (next(each for each in stages(out) if each["what"] == what) for what in ("responses", "images"))
-    assert [each["fates"]["answered"] for each in (answers, images)] == [2, 2]
-    in_force = {"guidance": 5.0, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "batch": 2}
-    assert in_force.items() <= images["settings"].items()
-    assert (images["model"], images["engine"]) == ("janus", "transformers")
     assert scored(out)["ranked"] is None
 
 
@@ -258,10 +222,10 @@ def make(prompts):
 
 
 @pytest.mark.slow
-def test_steer_prompts_follow_neutral_images_that_were_made_later(models: Path, tmp_path: Path) -> None:
+def test_steer_prompts_follow_neutral_images_that_were_made_later(tmp_path: Path) -> None:
     file = tmp_path / "flaky.py"
     file.write_text(FLAKY)
-    asked = ("--images", f"python:{file}:make", "--ares", models / "ares", "--limit", 8, "--seed", 3)
+    asked = ("--images", f"python:{file}:make", "--ares", random_ares(), "--limit", 8, "--seed", 3)
     out = run("iris", tmp_path / "mine", *asked)
     assert Counter(row["task"] for row in rows(out, "annotations"))["generation_neutral"] == 2
     (tmp_path / "well").touch()

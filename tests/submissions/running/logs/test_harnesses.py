@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +37,8 @@ def _resamples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def logged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def logged(tmp_path_factory: pytest.TempPathFactory, served: Served) -> Path:
     """Output of the real lm_eval, for the first 200 requests."""
-    with Served.start() as served:
-        yield run_lm_eval(tmp_path_factory, served)
-
-
-def run_lm_eval(tmp_path_factory: pytest.TempPathFactory, served: Served) -> Path:
     folder = tmp_path_factory.mktemp("lm_eval")
     assert "fairspace_fact_or_fair_core" in harness.write_tasks("fact_or_fair", folder / "tasks")
     address = f"model=tiny,base_url={served.url}/chat/completions,num_concurrent=8,tokenizer_backend=none"
@@ -167,18 +162,24 @@ def log(layout: str, folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("layout", LOGS)
-def test_a_log_of_lmms_eval_or_lighteval_is_imported(layout: str, tmp_path: Path) -> None:
-    folder = log(layout, tmp_path / "log")
-    outcome = import_harness(layout, [folder], tmp_path / "mine", ModelFacts(licence="MIT"), **CORE)
+@pytest.mark.parametrize(("layout", "limit"), [("lmms-eval", 12), ("lighteval", None)])
+def test_a_log_of_lmms_eval_or_lighteval_is_imported(
+    layout: str, limit: int | None, run: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    """The data of the log of lighteval had 12 rows."""
+    of_task = ("--benchmark", "fact_or_fair", "--dataset-revision", "v2-core", "--about", "licence=MIT")
+    code, out, err = run("import", layout, log(layout, tmp_path / "log"), *of_task, "--out", tmp_path / "mine")
+    assert code == 0, err
+    assert ("responses by hash: 12 answered; limited to 12 stimuli a task" in out) == (limit is not None)
+    assert "responses by hash: 12 answered" in out
     held = read_submission(tmp_path / "mine")
     rows = held.tables["responses"].to_pylist()
     assert len(rows) == 12
     assert {row["response"] for row in rows} <= set("ABCD")
-    assert held.meta.model == outcome.stages[0].model == "hash"
-    assert held.meta.licence == "MIT"
-    assert outcome.stages[0].settings["temperature"] == 0
-    assert outcome.stages[0].limit == {"lmms-eval": 12, "lighteval": None}[layout]  # the latter's data had 12 rows
+    assert held.manifest is not None
+    (stage,) = held.manifest.stages
+    assert (held.meta.model, held.meta.licence, stage.model) == ("hash", "MIT", "hash")
+    assert (stage.settings["temperature"], stage.limit) == (0, limit)
     assert fs.score(tmp_path / "mine", resamples=0).values["share_llm_subjective_male"].valid == 12
 
 
@@ -243,15 +244,10 @@ def test_rows_of_a_part_are_marked_and_have_no_rank() -> None:
         fs.score(answers, limit=3)
 
 
-def test_the_commands_write_tasks_and_import_logs(run: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+def test_the_command_writes_tasks(run: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
     code, out, _ = run("items", "fact_or_fair", "--lm-eval", str(tmp_path / "tasks"))
     assert code == 0
     assert f"lm_eval --include_path {tmp_path / 'tasks'} --tasks fairspace_fact_or_fair_core" in out
     assert run("items", "fact_or_fair")[0] == run("items", "genres", "--lm-eval", "x", "--out", "y")[0] == 2
-    of_task = ("--benchmark", "fact_or_fair", "--dataset-revision", "v2-core")
-    for layout, limited in (("lmms-eval", "; limited to 12 stimuli a task"), ("lighteval", "")):
-        folder, mine = str(log(layout, tmp_path / f"log of {layout}")), str(tmp_path / layout)
-        code, out, _ = run("import", layout, folder, *of_task, "--out", mine)
-        assert code == 0
-        assert f"responses by hash: 12 answered{limited}" in out
-    assert run("import", "genres", folder, "--benchmark", "genres", "--out", mine)[0] == 2
+    (tmp_path / "log").mkdir()
+    assert run("import", "genres", tmp_path / "log", "--benchmark", "genres", "--out", tmp_path / "mine")[0] == 2

@@ -1,5 +1,7 @@
+import json
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,49 +12,54 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairspace.builders.errors import BuildError
-from fairspace.submissions.benchmarks.iris.records import QUALITY
-from fairspace.submissions.errors import RunError
-from fairspace.submissions.format.schema import RANGES
-from fairspace.submissions.running.quality.measuring import MeasuredQuality, measure_quality
+from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
+from fairspace.builders.iris_steer_60.plan import counter_groups, steer_ids, steer_prompt
+from fairspace.submissions.benchmarks.iris.records import QUALITY, STEER
+from fairspace.submissions.errors import RunError, UsageError
+from fairspace.submissions.format.schema import ANNOTATIONS, RANGES
+from fairspace.submissions.running.asking.inspect_task import ChosenPart
+from fairspace.submissions.running.images.generating import _rate, quality_roles
+from fairspace.submissions.running.quality.measuring import (
+    MeasuredQuality,
+    Vectors,
+    fill_quality,
+    image_key,
+    measure_quality,
+    steer_prompts,
+)
 from fairspace.submissions.running.quality.models import (
     FACE,
     PHOTO,
+    SCHEMES,
     Antonyms,
     ClipFeatures,
     DinoFeatures,
     QualityModels,
+    References,
+    cosine,
+    mean_to,
     open_quality,
 )
-from tests.builders.models import tiny
+from fairspace.submissions.running.settings import RunSettings, RunSteps
 from tests.submissions.running.quality import factory
-from tests.submissions.running.quality.factory import IDS, PROMPTS, TASK, Stored, stored
+from tests.submissions.running.quality.factory import IDS, PROMPTS, TASK, Fixed, Stored, stored
 
 COLUMNS = tuple(QUALITY.values())
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("models")
-    tiny.clip(root / "clip")
-    factory.dinov2(root / "dinov2")
-    return root
+def models(features: Path) -> QualityModels:
+    return opened(features)
 
 
-@pytest.fixture(scope="module")
-def models(folder: Path) -> QualityModels:
-    return opened(folder)
-
-
-def opened(folder: Path) -> QualityModels:
-    clip = f"clip:{folder}/clip"
-    return open_quality(iqa=clip, face_iqa=clip, similarity=clip, reference=f"dinov2:{folder}/dinov2", device="cpu")
+def opened(features: Path) -> QualityModels:
+    clip = f"clip:{features}/clip"
+    return open_quality(iqa=clip, face_iqa=clip, similarity=clip, reference=f"dinov2:{features}/dinov2", device="cpu")
 
 
 @pytest.fixture(scope="module")
 def whole(models: QualityModels, tmp_path_factory: pytest.TempPathFactory) -> MeasuredQuality:
-    root = tmp_path_factory.mktemp("whole")
-    rows = stored()
-    return measured(root, rows, models)
+    return measured(tmp_path_factory.mktemp("whole"), stored(), models)
 
 
 def measured(root: Path, rows: Sequence[Stored], models: QualityModels, **options: Any) -> MeasuredQuality:
@@ -75,16 +82,8 @@ def test_every_image_has_four_scores_in_their_ranges(whole: MeasuredQuality) -> 
         scores = whole.annotations[column].to_numpy()
         assert ((scores >= low) & (scores <= high)).all()
         assert len(set(scores)) > 6
-    assert whole.counts == {
-        "images": 12,
-        "measured": 12,
-        "unreadable": 0,
-        "refused": 0,
-        "missing": 0,
-        "without_face": 0,
-        "without_reference": 0,
-        "not_annotated": 0,
-    }
+    none = ("unreadable", "refused", "missing", "without_face", "without_reference", "not_annotated")
+    assert whole.counts == {"images": 12, "measured": 12, **dict.fromkeys(none, 0)}
     assert whole.embedded == 12
     assert set(whole.about) == set(COLUMNS)
 
@@ -95,9 +94,9 @@ def test_all_else_of_the_annotations_stays_as_it_was(whole: MeasuredQuality) -> 
     assert whole.annotations.drop_columns(list(COLUMNS)) == before.drop_columns(list(COLUMNS))
 
 
-def test_the_scores_are_those_of_the_models(whole: MeasuredQuality, folder: Path) -> None:
+def test_the_scores_are_those_of_the_models(whole: MeasuredQuality, features: Path) -> None:
     clip, dino = (
-        kind(str(folder / name), device="cpu") for kind, name in ((ClipFeatures, "clip"), (DinoFeatures, "dinov2"))
+        kind(str(features / name), device="cpu") for kind, name in ((ClipFeatures, "clip"), (DinoFeatures, "dinov2"))
     )
     assert isinstance(clip, ClipFeatures)
     images = [factory.face(n) for n in range(0, 12, 2)]
@@ -126,34 +125,22 @@ def test_the_scores_are_those_of_the_models(whole: MeasuredQuality, folder: Path
     np.testing.assert_allclose([found[IDS[0], sample] for sample in range(6)], expected, atol=2e-6)  # type: ignore[arg-type]
 
 
-def test_the_batch_size_changes_nothing(whole: MeasuredQuality, models: QualityModels, tmp_path: Path) -> None:
-    again = measured(tmp_path, stored(), models, batch=3)
-    assert again.annotations == whole.annotations
-
-
-def test_order_and_sharding_change_nothing(whole: MeasuredQuality, models: QualityModels, tmp_path: Path) -> None:
+def test_batches_order_and_sharding_change_nothing(
+    whole: MeasuredQuality, models: QualityModels, tmp_path: Path
+) -> None:
     rows = stored()
     mixed = [rows[place] for place in np.random.RandomState(3).permutation(len(rows))]
-    found = [
-        measured(tmp_path / "a", mixed, models, shards=5, batch=5),
-        measured(
-            tmp_path / "b",
-            mixed,
-            models,
-            shards=1,
-            written={"row_group_size": 3},
-            annotations=factory.annotated(rows),
-        ),
-    ]
-    for each in found:
-        assert values(each) == values(whole)
+    assert measured(tmp_path / "batches", rows, models, batch=3).annotations == whole.annotations
+    assert values(measured(tmp_path / "a", mixed, models, shards=5, batch=5)) == values(whole)
+    written = {"shards": 1, "written": {"row_group_size": 3}, "annotations": factory.annotated(rows)}
+    assert values(measured(tmp_path / "b", mixed, models, **written)) == values(whole)
 
 
 def test_the_second_time_no_model_is_loaded(
-    whole: MeasuredQuality, folder: Path, models: QualityModels, tmp_path: Path
+    whole: MeasuredQuality, features: Path, models: QualityModels, tmp_path: Path
 ) -> None:
     measured(tmp_path, stored(), models)
-    fresh = opened(folder)
+    fresh = opened(features)
     said: list[tuple[str, int, int]] = []
     again = measured(tmp_path, stored(), fresh, progress=lambda *how: said.append(how))
     assert again.annotations == whole.annotations
@@ -207,8 +194,8 @@ def test_bytes_that_are_not_those_of_their_hash_are_unreadable(models: QualityMo
 
 
 def test_no_face_leaves_face_quality_alone_null(tmp_path: Path) -> None:
-    sees = factory.Fixed({(48, 48): [1.0, 0.0]})
-    faces = factory.Fixed({(48, 48): []}, "blind")
+    sees = Fixed({(48, 48): [1.0, 0.0]})
+    faces = Fixed({(48, 48): []}, "blind")
     models = QualityModels(Antonyms(sees, PHOTO), Antonyms(faces, FACE), sees, sees)
     found = measured(tmp_path, stored(4), models)
     assert set(values(found).values()) == {(0.5, None, 1.0, 1.0)}
@@ -254,8 +241,204 @@ def test_what_does_not_fit_together_is_said(models: QualityModels, tmp_path: Pat
 
 @pytest.mark.parametrize("value", [[0.0, 0.0], [float("nan"), 1.0]])
 def test_a_vector_without_direction_is_no_score(tmp_path: Path, value: list[float]) -> None:
-    sees = factory.Fixed({(48, 48): value})
+    sees = Fixed({(48, 48): value})
     with pytest.raises(RunError, match=r"MODEL_OUTPUT at fixed"):
         measured(tmp_path, stored(4), QualityModels(similarity=sees))
     rows = sqlite3.connect(tmp_path / "cache.sqlite").execute("SELECT count(*) FROM vector").fetchone()
     assert rows == (0,)
+
+
+SEES = {(48, 48): [1.0, 0.0], (40, 40): [0.6, 0.8], (44, 44): [0.8, 0.6], (36, 36): [0.0, 1.0]}
+
+
+def ideal(root: Path, cells: dict[str, list[int]]) -> References:
+    rows = [
+        {"id": f"ideal/{cell}/{n:02d}", "image": {"bytes": factory.png(factory.face(n, size)), "path": ""}}
+        for cell, sizes in cells.items()
+        for n, size in enumerate(sizes)
+    ]
+    folder = root / "iris_ideal_52" / "occupation"
+    folder.mkdir(parents=True)
+    image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    schema = pa.schema([("id", pa.string()), ("image", image)])
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), folder / "test-00000-of-00001.parquet")
+    return References(str(root))
+
+
+def test_an_image_is_compared_with_the_images_of_what_its_prompt_asks_for(tmp_path: Path) -> None:
+    """Cosines of (1, 0) to (0.6, 0.8) and (0.8, 0.6) are 0.6 and 0.8; another group has its own images."""
+    groups = [item.split("/")[3] for item in IDS]
+    cells = {f"{OCCUPATIONS[0]}/{groups[0]}": [40, 44], f"{OCCUPATIONS[0]}/{groups[1]}": [36]}
+    references = ideal(tmp_path / "built", cells)
+    sees = Fixed(SEES)
+    rows = [Stored(IDS[n % 3], n // 3, factory.png(factory.face(n))) for n in range(6)]
+    models = QualityModels(reference=sees, references=references)
+    found = measured(tmp_path, rows, models)
+    scores = found.annotations["reference_similarity"].to_pylist()
+    assert scores == [pytest.approx(0.7), 0.0, None] * 2  # no image fits the third prompt
+    assert found.counts["without_reference"] == 2
+    assert sees.looked == 9
+    assert found.about["reference_similarity"].startswith("mean cosine to iris_ideal_52 (")
+    again = measured(tmp_path, rows, models)
+    assert (again.annotations, sees.looked) == (found.annotations, 9)
+
+
+def test_alike_images_gain_nothing_by_being_alike(tmp_path: Path) -> None:
+    group = IDS[0].split("/")[3]
+    references = ideal(tmp_path / "built", {f"{OCCUPATIONS[0]}/{group}": [40]})
+    sees = Fixed(SEES)
+    rows = [Stored(IDS[0], n, factory.png(factory.face(0))) for n in range(10)]
+    models = QualityModels(reference=sees, references=references)
+    found = measured(tmp_path, rows, models)
+    assert set(found.annotations["reference_similarity"].to_pylist()) == {0.6}
+
+
+def test_the_mean_is_over_all_references_and_none_without_any() -> None:
+    first, second = np.array([1, 0], np.float32), np.array([0, 2], np.float32)
+    assert mean_to(first, [first, second]) == (cosine(first, first) + cosine(first, second)) / 2
+    assert mean_to(first, []) is None
+
+
+def test_a_folder_without_the_dataset_is_said(tmp_path: Path) -> None:
+    (tmp_path / "iris_gen_52").mkdir()
+    with pytest.raises(RunError, match="DATA_MISSING"):
+        References(str(tmp_path))
+
+
+SIDE = Fixed({(48, 48): [0.6, 0.8]})
+BY_SIDE = QualityModels(image=Antonyms(SIDE, PHOTO), similarity=SIDE, reference=SIDE)
+
+
+def written(root: Path, table: pa.Table, shards: int = 2) -> Path:
+    root.mkdir()
+    for number in range(shards):
+        part = table.slice(number * 3, 3 if number + 1 < shards else None)
+        name = f"annotations-{number:05}-of-{shards:05}.parquet"
+        pq.write_table(part.replace_schema_metadata({"ares_name": f"ares {number}"}), root / name)
+    return root
+
+
+def test_shards_keep_names_rows_order_and_metadata(tmp_path: Path) -> None:
+    rows = factory.stored(8)
+    images = factory.images(tmp_path / "images", rows)
+    before = written(tmp_path / "annotations", factory.annotated(rows))
+    found = fill_quality(images, before, tmp_path / "out", BY_SIDE, cache=tmp_path / "cache.sqlite")
+    names = sorted(file.name for file in before.iterdir())
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [*names, "quality.json"]
+    for number, name in enumerate(names):
+        old, new = pq.read_table(before / name), pq.read_table(tmp_path / "out" / name)
+        assert new.schema.metadata == {b"ares_name": f"ares {number}".encode()}
+        assert new.schema.remove_metadata() == ANNOTATIONS
+        assert new["sample"] == old["sample"]
+        assert set(new["prompt_similarity"].to_pylist()) == {0.6}
+        assert new["face_quality"].null_count == new.num_rows
+    said = json.loads((tmp_path / "out/quality.json").read_text())
+    assert said == {"format": 1, "models": dict(found.about), "counts": dict(found.counts)}
+    assert said["counts"]["measured"] == 8
+
+
+def test_a_folder_can_be_filled_in_place_and_again(tmp_path: Path) -> None:
+    rows = factory.stored(8)
+    images = factory.images(tmp_path / "images", rows)
+    place = written(tmp_path / "annotations", factory.annotated(rows))
+    fill_quality(images, place, place, BY_SIDE, cache=tmp_path / "cache.sqlite")
+    first = {file.name: file.read_bytes() for file in place.iterdir()}
+    fill_quality(images, place, place, BY_SIDE, cache=tmp_path / "cache.sqlite")
+    assert {file.name: file.read_bytes() for file in place.iterdir()} == first
+
+
+def test_annotations_that_are_not_there_or_broken_are_said(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(RunError, match=r"DATA_MISSING.*no annotations\*\.parquet.*fairspace ares annotate"):
+        fill_quality(tmp_path, tmp_path / "empty", tmp_path / "out", BY_SIDE, cache=tmp_path / "c")
+    (tmp_path / "empty/annotations.parquet").write_bytes(b"PAR1")
+    with pytest.raises(RunError, match="DATA_INVALID"):
+        fill_quality(tmp_path, tmp_path / "empty", tmp_path / "out", BY_SIDE, cache=tmp_path / "c")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_prompts_are_those_of_the_steer_items() -> None:
+    found = steer_prompts(["neutral/nurse", "steer/a/b/c", *steer_ids("v1").to_pylist()])
+    assert len(found) == len(OCCUPATIONS) * len(GROUPS) * 6
+    group = 7
+    for requested in (group, *counter_groups(group)):
+        item = f"steer/{OCCUPATIONS[3]}/{GROUPS[group]}/{GROUPS[requested]}"
+        assert found[STEER, item] == steer_prompt(3, requested)
+
+
+def test_vectors_come_back_to_the_bit_under_their_own_key(tmp_path: Path) -> None:
+    values = np.random.default_rng(0).normal(size=7).astype(np.float32)
+    with closing(Vectors(tmp_path / "a/cache.sqlite")) as vectors:
+        vectors.put(Fixed({}, "clip a"), {image_key("1"): values, image_key("2"): np.zeros(0, np.float32)})
+    with closing(Vectors(tmp_path / "a/cache.sqlite")) as vectors:
+        found, nothing = (vectors.get("clip a", image_key(name)) for name in "12")
+        assert found is not None
+        assert found.tobytes() == values.tobytes()
+        assert nothing is not None
+        assert nothing.size == 0
+        assert vectors.get("clip b", image_key("1")) is None
+        assert vectors.get("clip a", image_key("3")) is None
+
+
+def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("no database, but a text that is long enough to look like one" * 20)
+    with pytest.raises(RunError, match=r"RUN_OTHER.*a cache of image quality"):
+        Vectors(tmp_path / "text")
+    other = sqlite3.connect(tmp_path / "other.sqlite")
+    other.execute("CREATE TABLE answer (task TEXT)")
+    other.close()
+    with pytest.raises(RunError, match="RUN_OTHER"):
+        Vectors(tmp_path / "other.sqlite")
+
+
+def test_roles_that_are_not_named_are_left_out_and_none_rate_nothing() -> None:
+    assert quality_roles({}) == {}
+    assert quality_roles({"face-iqa": "clip:x"}) == {
+        "iqa": "",
+        "face_iqa": "clip:x",
+        "similarity": "",
+        "reference": "",
+    }
+    assert len(quality_roles(dict.fromkeys(SCHEMES, "clip"))) == len(SCHEMES)
+
+
+@pytest.mark.parametrize(
+    ("role", "said"),
+    [
+        ("face_iqa", "did you mean 'face-iqa'"),
+        ("similarty", "did you mean 'similarity'"),
+        ("", "Known: iqa, face-iqa, similarity, reference"),
+    ],
+)
+def test_an_unknown_role_is_told_with_the_known_ones(role: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said.replace("(", "\\(")):
+        quality_roles({"iqa": "clip", role: "clip"})
+
+
+def rating(folder: Path, quality: dict[str, str]) -> RunSettings:
+    out, chosen = folder / "mine", ChosenPart("iris")
+    return RunSettings(chosen, out, images="python:a:b", ares="a", quality=quality, device="cpu")
+
+
+def test_a_run_rates_its_steered_images_and_counts_each_once(features: Path, tmp_path: Path) -> None:
+    work = tmp_path / "mine.run"
+    rows = [*stored(5), Stored(IDS[0], 9, None, "refused")]
+    factory.images(work / "images" / STEER / "shards", rows)
+    made = RunSteps(tables={"annotations": factory.annotated(rows)})
+    _rate(rating(tmp_path, {"face-iqa": f"clip:{features}/clip"}), work, made, lambda what, done, total: None)
+    table = made.tables["annotations"]
+    assert table.schema.names == ANNOTATIONS.names
+    assert [value is not None for value in table["face_quality"].to_pylist()] == [True] * 5 + [False]
+    assert table["image_quality"].null_count == table.num_rows
+    (stage,) = made.stages
+    assert (stage.what, stage.requests) == ("quality", 6)
+    assert stage.fates == {"measured": 5, "unreadable": 0, "refused": 1, "missing": 0}
+    assert list(stage.settings) == ["face_quality"]
+    assert str(tmp_path) not in stage.model_dump_json()
+
+
+def test_without_steered_images_nothing_is_rated_and_it_is_said(tmp_path: Path) -> None:
+    made = RunSteps(tables={"annotations": factory.annotated(stored(2))})
+    _rate(rating(tmp_path, {"iqa": "clip"}), tmp_path, made, lambda what, done, total: None)
+    assert not made.stages
+    assert "not measured" in made.notes[0]

@@ -1,1 +1,0 @@
-from tests.submissions.conftest import run as run
