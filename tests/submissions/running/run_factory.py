@@ -16,7 +16,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -94,7 +95,7 @@ class Commands(AbstractContextManager["Commands"]):
         file_size: int = 0,
         program: str = "fairspace",
     ) -> Command:
-        """Start `fairspace WORDS`, or `inspect` or `killing`; `file_size` limits bytes per file, 0 for no limit."""
+        """Start `fairspace WORDS`, or `killing WORDS`; `file_size` limits bytes per file, 0 for no limit."""
         log = self.folder / f"{len(self._started) + 1}.txt"
         request = {"log": str(log), "environment": {**os.environ, **(environment or {})}, "file_size": file_size}
         pid = self.ask(words=[program, *map(str, words)], **request)
@@ -134,6 +135,31 @@ def _starter() -> subprocess.Popen[str]:
 
     atexit.register(end)
     return process
+
+
+def start_inspect(words: Iterable[object], folder: Path, **environment: str) -> subprocess.Popen[bytes]:
+    """Inspect's own program, which prints into `inspect.txt`; this checkout is installed in it, and not imported."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    info = folder / f"fairspace-{project['version']}.dist-info"
+    info.mkdir(exist_ok=True)
+    groups = (
+        f"[{group}]\n" + "".join(f"{name} = {where}\n" for name, where in entries.items())
+        for group, entries in project["entry-points"].items()
+    )
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: fairspace\nVersion: {project['version']}\n")
+    (info / "entry_points.txt").write_text("".join(groups))
+    (info / "direct_url.json").write_text(json.dumps({"url": ROOT.as_uri(), "dir_info": {"editable": True}}))
+    environment["PYTHONPATH"] = f"{folder}{os.pathsep}{ROOT}"
+    program = [str(Path(sys.executable).with_name("inspect")), *map(str, words)]
+    with (folder / "inspect.txt").open("wb") as printed:
+        return subprocess.Popen(program, cwd=ROOT, env=os.environ | environment, stdout=printed, stderr=printed)
+
+
+def run_inspect(words: Iterable[object], folder: Path, **environment: str) -> None:
+    status = start_inspect(words, folder, **environment).wait()
+    printed = (folder / "inspect.txt").read_text()
+    assert status == 0, printed
+    assert "was not found in the registry" not in printed
 
 
 def until(what: Callable[[], bool], command: Command, seconds: float = 60) -> bool:
@@ -252,8 +278,6 @@ if __name__ == "__main__":
     argv = _main()
     if argv is not None:
         sys.argv = argv
-        if argv[0] == "inspect":
-            from inspect_ai._cli.main import main
         if argv[0] == "killing":
             from tests.submissions.running.killing import main
         try:

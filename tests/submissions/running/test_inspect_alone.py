@@ -1,12 +1,8 @@
 """The four registered tasks by Inspect's own commands: the answers of `fairspace run`, and what a kill broke off."""
 
-import json
-import os
 import re
 import signal
-import subprocess
-import sys
-import tomllib
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -17,7 +13,7 @@ from fairspace.submissions import tasks
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.running.asking.inspect_task import RUN
 from fairspace.submissions.running.planning import IMAGE_TOKENS
-from tests.submissions.running.run_factory import ROOT, Commands, until
+from tests.submissions.running.run_factory import Commands, run_inspect, start_inspect
 
 pytest.importorskip("inspect_ai")
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -63,25 +59,6 @@ def words_of(command: str, model: Path, data: Path, logs: Path, names: Iterable[
     return [*words, "--max-connections", str(CONNECTIONS), "--max-samples", str(CONNECTIONS)]
 
 
-def inspect(words: Iterable[str], folder: Path) -> None:
-    """Inspect alone: a new process, in which this checkout is installed, with its entry points, and not imported."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    info = folder / f"fairspace-{project['version']}.dist-info"
-    info.mkdir()
-    groups = (
-        f"[{group}]\n" + "".join(f"{name} = {where}\n" for name, where in entries.items())
-        for group, entries in project["entry-points"].items()
-    )
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: fairspace\nVersion: {project['version']}\n")
-    (info / "entry_points.txt").write_text("".join(groups))
-    (info / "direct_url.json").write_text(json.dumps({"url": ROOT.as_uri(), "dir_info": {"editable": True}}))
-    environment = {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}", "XDG_DATA_HOME": str(folder / "home")}
-    program = [str(Path(sys.executable).with_name("inspect")), *words]
-    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "was not found in the registry" not in done.stdout + done.stderr
-
-
 def assert_answers(logs: Path, ran: Mapping[str, bytes], commands: Commands, tmp_path: Path) -> None:
     for name, answers in ran.items():
         log = max(logs.glob(f"*_{name.replace('_', '-')}_*.eval"))
@@ -92,7 +69,7 @@ def assert_answers(logs: Path, ran: Mapping[str, bytes], commands: Commands, tmp
 def test_inspect_eval_gives_the_answers_of_a_run(
     ran: dict[str, bytes], data: Path, commands: Commands, model: Path, tmp_path: Path
 ) -> None:
-    inspect(words_of("eval", model, data, tmp_path / "logs"), tmp_path)
+    run_inspect(words_of("eval", model, data, tmp_path / "logs"), tmp_path, XDG_DATA_HOME=str(tmp_path / "home"))
     assert_answers(tmp_path / "logs", ran, commands, tmp_path)
 
 
@@ -119,15 +96,16 @@ def test_a_killed_evaluation_goes_on_with_what_was_answered(
     words = words_of(command, model, data, logs, names)
     environment = {"SECONDS_OF_AN_ANSWER": "0.05", "XDG_DATA_HOME": str(tmp_path / "home")}
     notes.write_text("")
-    begun = commands.start(*words, program="inspect", environment=environment)
-    assert until(lambda: len(notes.read_text().splitlines()) >= least, begun), begun.output
+    begun = start_inspect(words, tmp_path, **environment)
+    while begun.poll() is None and len(notes.read_text().splitlines()) < least:
+        time.sleep(0.02)
     begun.kill()
-    assert begun.wait() == -signal.SIGKILL, begun.output
+    assert begun.wait() == -signal.SIGKILL, (tmp_path / "inspect.txt").read_text()
     answered = Counter(notes.read_text().splitlines())
+    assert answered.total() >= least
     if command == "eval":
-        inspect(["eval-retry", *map(str, logs.glob("*.eval")), "--display", "none", "--log-dir", str(logs)], tmp_path)
-    else:
-        commands.start(*words, program="inspect", environment=environment).done()
+        words = ["eval-retry", *map(str, logs.glob("*.eval")), "--display", "none", "--log-dir", str(logs)]
+    run_inspect(words, tmp_path, **environment)
     asked = Counter(notes.read_text().splitlines())
     assert asked.total() > answered.total()
     assert sum((asked - answered)[key] for key in answered) <= CONNECTIONS

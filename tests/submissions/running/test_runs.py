@@ -11,7 +11,7 @@ from fairspace.submissions.values import Value
 from tests.served import WAYS, Fault, Served
 from tests.served.faults import Way
 from tests.submissions.running.run_expected import expected, found
-from tests.submissions.running.run_factory import Commands, journaled, manifest
+from tests.submissions.running.run_factory import Commands, journaled, manifest, run_inspect
 
 pytestmark = pytest.mark.process
 
@@ -61,7 +61,7 @@ def test_plain_inspect_gives_the_same_submission(ran: Path, commands: Commands, 
     served.requests(reset=True)
     words = ("-T", "limit=3", "-T", "stratified=true", "-T", "seed=3", "--attempt-timeout", 10, "--max-retries", 1)
     logged = ("--display", "none", "--log-dir", tmp_path / "logs")
-    commands.start("eval", "fairspace/fact_or_fair", *MODEL, *words, *logged, program="inspect").done()
+    run_inspect(["eval", "fairspace/fact_or_fair", *MODEL, *words, *logged], tmp_path, **served.environment())
     (log,) = (tmp_path / "logs").iterdir()
     commands.run("import", "inspect", log, "--out", tmp_path / "mine")
     assert (tmp_path / "mine" / "responses.parquet").read_bytes() == (ran / "responses.parquet").read_bytes()
