@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import urllib.request
+from abc import abstractmethod
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -18,13 +19,14 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Loopback(AbstractContextManager["Loopback"]):
-    """A running server. `words` are those after `python -m` for a port; 0 is any free one."""
+    """A running server."""
 
     address: str
     process: subprocess.Popen[str]
 
+    @abstractmethod
     def words(self, port: int) -> list[str]:
-        raise NotImplementedError
+        """The words after `python -m` that start it at a port; 0 is any free one."""
 
     def begin(self, port: int = 0) -> Self:
         """Start the server. RuntimeError if it ends without an address."""

@@ -61,7 +61,7 @@ BUDGET = {
     "leaderboard_space": (11_446, 64, 1_011),
     "cards": (715, 7, 49),
     "fairspace": (1_533, 8, 165),
-    "tests": (67_047, 516, 6_607),
+    "tests": (67_049, 516, 6_608),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

@@ -218,7 +218,7 @@ def held(truth: Truth, names: Sequence[str], submissions: int = SUBMISSIONS) -> 
 
 
 DISPARITIES = ("RD_gender", "RD_skin", "RD_joint_all", "JSD_US_age", "JSD_EU_gender")
-"""Of groups that are exactly equal too, where the value itself is all noise."""
+"""Values that are tested on exactly equal groups too, where the value itself is all noise."""
 
 
 @pytest.mark.parametrize(
