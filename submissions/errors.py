@@ -41,6 +41,11 @@ class RunError(CodedError):
     codes = CODES
 
 
+def unopened(error: CodedError) -> RunError:
+    """The error for a model whose tool cannot be opened."""
+    return RunError("MODEL_UNKNOWN", error.where, error.what, error.expected, error.mend)
+
+
 _STEERING = re.compile(
     r"[\x00-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     r"\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"

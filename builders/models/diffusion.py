@@ -267,7 +267,7 @@ def load(pipeline: Any, source: weights.Weights, *, dtype: str, variant: str, de
     import torch
 
     where = weights.best_device(device)
-    precision = getattr(torch, dtype or ("float32" if where == "cpu" else "bfloat16"))
+    precision = getattr(torch, weights.precision(dtype, where))
     with weights.loading(source):
         loaded = pipeline.from_pretrained(
             source.where,

@@ -34,6 +34,16 @@ class Weights:
     name: str
     marker: Path
 
+    @property
+    def title(self) -> str:
+        """The repository's id, or the own name of a folder or file."""
+        return self.where if self.revision else self.name.rpartition(" (")[0]
+
+    @property
+    def identity(self) -> str:
+        """The commit, or the hash of a folder or file as `sha256 ...`."""
+        return self.revision or self.name.rpartition(" (")[2].rstrip(")")
+
 
 def find(model: str, marker: str) -> Weights:
     """The weights called `model`, a folder or ID[@REVISION]; only `marker` of a repository is fetched.
@@ -47,9 +57,8 @@ def find(model: str, marker: str) -> Weights:
     except OSError as error:  # a name longer than files may have
         raise absent(model, marker) from error
     if is_file:
-        return Weights(
-            str(folder), None, f"{folder.resolve().name} (sha256 {folder_hash(folder)[:16]})", folder / marker
-        )
+        name = f"{folder.resolve().name} (sha256 {folder_hash(folder)[:16]})"
+        return Weights(str(folder), None, name, folder / marker)
     if is_folder or model.startswith((".", "/", "~")):
         what = f"no {marker}" if is_folder else "no such folder"
         raise BuildError("TOOL_MISSING", model, what, "a folder that `save_pretrained` wrote", "name another")
@@ -115,6 +124,11 @@ def best_device(device: str) -> str:
         return "cpu"
     several = torch.cuda.device_count()
     return f"cuda:{local_rank() % several}" if several > 1 else "cuda"
+
+
+def precision(dtype: str, device: str) -> str:
+    """The number format of weights on a torch device: bfloat16 on a GPU and float32 on a CPU unless one is named."""
+    return dtype or ("float32" if device.startswith("cpu") else "bfloat16")
 
 
 @cache

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
 from fairspace.metrics.embedding_complexity.formula import participation_ratio
-from fairspace.submissions.errors import RunError
+from fairspace.submissions.errors import RunError, unopened
 from fairspace.submissions.probing.recipe import ModelCall, ProbeStage, Recipe
 from fairspace.submissions.running.local.found import find_function
 
@@ -51,16 +51,15 @@ class OpenedModel:
 def open_model(model: str, recipe: Recipe, device: str = "", dtype: str = "") -> OpenedModel:
     """The model called `model`, ready for a recipe. RunError MODEL_UNKNOWN if it cannot be opened."""
     device = weights.best_device(device)
-    kind = getattr(torch, dtype or ("float32" if device.startswith("cpu") else "bfloat16"))
+    kind = getattr(torch, weights.precision(dtype, device))
     if model.startswith("python:"):
         return _own(model, device)
     marker = "model_index.json" if recipe.opens == "diffusers" else "config.json"
     try:
         source = weights.find(model, marker)
     except BuildError as error:
-        raise RunError("MODEL_UNKNOWN", error.where, error.what, error.expected, error.mend) from error
+        raise unopened(error) from error
     at = {"revision": source.revision} if source.revision else {}
-    said = source.revision or source.name.rpartition("(")[2].rstrip(")")
     try:
         listed = json.loads(source.marker.read_text(encoding="utf-8"))
         classes = [listed.get("_class_name")] if recipe.opens == "diffusers" else listed.get("architectures") or []
@@ -77,7 +76,7 @@ def open_model(model: str, recipe: Recipe, device: str = "", dtype: str = "") ->
         expected = f"a model that {recipe.opens} can open, with safetensors weights"
         raise RunError("MODEL_UNKNOWN", model, what, expected, "name another model, or your own code") from error
     whole, tokenizer, processor = opened
-    return OpenedModel(whole, named(whole), tokenizer, processor, source.name, said)
+    return OpenedModel(whole, named(whole), tokenizer, processor, source.name, source.identity)
 
 
 def named(model: Any) -> dict[str, nn.Module]:

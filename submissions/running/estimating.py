@@ -19,7 +19,7 @@ from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.folders import public_name
-from fairspace.submissions.running.local.found import find
+from fairspace.submissions.running.local.found import GGUF, find
 from fairspace.submissions.running.planning import JUDGED, PlanLine
 
 
@@ -70,13 +70,13 @@ def size_of(named: str) -> Size | None:
         if named.startswith("diffusers:"):
             pipeline = weights.find(what, "model_index.json")
             files = _files(pipeline.where, pipeline.revision)
-        elif (source := find(what)).file:
+        elif (source := find(what)).marker.suffix.lower() == GGUF:
             from fairspace.submissions.running.local.llama_cpp import about_file
 
-            about = about_file(Path(source.where) / source.file)
+            about = about_file(source.marker)
             return Size(about.parameters, about.parameters, about.size, "gguf", about.threads())
         else:
-            config = json.loads(weights.find(what, "config.json").marker.read_text(encoding="utf-8"))
+            config = json.loads(source.marker.read_text(encoding="utf-8"))
             files = _files(source.where, source.revision)
     except (BuildError, RunError, ValueError, KeyError):
         return None

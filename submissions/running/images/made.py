@@ -6,11 +6,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from fairspace.ares.fates_ares import ImageLimits
 from fairspace.builders.engine.tools import ImagePrompt
-from fairspace.submissions.errors import plain
+from fairspace.builders.errors import BuildError
+from fairspace.submissions.errors import RunError, plain, unopened
 from fairspace.submissions.running.asking.journal import Fate
 
 if TYPE_CHECKING:
@@ -36,38 +37,47 @@ class GeneratedImage:
     reason: str = ""
 
 
-class ImageModel(Protocol):
-    """A maker of images. With a `concurrency` above 1, several threads call `make` at once."""
+class ImageModel:
+    """A maker of images. With a `concurrency` above 1, several threads call `make` at once.
 
-    @property
-    def name(self) -> str:
-        """Name in submissions."""
+    Args:
+        name: name in submissions.
+        revision: commit, hash, version or date; `not stated` if unknown.
+        engine: software that runs the model, of the `engine_version`.
+        batch: prompts of one call; images of one call may decide each other's rounding.
+        concurrency: calls at the same time; changes no image.
+    """
 
-    @property
-    def revision(self) -> str:
-        """Commit, hash, version or date; `not stated` if unknown."""
-
-    @property
-    def engine(self) -> str:
-        """Software that runs the model."""
-
-    @property
-    def engine_version(self) -> str:
-        """Version of the engine."""
-
-    @property
-    def batch(self) -> int:
-        """Prompts of one call; images of one call may decide each other's rounding."""
-
-    @property
-    def concurrency(self) -> int:
-        """Calls at the same time; changes no image."""
+    name: str
+    revision: str
+    engine: str
+    engine_version: str
+    batch: int = 1
+    concurrency: int = 1
 
     def settings(self) -> Mapping[str, Setting]:
         """All that decides the images beside prompt and seed."""
+        raise NotImplementedError
+
+    def open(self) -> None:
+        """Load the model, unless it is loaded. RunError if it cannot be: that is no failure of a prompt."""
+
+    def images(self, prompts: Sequence[ImagePrompt]) -> Sequence[Image | bytes | GeneratedImage]:
+        """The model's image for each prompt, or its fate; any Exception is the fate of them all."""
+        raise NotImplementedError
 
     def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
         """Results, one for each prompt. RunError if further requests are of no use."""
+        self.open()
+        try:
+            made = self.images(prompts)
+        except RunError:
+            raise
+        except BuildError as error:
+            raise unopened(error) from error
+        except Exception as error:  # noqa: BLE001 - whatever breaks in a model is the fate of these prompts
+            made = [failed(f"{type(error).__name__}: {error}") for _ in prompts]
+        return [each if isinstance(each, GeneratedImage) else checked(each) for each in made]
 
 
 def checked(given: Image | bytes) -> GeneratedImage:

@@ -23,8 +23,7 @@ import os
 import platform
 import re
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -34,17 +33,18 @@ from huggingface_hub import InferenceClient
 
 from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.builders.errors import BuildError
+from fairspace.builders.models import weights
 from fairspace.builders.models.describing import KEY, may_know_key, open_endpoint
 from fairspace.builders.models.diffusion import DiffusersGenerator, PipelineSettings
 from fairspace.builders.models.opening import Fields, Scheme, Types, read, settings_of
-from fairspace.submissions.errors import RunError, need_packages
+from fairspace.submissions.benchmarks.task import Lazy
+from fairspace.submissions.errors import RunError, need_packages, unopened
 from fairspace.submissions.format.manifest import version
 from fairspace.submissions.running.images.made import (
     LIMITS,
     GeneratedImage,
     ImageModel,
     Setting,
-    checked,
     failed,
     refused,
     served,
@@ -69,7 +69,7 @@ _OURS = {"model", "prompt", "n", "size", "quality", "seed", "stream"}
 """Fields of a body that `extra` cannot replace."""
 
 
-class _RemoteImages(ABC):
+class _RemoteImages(ImageModel):
     """A model behind a server, which is asked for one image at a time.
 
     Args:
@@ -82,7 +82,6 @@ class _RemoteImages(ABC):
     Errors: RunError MODEL_UNKNOWN for numbers below 1.
     """
 
-    batch = 1
     optional: tuple[str, ...] = ("seed",)
     """Fields that not every server knows."""
     ends: dict[int, tuple[str, str]]
@@ -100,6 +99,7 @@ class _RemoteImages(ABC):
         timeout: float = 180,
         key: str = "",
         revision: str = "",
+        device: str = "",
     ) -> None:
         self.name, self._named, self.revision = model, named, revision or "not stated"
         self.concurrency, self._attempts, self._timeout, self._extra = concurrency, attempts, timeout, extra
@@ -148,9 +148,9 @@ class _RemoteImages(ABC):
         wanted = {**fields, **({"seed": prompt.seed} if self._seed else {})}
         return {name: value for name, value in wanted.items() if name not in self.refused}
 
-    @abstractmethod
     def _image(self, prompt: ImagePrompt) -> GeneratedImage:
         """The server's answer to one request; any Exception if it has none."""
+        raise NotImplementedError
 
     def _unknown(self, what: str, expected: str, mend: str = _MEND) -> RunError:
         return unknown(self._named, what, expected, mend)
@@ -215,8 +215,7 @@ class EndpointImages(_RemoteImages):
         chosen: settings of `_RemoteImages`. `extra`: fields such as those of vLLM-Omni and SGLang Diffusion, which
             ignore unknown ones. The key is sent over https, or to this machine, alone.
 
-    Errors: RunError MODEL_UNKNOWN for a bad address, or if the variable is not set; UsageError without the package
-        openai.
+    Errors: RunError MODEL_UNKNOWN for a bad address, or if the variable is not set.
     """
 
     engine, engine_version = "openai", version("openai")
@@ -232,7 +231,6 @@ class EndpointImages(_RemoteImages):
         host: str = "",
         **chosen: Any,
     ) -> None:
-        need_packages("run", "openai")
         self.url, _, model = address.rpartition("#")
         super().__init__(model, named or address, **chosen)
         self._origin = urlsplit(self.url)
@@ -299,63 +297,43 @@ class EndpointImages(_RemoteImages):
         return open_endpoint(self.url, self._key or os.environ.get(KEY, ""), self._timeout, 0)
 
 
-class DiffusersImages:
+class DiffusersImages(ImageModel):
     """A pipeline; each prompt's seed alone decides its noise. `chosen`: fields of `PipelineSettings` of the builders.
 
-    What is not chosen is the pipeline's own (IRIS, A.1.1). Errors: UsageError without the packages; BuildError
-    TOOL_MISSING without the weights, or for settings that the pipeline does not have.
+    What is not chosen is the pipeline's own (IRIS, A.1.1). Images that its own safety checker blackens are refused.
+    Errors: BuildError TOOL_MISSING without the weights, or for settings that the pipeline does not have.
     """
 
-    engine, engine_version, concurrency = "diffusers", version("diffusers"), 1
+    engine, engine_version = "diffusers", version("diffusers")
 
     def __init__(self, model: str, *, named: str = "", device: str = "", **chosen: Any) -> None:
-        need_packages("run", "torch", "diffusers", "transformers")
-        from fairspace.builders.models import weights
-
         settings = PipelineSettings(**chosen)
         for setting in ("steps", "size", "batch"):
             if (value := getattr(settings, setting)) is not None and value < 1:
                 raise unknown(named or model, f"{setting}={value}", "1 or more", "name another")
         self.batch = settings.batch
         self.device = weights.best_device(device)
-        self._found = weights.find(model, "model_index.json")
+        source = weights.find(model, "model_index.json")
+        self.name, self.revision = source.title, source.identity
         self._generator = DiffusersGenerator(model, settings=settings, device=self.device)
         self._in_force = self._generator.in_force()
         self._withheld: list[bool] = []
-
-    @property
-    def name(self) -> str:
-        """The repository's id, or the folder's own name."""
-        return self._found.name.rpartition("@")[0] if self._found.revision else self._found.name.partition(" (")[0]
-
-    @property
-    def revision(self) -> str:
-        """Commit, or hash of the folder."""
-        return self._found.revision or self._found.name.partition(" (")[2].rstrip(")")
 
     def settings(self) -> dict[str, Setting]:
         """All that decides pixels as it acts, the device's precision included."""
         settings: dict[str, Setting] = {**self._in_force}
         del settings["handover"]  # there is no refiner
-        kind = self.device.partition(":")[0]
-        precision = settings["dtype"] or ("float32" if kind == "cpu" else "bfloat16")
-        return settings | {"dtype": precision, "device": kind}
+        precision = weights.precision(self._in_force["dtype"], self.device)
+        return settings | {"dtype": precision, "device": self.device.partition(":")[0]}
 
-    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
-        """An image for each prompt; refused if the pipeline's own safety checker blackens it."""
-        try:
-            generator = self._loaded
-            self._withheld.clear()
-            images = generator.generate(prompts)
-        except BuildError as error:
-            raise RunError("MODEL_UNKNOWN", error.where, error.what, error.expected, error.mend) from error
-        except Exception as error:  # noqa: BLE001 - whatever breaks in a pipeline is the fate of these prompts
-            return [failed(f"{type(error).__name__}: {error}") for _ in prompts]
+    def images(self, prompts: Sequence[ImagePrompt]) -> Sequence[Any]:
+        """The pipeline's images."""
+        generator = self._loaded
+        self._withheld.clear()
+        images = generator.generate(prompts)
+        blackened = refused("the pipeline's safety checker withheld it")
         withheld = self._withheld or [False] * len(images)
-        return [
-            refused("the pipeline's safety checker withheld it") if held else checked(image)
-            for image, held in zip(images, withheld, strict=True)
-        ]
+        return [blackened if held else image for image, held in zip(images, withheld, strict=True)]
 
     @cached_property
     def _loaded(self) -> DiffusersGenerator:
@@ -369,12 +347,14 @@ class DiffusersImages:
 _FORM = "python:MODULE:FUNCTION, or python:FILE.py:FUNCTION"
 
 
-class CallableImages:
+class CallableImages(ImageModel):
     """A function of the user's; default `name` and `revision` follow from it. RunError MODEL_UNKNOWN if absent."""
 
-    engine, engine_version, concurrency = "callable", f"python {platform.python_version()}", 1
+    engine, engine_version = "callable", f"python {platform.python_version()}"
 
-    def __init__(self, what: str, *, named: str = "", batch: int = 1, name: str = "", revision: str = "") -> None:
+    def __init__(
+        self, what: str, *, named: str = "", device: str = "", batch: int = 1, name: str = "", revision: str = ""
+    ) -> None:
         if batch < 1:
             raise unknown(named or what, "a batch below 1", "batch=1 or more", "name another")
         loaded = find_function(what, where=named or what, form=_FORM)
@@ -393,25 +373,18 @@ class CallableImages:
             raise unknown(self.name, problem, "a dict of texts, numbers, true, false or None")
         return {**stated, "batch": self.batch}
 
-    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
+    def images(self, prompts: Sequence[ImagePrompt]) -> Sequence[Any]:
         """The function's images. RunError MODEL_OUTPUT unless it returns one image, bytes or None for each prompt."""
-        try:
-            given = self._function(list(prompts))
-        except Exception as error:  # noqa: BLE001 - whatever breaks in foreign code is the fate of these prompts
-            return [failed(f"{type(error).__name__}: {error}") for _ in prompts]
+        from PIL.Image import Image
+
+        given = self._function(list(prompts))
         if not isinstance(given, list | tuple) or len(given) != len(prompts):
             length = f" of {len(given)}" if isinstance(given, list | tuple) else ""
             raise self._wrong(f"{type(given).__name__}{length} for {len(prompts)} prompts")
-        return [self._made(image) for image in given]
-
-    def _made(self, given: Any) -> GeneratedImage:
-        from PIL.Image import Image
-
-        if given is None:
-            return refused("the function returned None")
-        if not isinstance(given, Image | bytes):
-            raise self._wrong(f"an element of type {type(given).__name__}")
-        return checked(given)
+        for image in given:
+            if not isinstance(image, Image | bytes | None):
+                raise self._wrong(f"an element of type {type(image).__name__}")
+        return [refused("the function returned None") if image is None else image for image in given]
 
     def _wrong(self, problem: str) -> RunError:
         expected = "a list with a PIL image, bytes of an encoded image, or None for each prompt"
@@ -425,23 +398,19 @@ def open_image_model(named: str, *, device: str = "") -> ImageModel:
     """
     try:
         scheme, what, chosen = read("images", named, SCHEMES)
-        return scheme.open(what, chosen, (named, device))
+        return scheme.open(what, chosen, {"named": named, "device": device})
     except BuildError as error:
-        raise RunError("MODEL_UNKNOWN", error.where, error.what, error.expected, error.mend) from error
+        raise unopened(error) from error
 
 
-def _unified(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) -> ImageModel:
-    need_packages("run", "torch", "transformers", "accelerate")
-    from fairspace.submissions.running.images.unified import UnifiedImages
+def _scheme(form: str, maker: Callable[..., ImageModel], settings: Types, *packages: str) -> Scheme:
+    """A scheme whose models `maker` makes of a name, `settings`, `named` and `device`, with `packages` of `run`."""
 
-    return UnifiedImages(what, named=request[0], device=request[1], **chosen)
+    def opened(what: str, chosen: Mapping[str, Any], request: Mapping[str, str]) -> ImageModel:
+        need_packages("run", *packages)
+        return maker(what, **request, **chosen)
 
-
-def _torchumm(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) -> ImageModel:
-    need_packages("run", "torch")
-    from fairspace.submissions.running.local.torchumm import TorchUmm
-
-    return TorchUmm(what, **chosen)
+    return Scheme(form, "", settings, opened)
 
 
 _REMOTE: Types = {
@@ -449,52 +418,33 @@ _REMOTE: Types = {
     **{"key": str, "revision": str},
 }
 """Settings of models that are asked over the wire."""
+_PIPELINE = {name: kind for name, kind in settings_of(PipelineSettings).items() if name != "handover"}
+"""Settings of a pipeline; there is no refiner to hand over to."""
+_UNIFIED: Types = {
+    **{"guidance": float, "temperature": float, "top_k": int, "top_p": float},
+    **{"size": int, "negative": str, "dtype": str, "batch": int},
+}
+_PROVIDED: Types = {"provider": str, "size": int, "steps": int, "guidance": float, "negative": str, **_REMOTE}
+_BACKBONE: Types = {"cfg": Fields, "params": Fields, "seed": str, "revision": str}
+_WEIGHTS = "ID_OR_FOLDER[@REVISION]"
+_ROOM = "fairspace.submissions.running"
 SCHEMES: Mapping[str, Scheme] = {
-    "diffusers": Scheme(
-        "diffusers:ID_OR_FOLDER[@REVISION]",
-        "",
-        {
-            name: kind for name, kind in settings_of(PipelineSettings).items() if name != "handover"
-        },  # there is no refiner
-        lambda what, chosen, request: DiffusersImages(what, named=request[0], device=request[1], **chosen),
+    "diffusers": _scheme(f"diffusers:{_WEIGHTS}", DiffusersImages, _PIPELINE, "torch", "diffusers", "transformers"),
+    "transformers": _scheme(
+        f"transformers:{_WEIGHTS}",
+        Lazy(f"{_ROOM}.images.unified:UnifiedImages"),
+        _UNIFIED,
+        *("torch", "transformers", "accelerate"),
     ),
-    "transformers": Scheme(
-        "transformers:ID_OR_FOLDER[@REVISION]",
-        "",
-        {
-            "guidance": float,
-            "temperature": float,
-            "top_k": int,
-            "top_p": float,
-            "size": int,
-            "negative": str,
-            "dtype": str,
-            "batch": int,
-        },
-        _unified,
+    "endpoint": _scheme(
+        "endpoint:URL#MODEL", EndpointImages, {"size": str, "quality": str, "host": str, **_REMOTE}, "openai"
     ),
-    "endpoint": Scheme(
-        "endpoint:URL#MODEL",
-        "",
-        {"size": str, "quality": str, "host": str, **_REMOTE},
-        lambda what, chosen, request: EndpointImages(what, named=request[0], **chosen),
-    ),
-    "hf": Scheme(
-        "hf:MODEL?provider=NAME",
-        "",
-        {"provider": str, "size": int, "steps": int, "guidance": float, "negative": str, **_REMOTE},
-        lambda what, chosen, request: ProviderImages(what, named=request[0], **chosen),
-    ),
-    "torchumm": Scheme(
+    "hf": _scheme("hf:MODEL?provider=NAME", ProviderImages, _PROVIDED),
+    "torchumm": _scheme(
         "torchumm:BACKBONE",
-        "",
-        {"cfg": Fields, "params": Fields, "seed": str, "revision": str},
-        _torchumm,
+        lambda what, named, device, **chosen: Lazy(f"{_ROOM}.local.torchumm:TorchUmm")(what, **chosen),
+        _BACKBONE,
+        "torch",
     ),
-    "python": Scheme(
-        "python:MODULE:FUNCTION",
-        "",
-        {"batch": int, "name": str, "revision": str},
-        lambda what, chosen, request: CallableImages(what, named=request[0], **chosen),
-    ),
+    "python": _scheme("python:MODULE:FUNCTION", CallableImages, {"batch": int, "name": str, "revision": str}),
 }

@@ -6,7 +6,6 @@ decoder turns them into pixels. Settings that are not named are those of the mod
 
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,10 +17,10 @@ from fairspace.builders.models import weights
 from fairspace.builders.models.diffusion import passes
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import version
-from fairspace.submissions.running.images.made import GeneratedImage, Setting, checked, failed
+from fairspace.submissions.running.images.made import ImageModel, Setting
 from fairspace.submissions.running.local.chat import LoadedModel, choosers, open_weights
 from fairspace.submissions.running.local.ending import Choice
-from fairspace.submissions.running.local.found import find
+from fairspace.submissions.running.local.found import GGUF, find
 
 DEFAULTS: dict[str, dict[str, Setting]] = {
     "janus": {"guidance": 5.0, "temperature": 1.0, "top_k": 0, "top_p": 1.0},
@@ -48,7 +47,7 @@ class Guiding(LogitsProcessor):
         return free + self._scale * (prompted - free)
 
 
-class UnifiedImages:
+class UnifiedImages(ImageModel):
     """A model of transformers that answers and makes images.
 
     Args:
@@ -61,21 +60,21 @@ class UnifiedImages:
     Errors: RunError MODEL_UNKNOWN if the model, or its type, is not known here, or a setting is not its own.
     """
 
-    engine, engine_version, concurrency = "transformers", version("transformers"), 1
+    engine, engine_version = "transformers", version("transformers")
 
     def __init__(
         self, model: str, *, named: str = "", device: str = "", dtype: str = "", batch: int = 1, **chosen: Any
     ) -> None:
         self._named, self._source, self.batch = named or model, find(model), batch
+        self.name, self.revision = self._source.title, self._source.identity
         self._device, self._dtype = weights.best_device(device), dtype
         for name, least in _LEAST.items():
             if (value := {"batch": batch, **chosen}.get(name, least)) < least:
                 raise self._wrong(f"{name}={value}", f"{least} or more")
         at: dict[str, Any] = {"revision": self._source.revision} if self._source.revision else {}
         try:
-            self._kind = (
-                "gguf" if self._source.file else AutoConfig.from_pretrained(self._source.where, **at).model_type
-            )
+            is_gguf = self._source.marker.suffix.lower() == GGUF
+            self._kind = "gguf" if is_gguf else AutoConfig.from_pretrained(self._source.where, **at).model_type
         except (OSError, ValueError) as error:
             raise self._wrong(" ".join(str(error).split())[:300], "a model that transformers knows") from error
         if self._kind not in DEFAULTS:
@@ -90,38 +89,23 @@ class UnifiedImages:
         kept = {name: value for name, value in stated.items() if value is not None}
         self._chosen: dict[str, Any] = {**DEFAULTS[self._kind], **kept, **chosen}
 
-    @property
-    def name(self) -> str:
-        """The repository's id, or the folder's own name."""
-        where = self._source.where
-        return where if self._source.revision else Path(where).resolve().name
-
-    @property
-    def revision(self) -> str:
-        """Commit, or hash of the folder."""
-        return self._source.identity
-
     def settings(self) -> dict[str, Setting]:
         """All that decides pixels, as in force: settings that were not named are the model's."""
-        kind = self._device.partition(":")[0]
-        precision = self._dtype or ("float32" if kind == "cpu" else "bfloat16")
-        return {**self._chosen, "dtype": precision, "batch": self.batch, "device": kind}
+        precision = weights.precision(self._dtype, self._device)
+        return {**self._chosen, "dtype": precision, "batch": self.batch, "device": self._device.partition(":")[0]}
 
-    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
-        """An image for each prompt. RunError MODEL_UNKNOWN if the model cannot be opened."""
-        opened = self._opened
-        try:
-            return [checked(image) for image in self._images(opened, prompts)]
-        except Exception as error:  # noqa: BLE001 - whatever breaks in a model is the fate of these prompts
-            return [failed(f"{type(error).__name__}: {error}") for _ in prompts]
+    def open(self) -> None:
+        """Load the model. RunError MODEL_UNKNOWN if it cannot be opened."""
+        self._opened  # noqa: B018 - loaded once
 
     @cached_property
     def _opened(self) -> LoadedModel:
         return open_weights(self._source, self._named, self._device, self._dtype)
 
     @torch.inference_mode()
-    def _images(self, opened: LoadedModel, prompts: Sequence[ImagePrompt]) -> list[Any]:
+    def images(self, prompts: Sequence[ImagePrompt]) -> list[Any]:
         """A PIL image for each prompt; prompts of one padded length share passes."""
+        opened = self._opened
         encoded = [self._encoded(opened.processor, prompt.text) for prompt in prompts]
         lengths = [each["input_ids"].shape[1] for each in encoded]
         choice = Choice(0, self._chosen["temperature"], self._chosen["top_p"], int(self._chosen["top_k"]))

@@ -36,7 +36,6 @@ from transformers.processing_utils import MODALITY_TO_AUTOPROCESSOR_MAPPING
 from fairspace.builders.models import weights
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import version
-from fairspace.submissions.running.local import found
 from fairspace.submissions.running.local.ending import (
     Choice,
     Ending,
@@ -48,7 +47,7 @@ from fairspace.submissions.running.local.ending import (
     rows_that_fit,
     texts_of,
 )
-from fairspace.submissions.running.local.found import CONVERT, FoundWeights
+from fairspace.submissions.running.local.found import CONVERT
 
 
 def choosers(config: Any, choice: Choice, seeds: Sequence[int]) -> list[LogitsProcessor]:
@@ -111,7 +110,7 @@ class LoadedModel:
     processor: Any
 
 
-def open_weights(source: FoundWeights, named: str, device: str, dtype: str) -> LoadedModel:
+def open_weights(source: weights.Weights, named: str, device: str, dtype: str) -> LoadedModel:
     """The model with its tokenizer. RunError MODEL_UNKNOWN if it cannot be opened."""
     device = device or weights.best_device("")
     at: dict[str, Any] = {"revision": source.revision} if source.revision else {}
@@ -125,7 +124,7 @@ def open_weights(source: FoundWeights, named: str, device: str, dtype: str) -> L
         opener: Any = AutoModelForImageTextToText if sees else AutoModelForCausalLM
         model: Any = opener.from_pretrained(
             source.where,
-            dtype=getattr(torch, dtype or ("float32" if device.startswith("cpu") else "bfloat16")),
+            dtype=getattr(torch, weights.precision(dtype, device)),
             device_map=device,
             use_safetensors=True,
             **at,
@@ -212,7 +211,7 @@ class LocalChat:
 
     def __init__(
         self,
-        source: found.FoundWeights,
+        source: weights.Weights,
         named: str,
         *,
         device: str = "",

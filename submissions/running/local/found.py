@@ -31,21 +31,11 @@ CONVERT = (
 )
 
 
-@dataclass(frozen=True)
-class FoundWeights:
-    """Weights in a folder or on the Hub; `file` is a GGUF file's name, `identity` a commit or hash for a manifest.
+def find(name: str) -> weights.Weights:
+    """The weights called `name`, whose `marker` is the GGUF file or the folder's `config.json`.
 
-    `revision`: commit of the repository; None for a folder or file.
+    RunError MODEL_UNKNOWN says how to convert or serve others.
     """
-
-    where: str
-    revision: str | None
-    file: str
-    identity: str
-
-
-def find(name: str) -> FoundWeights:
-    """The weights called `name`. RunError MODEL_UNKNOWN says how to convert or serve others."""
     path = Path(name).expanduser()
     if name in WEIGHTS and not path.exists():
         path = weights_of(name)
@@ -57,17 +47,14 @@ def find(name: str) -> FoundWeights:
         with path.open("rb") as stream:
             if stream.read(4) != b"GGUF":
                 raise RunError("MODEL_UNKNOWN", name, "a file that does not begin with GGUF", "a GGUF file", CONVERT)
-        return FoundWeights(str(path.parent), None, path.name, f"sha256 {file_hash(path)[:16]}")
+        return weights.Weights(str(path.parent), None, f"{path.name} (sha256 {file_hash(path)[:16]})", path)
     if path.is_dir() and not (path / "config.json").is_file():
         raise RunError("MODEL_UNKNOWN", name, _lacking(path), "a folder with config.json, or a .gguf file", CONVERT)
     try:
-        source = weights.find(name, "config.json")
+        return weights.find(name, "config.json")
     except BuildError as error:
         mend = error.mend if "no such" in error.what else f"{error.mend}; a model in another format: {CONVERT}"
         raise RunError("MODEL_UNKNOWN", error.where, error.what, error.expected, mend) from error
-    return FoundWeights(
-        source.where, source.revision, "", source.revision or source.name.partition(" (")[2].rstrip(")")
-    )
 
 
 def is_gguf(name: str) -> bool:

@@ -25,6 +25,7 @@ import httpx
 import orjson
 import psutil
 
+from fairspace.builders.models.weights import Weights
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import version
 from fairspace.submissions.running.local.ending import (
@@ -38,7 +39,7 @@ from fairspace.submissions.running.local.ending import (
     texts_of,
     usable_cores,
 )
-from fairspace.submissions.running.local.found import CONVERT, FoundWeights
+from fairspace.submissions.running.local.found import CONVERT
 
 PACKAGE = "xllamacpp"
 _LONGEST, _FIRST = 8192, 1024
@@ -108,15 +109,14 @@ class LlamaCpp:
     batch = 1
     schemas = ends_loops = True
 
-    def __init__(self, source: FoundWeights, named: str, *, threads: int = 0, context: int = 0) -> None:
+    def __init__(self, source: Weights, named: str, *, threads: int = 0, context: int = 0) -> None:
         self.named, self.source = named, source
-        path = Path(source.where) / source.file
         try:
-            about = about_file(path)
+            about = about_file(source.marker)
             self.context = context or min(about.context, _LONGEST)
             self.turns = threads or about.threads(self.context)
             """Prompts at a time."""
-            self._servers = [_Server(path, self.context) for _ in range(self.turns)]
+            self._servers = [_Server(source.marker, self.context) for _ in range(self.turns)]
             for server in self._servers:
                 server.grow(_FIRST)
         except (ValueError, KeyError, OSError, RuntimeError) as error:

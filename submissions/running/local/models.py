@@ -55,7 +55,7 @@ from fairspace.submissions.errors import RunError, need_packages
 from fairspace.submissions.format.faults import show
 from fairspace.submissions.running.asking.asking import ENDED, THINKS, reason_of
 from fairspace.submissions.running.local.ending import STOPS, Choice
-from fairspace.submissions.running.local.found import FORM, find, find_function, shows_images, takes
+from fairspace.submissions.running.local.found import FORM, GGUF, find, find_function, shows_images, takes
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -117,7 +117,7 @@ ATTEMPTS = 3
 def _open_chat(name: str, **arguments: Any) -> LocalChat | LlamaCpp:
     """The model of `local/NAME`. RunError MODEL_UNKNOWN; UsageError if a package is absent."""
     source = find(name)
-    if source.file:
+    if source.marker.suffix.lower() == GGUF:
         need_packages("run", "xllamacpp")
         from fairspace.submissions.running.local.llama_cpp import LlamaCpp
 

@@ -27,7 +27,7 @@ from fairspace.builders.models import weights
 from fairspace.builders.models.opening import Fields
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import version
-from fairspace.submissions.running.images.made import GeneratedImage, Setting, checked, failed
+from fairspace.submissions.running.images.made import GeneratedImage, ImageModel, Setting, failed
 
 Given = Mapping[str, Any]
 
@@ -48,7 +48,7 @@ BACKBONES = {name: Backbone(**fields) for name, fields in _TABLE.items()}
 """The known backbones; another one is taken to do all."""
 
 
-class TorchUmm:
+class TorchUmm(ImageModel):
     """A backbone of TorchUMM, loaded when used.
 
     Args:
@@ -59,7 +59,7 @@ class TorchUmm:
     Errors: RunError MODEL_UNKNOWN if a folder lacks that the backbone needs.
     """
 
-    engine, concurrency = "torchumm", 1
+    engine = "torchumm"
 
     def __init__(
         self, backbone: str, *, cfg: str | Given = "", params: str | Given = "", seed: str = "", revision: str = ""
@@ -97,30 +97,30 @@ class TorchUmm:
         """TorchUMM's pipeline, one for both directions. RunError MODEL_UNKNOWN if it cannot be opened."""
         return _opened(self.name, json.dumps(self._cfg, sort_keys=True))
 
-    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
-        """An image for each prompt."""
-        self.pipeline  # noqa: B018 - what cannot be opened is no failure of a prompt
-        step = len(prompts) if self._backbone.many else 1
-        return [made for start in range(0, len(prompts), step) for made in self._made(prompts[start : start + step])]
+    def open(self) -> None:
+        """Load the backbone. RunError MODEL_UNKNOWN if it cannot be opened."""
+        self.pipeline  # noqa: B018 - loaded once
 
-    def _made(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
+    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
+        """An image for each prompt, by a request for each `batch`."""
+        make, step = super().make, self.batch
+        return [made for start in range(0, len(prompts), step) for made in make(prompts[start : start + step])]
+
+    def images(self, prompts: Sequence[ImagePrompt]) -> Sequence[Any]:
         """The images of one request: of one prompt, or of all where the backbone takes a list."""
         many, first = self._backbone.many, prompts[0]
         text = [prompt.text for prompt in prompts] if many else first.text
         with TemporaryDirectory() as folder:
             file = Path(folder) / "image.png"
             seed, asked = (None, {"output_dir": folder}) if many else (first.seed, self._backbone.asked)
-            try:
-                response = self._run("generation", text, seed, asked, output_path=None if many else str(file))
-            except Exception as error:  # noqa: BLE001 - whatever breaks in a model is the fate of these prompts
-                return [failed(f"{type(error).__name__}: {error}") for _ in prompts]
+            response = self._run("generation", text, seed, asked, output_path=None if many else str(file))
             listed = [response.get("image"), *(response.get("images") or ())]
             shown = [each for each in listed if isinstance(each, Image)][:1]
             files = response.get("saved_paths") or listed[1:] if many else [file] * file.is_file()
             given: Sequence[Image | bytes] = shown or [Path(each).read_bytes() for each in files]
         if len(given) != len(prompts):
             return [failed(f"{len(given)} images of {len(prompts)}: {_error(response)}") for _ in prompts]
-        return [checked(each) for each in given]
+        return given
 
     def answer(
         self,

@@ -26,7 +26,7 @@ from fairspace.submissions.format.schema import ANNOTATIONS
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.images.generating import _public_name, _steer_plan, _why_no_steer, generate
-from fairspace.submissions.running.images.made import GeneratedImage, checked, failed, refused
+from fairspace.submissions.running.images.made import GeneratedImage, ImageModel, checked, failed, refused
 from fairspace.submissions.running.images.making import ImageReport, make_images
 from fairspace.submissions.running.images.models import open_image_model
 from fairspace.submissions.running.settings import RunSettings, RunSteps
@@ -39,7 +39,7 @@ PAINT = f"python:{images_painter.FILE}:paint"
 
 
 @dataclass
-class Toy:
+class Toy(ImageModel):
     """A model that refuses or fails where a prompt says so, and that nobody hears after some calls."""
 
     name: str = "toy"

