@@ -230,23 +230,21 @@ def quality(
     need_packages("ares", "torch", "transformers", "safetensors")
     from fairspace.submissions.progress import reported
     from fairspace.submissions.reading.tables import META
-    from fairspace.submissions.running.images.generating import quality_roles
     from fairspace.submissions.running.quality.measuring import fill_quality
     from fairspace.submissions.running.quality.models import SCHEMES, References, open_quality
     from fairspace.submissions.running.zero_shot import face_detector
 
     named = pairs("--quality", role or []) or {name: next(iter(schemes)) for name, schemes in SCHEMES.items()}
-    roles = quality_roles(named)
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is no folder; name a folder for --out.")
     if (out / META).exists():
         raise UsageError(f"{out} is a submission; name another --out, then copy its annotations*.parquet here.")
     compared = References(references) if "reference" in named and references else None
-    models = open_quality(**roles, references=compared, detector=face_detector(faces))
+    measures = open_quality(named, references=compared, detector=face_detector(faces))
     place = out.resolve()
     cache = place.with_name(f"{place.name}.run") / "quality.sqlite"  # where `fairspace run` keeps it too
     with reported(f"Measuring {images}") as report:
-        rated = fill_quality(images, annotations, out, models, cache=cache, progress=report)
+        rated = fill_quality(images, annotations, out, measures, cache=cache, progress=report)
     counts = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in rated.counts.items() if number)
     typer.echo(f"{out}: {counts or 'no images of the steer prompts'}")
     for column, name in rated.about.items():

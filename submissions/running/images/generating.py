@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ from fairspace.submissions.benchmarks.iris.records import NEUTRAL, STEER, neutra
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import Ask, prompts_hash
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.errors import UsageError, did_you_mean
+from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.manifest import PART_MARK, Stage, circumstances, now, version
 from fairspace.submissions.format.schema import ANNOTATIONS, LabelError, Submission, Tool
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
@@ -46,12 +46,11 @@ if TYPE_CHECKING:
 
 def generate(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> None:
     """Run the image tasks; `state` gets annotations (or images, if nothing labels them), stages and notes."""
-    roles = quality_roles(settings.quality)
-    if roles:
+    if settings.quality:
         from fairspace.submissions.running.quality.models import open_quality
 
         # What lacks is known before hours of images.
-        open_quality(**roles, references=None, detector=None, device=settings.device)
+        open_quality(settings.quality, device=settings.device)
         _references(settings)
     if settings.model is None and image_tasks(settings.chosen) == [STEER] and settings.after is None:
         raise UsageError(f"{STEER} cannot be run alone: {_why_no_steer(settings)}.")
@@ -112,16 +111,6 @@ _LACKING = {
     "without_face": "face quality: no face was found",
     "without_reference": "reference similarity: IRIS-Ideal-52 has no image of what its prompt asks for",
 }
-
-
-def quality_roles(named: Mapping[str, str]) -> dict[str, str]:
-    """Arguments of `open_quality` for roles in `named`; '' for others, {} for none. UsageError for unknown ones."""
-    from fairspace.submissions.running.quality.models import SCHEMES
-
-    for role in named:
-        if role not in SCHEMES:
-            raise UsageError(f"Nothing rates {role!r}{did_you_mean(role, SCHEMES)}. Known: {', '.join(SCHEMES)}.")
-    return {role.replace("-", "_"): named.get(role, "") for role in SCHEMES} if named else {}
 
 
 def image_asks(chosen: ChosenPart, task: str, items: pa.Table) -> list[Ask]:
@@ -230,12 +219,12 @@ def _rate(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> Non
     if not steered.is_dir() or STEER not in table["task"].to_pylist():
         state.notes.append("Image quality was not measured: it is of steered images, and there are none.")
         return
-    roles = quality_roles(settings.quality)
-    models = open_quality(**roles, references=_references(settings), detector=settings.faces, device=settings.device)
+    quality, device = settings.quality, settings.device
+    measures = open_quality(quality, references=_references(settings), detector=settings.faces, device=device)
     started = now()
     prompts = steer_prompts(table["id"].to_pylist())
     measured = measure_quality(
-        steered, table, prompts, models, cache=work / "quality.sqlite", batch=settings.batch, progress=tell
+        steered, table, prompts, measures, cache=work / "quality.sqlite", batch=settings.batch, progress=tell
     )
     state.tables["annotations"] = measured.annotations.select(
         [name for name in ANNOTATIONS.names if name in measured.annotations.column_names]
@@ -246,7 +235,7 @@ def _rate(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> Non
     state.stages.append(
         Stage(
             what="quality",
-            model=", ".join(features.name for features in models.looking())[:200],
+            model=", ".join(dict.fromkeys(measure.features.name for measure in measures))[:200],
             revision="as named",
             engine="transformers",
             engine_version=version("transformers"),

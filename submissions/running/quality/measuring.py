@@ -16,9 +16,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -33,21 +33,18 @@ from fairspace.submissions.benchmarks.iris.records import STEER
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.quality.models import (
     ImageFeatures,
-    QualityModels,
-    Rating,
+    Item,
+    Key,
+    Measure,
+    PromptSimilarity,
     Vector,
-    cosine,
-    mean_to,
-    mean_to_others,
 )
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-Item = tuple[str, str]
-Key = tuple[str, str, int]
-"""Task, id and sample of an image."""
+T = TypeVar("T")
 Progress = Callable[[str, int, int], None]
 WITHOUT_IMAGE = ("refused", "unreadable")
 """Statuses of rows whose image is not looked for."""
@@ -75,7 +72,7 @@ def measure_quality(
     images: Path | str | ImageSource,
     annotations: pa.Table,
     prompts: Mapping[Item, str],
-    models: QualityModels,
+    measures: Sequence[Measure],
     *,
     cache: Path,
     batch: int = 32,
@@ -94,21 +91,25 @@ def measure_quality(
     rows = _rows(annotations, tasks)
     statuses = annotations["status"].to_pylist()
     wanted = {key for key, row in rows.items() if statuses[row] not in WITHOUT_IMAGE}
-    if models.similarity is not None:
+    if any(isinstance(measure, PromptSimilarity) for measure in measures):
         _check_prompts(wanted, prompts)
+    looking = list({measure.features.name: measure.features for measure in measures}.values())
     source = images if isinstance(images, ImageSource) else open_source(images)
     entries = list(list_entries(source))
     _check_once(entries, wanted)
     with closing(Vectors(cache)) as vectors:
-        hashes, embedded = _embed(source, entries, wanted, models.looking(), vectors, batch, progress)
+        hashes, embedded = _embed(source, entries, wanted, looking, vectors, batch, progress)
         progress("Scoring", 0, 0)
-        measured = _scores(hashes, prompts, models, vectors)
+        readable = {key: image_key(sha256) for key, sha256 in sorted(hashes.items()) if sha256}
+        measured = {
+            each.column: each.scores(vectors.seen(each.features, readable), prompts, vectors) for each in measures
+        }
     counts = _counts([statuses[row] for row in rows.values()], hashes, measured)
     counts["not_annotated"] = sum(entry.task in tasks and entry[:3] not in rows for entry in entries)
     table = annotations
     for column, scores in measured.items():
         table = _filled(table, column, {row: scores.get(key) for key, row in rows.items()})
-    return MeasuredQuality(table, counts, models.about(), embedded)
+    return MeasuredQuality(table, counts, {measure.column: measure.name for measure in measures}, embedded)
 
 
 class Vectors:
@@ -158,6 +159,20 @@ class Vectors:
             computed = features.images([images[key] for key in missing])
             self.put(features, dict(zip(missing, computed, strict=True)))
         return len(missing)
+
+    def seen(self, features: ImageFeatures, images: Mapping[T, str]) -> dict[T, Vector]:
+        """The vectors of images (name -> key); an image without one, or without the model's subject, is left out."""
+        cached = {name: self.get(features.name, key) for name, key in images.items()}
+        return {name: vector for name, vector in cached.items() if vector is not None and vector.size}
+
+    def files(self, features: ImageFeatures, images: Iterable[bytes]) -> list[Vector]:
+        """The vectors of encoded images, each embedded unless it is cached."""
+        encoded = {image_key(hashlib.sha256(image).hexdigest()): image for image in images}
+        missing = iter([key for key in encoded if self.get(features.name, key) is None])
+        while part := list(islice(missing, 8)):
+            decoded = {key: _decode({"bytes": encoded[key], "path": ""})[1] for key in part}
+            self.images(features, {key: image for key, image in decoded.items() if image is not None})
+        return list(self.seen(features, {key: key for key in encoded}).values())
 
     def text(self, features: Any, text: str) -> Vector:
         """The vector of a text."""
@@ -271,53 +286,6 @@ def _decode(image: Any) -> tuple[str, Image | None]:
     return image.get("sha256") or hashlib.sha256(image["bytes"]).hexdigest(), pixels
 
 
-def _scores(
-    hashes: Mapping[Key, str], prompts: Mapping[Item, str], models: QualityModels, vectors: Vectors
-) -> dict[str, dict[Key, float]]:
-    readable = sorted(key for key, sha256 in hashes.items() if sha256)
-
-    def seen(features: ImageFeatures, keys: Iterable[Key]) -> dict[Key, Vector]:
-        found = {key: vectors.get(features.name, image_key(hashes[key])) for key in keys}
-        return {key: vector for key, vector in found.items() if vector is not None and vector.size}
-
-    def ratings(rating: Rating) -> dict[Key, float]:
-        texts = [vectors.text(rating.features, text) for text in rating.texts] if readable else []
-        scale = vectors.scale(rating.features) if texts else 1.0
-        return {key: rating.rate(image, texts, scale) for key, image in seen(rating.features, readable).items()}
-
-    rated = {"image_quality": models.image, "face_quality": models.face}
-    scores = {column: ratings(rating) for column, rating in rated.items() if rating is not None}
-    compared = {"prompt_similarity": models.similarity, "reference_similarity": models.reference}
-    scores |= {column: {} for column, features in compared.items() if features is not None}
-    for item, group in groupby(readable, key=lambda key: key[:2]):
-        keys = list(group)
-        if models.similarity is not None:
-            prompt = vectors.text(models.similarity, prompts[item])
-            images = seen(models.similarity, keys)
-            scores["prompt_similarity"] |= {key: cosine(image, prompt) for key, image in images.items()}
-        if models.reference is not None and (images := seen(models.reference, keys)):
-            means = _to_reference(models, models.reference, item[1], list(images.values()), vectors)
-            pairs = zip(images, means, strict=True)
-            scores["reference_similarity"] |= {key: mean for key, mean in pairs if mean is not None}
-    return scores
-
-
-def _to_reference(
-    models: QualityModels, features: ImageFeatures, item: str, images: Sequence[Vector], vectors: Vectors
-) -> Sequence[float | None]:
-    """Similarity of each image of a prompt to the references; without references, to the prompt's other images."""
-    if models.references is None:
-        return mean_to_others(images)
-    encoded = {image_key(hashlib.sha256(image).hexdigest()): image for image in models.references.of(item)}
-    missing = iter([key for key in encoded if vectors.get(features.name, key) is None])
-    while part := list(islice(missing, 8)):
-        decoded = {key: _decode({"bytes": encoded[key], "path": ""})[1] for key in part}
-        vectors.images(features, {key: image for key, image in decoded.items() if image is not None})
-    found = [vectors.get(features.name, key) for key in encoded]
-    references = [vector for vector in found if vector is not None and vector.size]
-    return [mean_to(image, references) for image in images]
-
-
 def _counts(
     statuses: Sequence[str], hashes: Mapping[Key, str], scores: Mapping[str, Mapping[Key, float]]
 ) -> dict[str, int]:
@@ -352,7 +320,7 @@ def fill_quality(
     images: Path | str,
     annotations: Path,
     out: Path,
-    models: QualityModels,
+    measures: Sequence[Measure],
     *,
     cache: Path,
     progress: Progress = lambda what, done, total: None,
@@ -375,7 +343,7 @@ def fill_quality(
         mend = "annotate the images again"
         raise RunError("DATA_INVALID", str(annotations), f"{error}", "readable Parquet files", mend) from error
     prompts = steer_prompts(whole["id"].to_pylist())
-    measured = measure_quality(images, whole, prompts, models, cache=cache, progress=progress)
+    measured = measure_quality(images, whole, prompts, measures, cache=cache, progress=progress)
     out.mkdir(parents=True, exist_ok=True)
     start = 0
     for file, table in zip(files, tables, strict=True):

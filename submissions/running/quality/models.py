@@ -16,10 +16,12 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -30,13 +32,14 @@ from fairspace.builders.models import weights
 from fairspace.builders.models.clip import CLIP, Clip
 from fairspace.builders.models.opening import Scheme, read
 from fairspace.submissions.benchmarks.pictures import open_data
-from fairspace.submissions.errors import RunError
+from fairspace.submissions.errors import RunError, UsageError, did_you_mean
 from fairspace.submissions.format.manifest import version
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
     from fairspace.ares.faces_ares import FaceDetector
+    from fairspace.submissions.running.quality.measuring import Vectors
 
 # QPS is CLIP-IQA (Wang et al. 2023): the softmax of an image's cosines to "Good photo." and "Bad photo.", in [0, 1];
 # FQP the same with words for faces, or a trained model's score; SIL the CLIP cosine to the prompt, and SCL the mean
@@ -45,6 +48,9 @@ if TYPE_CHECKING:
 # asks for* (`References`). Without them (dataset revision v1) they are the other images of the same prompt, which
 # rewards uniform output.
 
+Item = tuple[str, str]
+Key = tuple[str, str, int]
+"""Task, id and sample of an image."""
 Vector = npt.NDArray[np.float32]
 """Embedding of an image or a text, (d,); empty if the model found no subject, such as a face."""
 
@@ -255,11 +261,27 @@ def check_type(model: str, expected: str) -> weights.Weights:
     return source
 
 
-class Antonyms:
+class Measure(ABC):
+    """A column of the annotations: `features` see an image, and `scores` follow from their vectors of all images."""
+
+    column: str
+    features: ImageFeatures
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The model and the way of measuring, for the manifest."""
+
+    @abstractmethod
+    def scores(self, images: Mapping[Key, Vector], prompts: Mapping[Item, str], vectors: Vectors) -> dict[Key, float]:
+        """Image -> its score; an image that cannot be measured is left out. `prompts`: those of the items."""
+
+
+class Antonyms(Measure):
     """CLIP-IQA: the mean over pairs of opposite words (good, bad) of the softmax of an image's cosines to both."""
 
-    def __init__(self, features: TextFeatures, pairs: Sequence[tuple[str, str]]) -> None:
-        self.features, self.pairs = features, tuple(pairs)
+    def __init__(self, column: str, features: TextFeatures, pairs: Sequence[tuple[str, str]]) -> None:
+        self.column, self.features, self.pairs = column, features, tuple(pairs)
 
     @property
     def name(self) -> str:
@@ -268,17 +290,61 @@ class Antonyms:
         more = f" and {len(self.pairs) - 1} more" if len(self.pairs) > 1 else ""
         return f"CLIP-IQA {self.features.name} '{good}' '{bad}'{more}"
 
+    def scores(self, images: Mapping[Key, Vector], prompts: Mapping[Item, str], vectors: Vectors) -> dict[Key, float]:
+        """The `antonym_score` of each image."""
+        if not images:
+            return {}
+        words = [(vectors.text(self.features, good), vectors.text(self.features, bad)) for good, bad in self.pairs]
+        scale = vectors.scale(self.features)
+        return {key: antonym_score(image, words, scale) for key, image in images.items()}
+
+
+class PromptSimilarity(Measure):
+    """SIL: the cosine of an image and its prompt."""
+
+    column = "prompt_similarity"
+
+    def __init__(self, features: TextFeatures) -> None:
+        self.features = features
+
     @property
-    def texts(self) -> tuple[str, ...]:
-        """All words, pair by pair."""
-        return tuple(word for pair in self.pairs for word in pair)
+    def name(self) -> str:
+        """The model."""
+        return f"cosine of {self.features.name}"
 
-    def rate(self, image: Vector, texts: Sequence[Vector], scale: float) -> float:
-        """The score of `scores.antonym_score`."""
-        return antonym_score(image, list(zip(texts[::2], texts[1::2], strict=True)), scale)
+    def scores(self, images: Mapping[Key, Vector], prompts: Mapping[Item, str], vectors: Vectors) -> dict[Key, float]:
+        """The cosine of each image."""
+        return {key: cosine(image, vectors.text(self.features, prompts[key[:2]])) for key, image in images.items()}
 
 
-class PyiqaRating:
+class ReferenceSimilarity(Measure):
+    """SCL: the mean cosine to the `references` of the prompt; without them to its other images, as in revision v1."""
+
+    column = "reference_similarity"
+
+    def __init__(self, features: ImageFeatures, references: References | None = None) -> None:
+        self.features, self.references = features, references
+
+    @property
+    def name(self) -> str:
+        """The model, and what images are compared with."""
+        compared = "the prompt's others" if self.references is None else self.references.name
+        return f"mean cosine to {compared} of {self.features.name}"
+
+    def scores(self, images: Mapping[Key, Vector], prompts: Mapping[Item, str], vectors: Vectors) -> dict[Key, float]:
+        """The mean of each image, where its prompt has other images to compare it with."""
+        means: dict[Key, float | None] = {}
+        for (_, item), group in groupby(images, key=lambda key: key[:2]):
+            keys = list(group)
+            if self.references is None:
+                means |= zip(keys, mean_to_others([images[key] for key in keys]), strict=True)
+            else:
+                references = vectors.files(self.features, self.references.of(item))
+                means |= {key: mean_to(images[key], references) for key in keys}
+        return {key: mean for key, mean in means.items() if mean is not None}
+
+
+class PyiqaRating(Measure):
     """Faces by a no-reference model of pyiqa, on the face that it finds and aligns itself; without a face, no score.
 
     Its code is under PolyForm Noncommercial 1.0.0 and the S-Lab License 1.0 (not for commercial use), and its weights
@@ -288,29 +354,25 @@ class PyiqaRating:
     Errors: BuildError TOOL_MISSING if pyiqa or the metric is absent; RunError MODEL_OUTPUT for no number.
     """
 
-    texts: tuple[str, ...] = ()
+    column = "face_quality"
 
     def __init__(self, metric: str = FACE_METRIC, *, device: str = "") -> None:
         weights.need("pyiqa", "iqa", metric)
         self.metric, self.device = metric, device
+        self.features = self
 
-    @cached_property
+    @property
     def name(self) -> str:
         """The metric and the version of the package, which pins its weights."""
         return f"pyiqa {self.metric} {version('pyiqa')}".rstrip()
-
-    @property
-    def features(self) -> ImageFeatures:
-        """The score itself."""
-        return self
 
     def images(self, images: Sequence[Image]) -> list[Vector]:
         """The score of each image, shape (1,), one image at a time; empty without a face."""
         return [self._score(image) for image in images]
 
-    def rate(self, image: Vector, texts: Sequence[Vector], scale: float) -> float:
-        """The score in [0, 1]."""
-        return min(max(round(float(image[0]), DIGITS), 0.0), 1.0)
+    def scores(self, images: Mapping[Key, Vector], prompts: Mapping[Item, str], vectors: Vectors) -> dict[Key, float]:
+        """The scores in [0, 1]."""
+        return {key: _inside(image[0], 0.0) for key, image in images.items()}
 
     def _score(self, image: Image) -> Vector:
         import torch
@@ -343,10 +405,6 @@ class PyiqaRating:
         return metric
 
 
-Rating = Antonyms | PyiqaRating
-"""A rating of single images: `features` see an image, `rate` gives a score in [0, 1] from that and the `texts`."""
-
-
 class References:
     """The reference images of steer prompts (M9, SCL): those of IRIS-Ideal-52 that show the requested persons.
 
@@ -369,55 +427,24 @@ class References:
         return [self._images.get(image) for image in self._cells.get(f"ideal/{occupation}/{requested}", ())]
 
 
-@dataclass(frozen=True)
-class QualityModels:
-    """Models for the four columns; None leaves a column as it is.
-
-    The columns are `image_quality` (QPS), `face_quality` (FQP), `prompt_similarity` (SIL) and `reference_similarity`
-    (SCL). Without `references`, SCL takes the other images of the prompt, as in dataset revision v1.
-    """
-
-    image: Rating | None = None
-    face: Rating | None = None
-    similarity: TextFeatures | None = None
-    reference: ImageFeatures | None = None
-    references: References | None = None
-
-    def about(self) -> dict[str, str]:
-        """Column -> name of its model, for the manifest; columns without a model are left out."""
-        compared = "the prompt's others" if self.references is None else self.references.name
-        named = {
-            "image_quality": self.image and self.image.name,
-            "face_quality": self.face and self.face.name,
-            "prompt_similarity": self.similarity and f"cosine of {self.similarity.name}",
-            "reference_similarity": self.reference and f"mean cosine to {compared} of {self.reference.name}",
-        }
-        return {column: name for column, name in named.items() if name}
-
-    def looking(self) -> list[ImageFeatures]:
-        """The models that see images, each once."""
-        rated = [rating.features for rating in (self.image, self.face) if rating is not None]
-        seen = [*rated, *(model for model in (self.similarity, self.reference) if model is not None)]
-        return list({features.name: features for features in seen}.values())
-
-
 def open_quality(
+    named: Mapping[str, str],
     *,
-    iqa: str = "clip",
-    face_iqa: str = "clip",
-    similarity: str = "clip",
-    reference: str = "dinov2",
     references: References | None = None,
     detector: FaceDetector | Mapping[str, Any] | None = None,
     device: str = "",
-) -> QualityModels:
-    """Open models for `iqa` (images), `face_iqa`, `similarity` and `reference` by name; '' leaves a column out.
+) -> list[Measure]:
+    """Open the measures of roles (`SCHEMES`), in that order, by the names of their models.
 
     `detector` finds faces for `clip` (a detector, or settings of `open_faces` of ARES); None takes every image as one
-    face. pyiqa has its own. `device` '' takes a GPU if there is one.
+    face. pyiqa has its own. `device` '' takes a GPU if there is one. `references`: as of `ReferenceSimilarity`.
 
-    Errors: BuildError TOOL_MISSING if a scheme is not known, or a package, file or model is not there.
+    Errors: UsageError for an unknown role; BuildError TOOL_MISSING if a scheme is not known, or a package, file or
+    model is not there.
     """
+    for role in named:
+        if role not in SCHEMES:
+            raise UsageError(f"Nothing rates {role!r}{did_you_mean(role, SCHEMES)}. Known: {', '.join(SCHEMES)}.")
     if isinstance(detector, Mapping):
         from fairspace.ares.faces_ares import FaceError, open_faces
 
@@ -425,27 +452,18 @@ def open_quality(
             detector = open_faces(detector)
         except FaceError as error:
             raise BuildError("TOOL_MISSING", "--faces", str(error), "a detector of faces", "see the message") from error
-    tools = _Tools(device, detector)
-
-    def opened(role: str, named: str) -> Any:
-        if not named:
-            return None
-        scheme, what, chosen = read(role, named, SCHEMES[role])
-        return scheme.open(what, chosen, tools)
-
-    return QualityModels(
-        image=opened("iqa", iqa),
-        face=opened("face-iqa", face_iqa),
-        similarity=opened("similarity", similarity),
-        reference=opened("reference", reference),
-        references=references,
-    )
+    tools, measures = _Tools(device, detector, references), []
+    for role in filter(named.__contains__, SCHEMES):
+        scheme, what, _ = read(role, named[role], SCHEMES[role])
+        measures.append(scheme.open(what, {}, tools))
+    return measures
 
 
 @dataclass
 class _Tools:
     device: str
     detector: FaceDetector | None
+    references: References | None
     clips: dict[str, ClipFeatures] = field(default_factory=dict)
 
     def clip(self, model: str) -> ClipFeatures:
@@ -453,24 +471,28 @@ class _Tools:
             self.clips[model] = ClipFeatures(model, device=self.device)
         return self.clips[model]
 
-    def face(self, model: str) -> Antonyms:
+    def faces(self, model: str) -> TextFeatures:
         clip = self.clip(model)
-        return Antonyms(clip if self.detector is None else FaceCrops(clip, self.detector), FACE)
+        return clip if self.detector is None else FaceCrops(clip, self.detector)
 
 
-_CLIP: tuple[str, str, dict[str, type]] = ("clip[:ID[@REVISION]]", CLIP, {})
+def _scheme(form: str, default: str, opener: Callable[[str, _Tools], Measure]) -> Scheme:
+    return Scheme(form, default, {}, lambda what, chosen, tools: opener(what, tools))
+
+
+_CLIP = "clip[:ID[@REVISION]]", CLIP
 SCHEMES: dict[str, dict[str, Scheme]] = {
-    "iqa": {"clip": Scheme(*_CLIP, lambda what, chosen, tools: Antonyms(tools.clip(what), PHOTO))},
+    "iqa": {"clip": _scheme(*_CLIP, lambda what, tools: Antonyms("image_quality", tools.clip(what), PHOTO))},
     "face-iqa": {
-        "clip": Scheme(*_CLIP, lambda what, chosen, tools: tools.face(what)),
-        "pyiqa": Scheme(
-            "pyiqa[:METRIC]", FACE_METRIC, {}, lambda what, chosen, tools: PyiqaRating(what, device=tools.device)
-        ),
+        "clip": _scheme(*_CLIP, lambda what, tools: Antonyms("face_quality", tools.faces(what), FACE)),
+        "pyiqa": _scheme("pyiqa[:METRIC]", FACE_METRIC, lambda what, tools: PyiqaRating(what, device=tools.device)),
     },
-    "similarity": {"clip": Scheme(*_CLIP, lambda what, chosen, tools: tools.clip(what))},
+    "similarity": {"clip": _scheme(*_CLIP, lambda what, tools: PromptSimilarity(tools.clip(what)))},
     "reference": {
-        "dinov2": Scheme(
-            "dinov2[:ID[@REVISION]]", DINOV2, {}, lambda what, chosen, tools: DinoFeatures(what, device=tools.device)
+        "dinov2": _scheme(
+            "dinov2[:ID[@REVISION]]",
+            DINOV2,
+            lambda what, tools: ReferenceSimilarity(DinoFeatures(what, device=tools.device), tools.references),
         )
     },
 }

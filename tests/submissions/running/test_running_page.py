@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import typer.main
 
+from fairspace.submissions.benchmarks.iris.records import QUALITY
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.commands import app as cli_app
 from fairspace.submissions.commands import main as cli
@@ -16,7 +17,6 @@ from fairspace.submissions.running.asking.journal import FATES
 from fairspace.submissions.running.images.models import SCHEMES as IMAGE_SCHEMES
 from fairspace.submissions.running.judging import asks as judging_asks
 from fairspace.submissions.running.quality.models import SCHEMES as QUALITY_SCHEMES
-from fairspace.submissions.running.quality.models import QualityModels
 from tests.papers import NAMES
 
 PAGE = (Path(cli.__file__).parents[1] / "RUNNING.md").read_text(encoding="utf-8")
@@ -163,7 +163,7 @@ def test_every_role_of_quality_has_its_forms_and_column() -> None:
         assert [form.partition("[")[0] for form in forms] == list(schemes)
         default = names(row[1].partition(";")[2])
         assert not default or default[0] == next(iter(schemes.values())).default
-    assert len(rows) == len({*QualityModels.__dataclass_fields__} - {"references"})
+    assert len(rows) == len(QUALITY)
 
 
 def test_the_example_of_prices_works(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from fairspace.submissions.benchmarks.iris.records import QUALITY, STEER
 from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.schema import ANNOTATIONS, RANGES
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
-from fairspace.submissions.running.images.generating import _rate, quality_roles
+from fairspace.submissions.running.images.generating import _rate
 from fairspace.submissions.running.quality.measuring import (
     MeasuredQuality,
     Vectors,
@@ -30,12 +29,13 @@ from fairspace.submissions.running.quality.measuring import (
 from fairspace.submissions.running.quality.models import (
     FACE,
     PHOTO,
-    SCHEMES,
     Antonyms,
     ClipFeatures,
     DinoFeatures,
-    QualityModels,
+    Measure,
+    PromptSimilarity,
     References,
+    ReferenceSimilarity,
     cosine,
     mean_to,
     open_quality,
@@ -48,21 +48,22 @@ COLUMNS = tuple(QUALITY.values())
 
 
 @pytest.fixture(scope="module")
-def models(features: Path) -> QualityModels:
+def models(features: Path) -> list[Measure]:
     return opened(features)
 
 
-def opened(features: Path) -> QualityModels:
+def opened(features: Path) -> list[Measure]:
     clip = f"clip:{features}/clip"
-    return open_quality(iqa=clip, face_iqa=clip, similarity=clip, reference=f"dinov2:{features}/dinov2", device="cpu")
+    named = {"iqa": clip, "face-iqa": clip, "similarity": clip, "reference": f"dinov2:{features}/dinov2"}
+    return open_quality(named, device="cpu")
 
 
 @pytest.fixture(scope="module")
-def whole(models: QualityModels, tmp_path_factory: pytest.TempPathFactory) -> MeasuredQuality:
+def whole(models: list[Measure], tmp_path_factory: pytest.TempPathFactory) -> MeasuredQuality:
     return measured(tmp_path_factory.mktemp("whole"), stored(), models)
 
 
-def measured(root: Path, rows: Sequence[Stored], models: QualityModels, **options: Any) -> MeasuredQuality:
+def measured(root: Path, rows: Sequence[Stored], models: Sequence[Measure], **options: Any) -> MeasuredQuality:
     shards = options.pop("shards", 2)
     place = root / "images"
     if not place.exists():
@@ -126,7 +127,7 @@ def test_the_scores_are_those_of_the_models(whole: MeasuredQuality, features: Pa
 
 
 def test_batches_order_and_sharding_change_nothing(
-    whole: MeasuredQuality, models: QualityModels, tmp_path: Path
+    whole: MeasuredQuality, models: list[Measure], tmp_path: Path
 ) -> None:
     rows = stored()
     mixed = [rows[place] for place in np.random.RandomState(3).permutation(len(rows))]
@@ -137,7 +138,7 @@ def test_batches_order_and_sharding_change_nothing(
 
 
 def test_the_second_time_no_model_is_loaded(
-    whole: MeasuredQuality, features: Path, models: QualityModels, tmp_path: Path
+    whole: MeasuredQuality, features: Path, models: list[Measure], tmp_path: Path
 ) -> None:
     measured(tmp_path, stored(), models)
     fresh = opened(features)
@@ -145,13 +146,14 @@ def test_the_second_time_no_model_is_loaded(
     again = measured(tmp_path, stored(), fresh, progress=lambda *how: said.append(how))
     assert again.annotations == whole.annotations
     assert again.embedded == 0
-    assert isinstance(fresh.similarity, ClipFeatures)
-    assert "_model" not in fresh.similarity._clip.__dict__
-    assert isinstance(fresh.reference, DinoFeatures)
-    assert "_loaded" not in fresh.reference.__dict__
+    similarity, reference = (measure.features for measure in fresh[2:])
+    assert isinstance(similarity, ClipFeatures)
+    assert "_model" not in similarity._clip.__dict__
+    assert isinstance(reference, DinoFeatures)
+    assert "_loaded" not in reference.__dict__
 
 
-def test_what_has_no_image_is_null_and_counted(models: QualityModels, tmp_path: Path) -> None:
+def test_what_has_no_image_is_null_and_counted(models: list[Measure], tmp_path: Path) -> None:
     rows = [
         Stored(IDS[0], 0, factory.png(factory.face(0))),
         Stored(IDS[0], 1, b"\x89PNG\r\n broken"),
@@ -183,7 +185,7 @@ def test_what_has_no_image_is_null_and_counted(models: QualityModels, tmp_path: 
     assert values(measured(tmp_path, rows, models, annotations=asked)) == scores
 
 
-def test_bytes_that_are_not_those_of_their_hash_are_unreadable(models: QualityModels, tmp_path: Path) -> None:
+def test_bytes_that_are_not_those_of_their_hash_are_unreadable(models: list[Measure], tmp_path: Path) -> None:
     place = factory.images(tmp_path / "images", stored(2), 1)
     table = pq.read_table(place / "images-00000-of-00001.parquet")
     wrong = pa.array(["0" * 64, table["sha256"][1].as_py()])
@@ -196,13 +198,16 @@ def test_bytes_that_are_not_those_of_their_hash_are_unreadable(models: QualityMo
 def test_no_face_leaves_face_quality_alone_null(tmp_path: Path) -> None:
     sees = Fixed({(48, 48): [1.0, 0.0]})
     faces = Fixed({(48, 48): []}, "blind")
-    models = QualityModels(Antonyms(sees, PHOTO), Antonyms(faces, FACE), sees, sees)
+    models = [
+        *(Antonyms("image_quality", sees, PHOTO), Antonyms("face_quality", faces, FACE)),
+        *(PromptSimilarity(sees), ReferenceSimilarity(sees)),
+    ]
     found = measured(tmp_path, stored(4), models)
     assert set(values(found).values()) == {(0.5, None, 1.0, 1.0)}
     assert found.counts["without_face"] == 4
 
 
-def test_only_face_0_of_the_steer_images_is_filled_in(models: QualityModels, tmp_path: Path) -> None:
+def test_only_face_0_of_the_steer_images_is_filled_in(models: list[Measure], tmp_path: Path) -> None:
     rows = stored(4)
     table = factory.annotated(rows)
     more = table.set_column(3, table.schema.field(3), pa.array([1] * 4, pa.int32()))
@@ -213,11 +218,11 @@ def test_only_face_0_of_the_steer_images_is_filled_in(models: QualityModels, tmp
     assert found.counts["images"] == 4
 
 
-def test_a_column_without_a_model_stays_as_it_is(models: QualityModels, tmp_path: Path) -> None:
+def test_a_column_without_a_model_stays_as_it_is(models: list[Measure], tmp_path: Path) -> None:
     rows = stored(4)
     given = factory.annotated(rows)
     given = given.set_column(given.schema.get_field_index("face_quality"), "face_quality", pa.array([0.25] * 4))
-    found = measured(tmp_path, rows, replace(models, face=None, similarity=None), annotations=given)
+    found = measured(tmp_path, rows, [models[0], models[3]], annotations=given)
     assert found.annotations["face_quality"].to_pylist() == [0.25] * 4
     assert found.annotations["prompt_similarity"].null_count == 4
     assert "without_face" not in found.counts
@@ -226,7 +231,7 @@ def test_a_column_without_a_model_stays_as_it_is(models: QualityModels, tmp_path
     assert bare.annotations["image_quality"] == found.annotations["image_quality"]
 
 
-def test_what_does_not_fit_together_is_said(models: QualityModels, tmp_path: Path) -> None:
+def test_what_does_not_fit_together_is_said(models: list[Measure], tmp_path: Path) -> None:
     rows = stored(4)
     with pytest.raises(RunError, match=rf"DATA_INVALID at prompts: no prompt of {TASK} steer/none and 0 more"):
         measured(tmp_path, rows, models, annotations=factory.annotated([rows[0]._replace(id="steer/none")]))
@@ -243,7 +248,7 @@ def test_what_does_not_fit_together_is_said(models: QualityModels, tmp_path: Pat
 def test_a_vector_without_direction_is_no_score(tmp_path: Path, value: list[float]) -> None:
     sees = Fixed({(48, 48): value})
     with pytest.raises(RunError, match=r"MODEL_OUTPUT at fixed"):
-        measured(tmp_path, stored(4), QualityModels(similarity=sees))
+        measured(tmp_path, stored(4), [PromptSimilarity(sees)])
     rows = sqlite3.connect(tmp_path / "cache.sqlite").execute("SELECT count(*) FROM vector").fetchone()
     assert rows == (0,)
 
@@ -272,7 +277,7 @@ def test_an_image_is_compared_with_the_images_of_what_its_prompt_asks_for(tmp_pa
     references = ideal(tmp_path / "built", cells)
     sees = Fixed(SEES)
     rows = [Stored(IDS[n % 3], n // 3, factory.png(factory.face(n))) for n in range(6)]
-    models = QualityModels(reference=sees, references=references)
+    models = [ReferenceSimilarity(sees, references)]
     found = measured(tmp_path, rows, models)
     scores = found.annotations["reference_similarity"].to_pylist()
     assert scores == [pytest.approx(0.7), 0.0, None] * 2  # no image fits the third prompt
@@ -288,7 +293,7 @@ def test_alike_images_gain_nothing_by_being_alike(tmp_path: Path) -> None:
     references = ideal(tmp_path / "built", {f"{OCCUPATIONS[0]}/{group}": [40]})
     sees = Fixed(SEES)
     rows = [Stored(IDS[0], n, factory.png(factory.face(0))) for n in range(10)]
-    models = QualityModels(reference=sees, references=references)
+    models = [ReferenceSimilarity(sees, references)]
     found = measured(tmp_path, rows, models)
     assert set(found.annotations["reference_similarity"].to_pylist()) == {0.6}
 
@@ -306,7 +311,7 @@ def test_a_folder_without_the_dataset_is_said(tmp_path: Path) -> None:
 
 
 SIDE = Fixed({(48, 48): [0.6, 0.8]})
-BY_SIDE = QualityModels(image=Antonyms(SIDE, PHOTO), similarity=SIDE, reference=SIDE)
+BY_SIDE = [Antonyms("image_quality", SIDE, PHOTO), PromptSimilarity(SIDE), ReferenceSimilarity(SIDE)]
 
 
 def written(root: Path, table: pa.Table, shards: int = 2) -> Path:
@@ -391,15 +396,8 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
         Vectors(tmp_path / "other.sqlite")
 
 
-def test_roles_that_are_not_named_are_left_out_and_none_rate_nothing() -> None:
-    assert quality_roles({}) == {}
-    assert quality_roles({"face-iqa": "clip:x"}) == {
-        "iqa": "",
-        "face_iqa": "clip:x",
-        "similarity": "",
-        "reference": "",
-    }
-    assert len(quality_roles(dict.fromkeys(SCHEMES, "clip"))) == len(SCHEMES)
+def test_no_role_rates_nothing() -> None:
+    assert open_quality({}) == []
 
 
 @pytest.mark.parametrize(
@@ -412,7 +410,7 @@ def test_roles_that_are_not_named_are_left_out_and_none_rate_nothing() -> None:
 )
 def test_an_unknown_role_is_told_with_the_known_ones(role: str, said: str) -> None:
     with pytest.raises(UsageError, match=said.replace("(", "\\(")):
-        quality_roles({"iqa": "clip", role: "clip"})
+        open_quality({"iqa": "clip", role: "clip"})
 
 
 def rating(folder: Path, quality: dict[str, str]) -> RunSettings:

@@ -6,6 +6,7 @@ import shutil
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from PIL.Image import Image
 from fairspace.ares.faces_ares import FaceBox
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.errors import RunError
+from fairspace.submissions.running.quality.measuring import Vectors
 from fairspace.submissions.running.quality.models import (
     FACE,
     PHOTO,
@@ -37,7 +39,6 @@ from tests.builders.models import tiny
 from tests.submissions.running.quality import factory
 
 PHOTOS = [factory.face(n, size) for n, size in enumerate([48, 64, 40, 48, 56, 48, 48, 64, 48, 48, 72])]
-NOTHING = {"iqa": "", "face_iqa": "", "similarity": "", "reference": ""}
 
 
 @pytest.fixture(scope="module")
@@ -203,13 +204,12 @@ def test_the_sum_gives_what_the_pairs_give() -> None:
 
 
 def test_words_rate_by_the_share_of_the_good_one() -> None:
-    rating = Antonyms(factory.Fixed({}), PHOTO)
-    assert rating.texts == ("Good photo.", "Bad photo.")
+    assert PHOTO == (("Good photo.", "Bad photo."),)
     good, bad = np.array([1, 0], np.float32), np.array([0, 1], np.float32)
-    assert rating.rate(good, [good, bad], 2.0) == pytest.approx(1 / (1 + np.exp(-2)), abs=1e-6)
-    assert rating.rate(good + bad, [good, bad], 100.0) == 0.5
-    assert "'Good photo.' 'Bad photo.'" in rating.name
-    assert Antonyms(factory.Fixed({}), FACE).name.endswith("and 2 more")
+    assert antonym_score(good, [(good, bad)], 2.0) == pytest.approx(1 / (1 + np.exp(-2)), abs=1e-6)
+    assert antonym_score(good + bad, [(good, bad)], 100.0) == 0.5
+    assert "'Good photo.' 'Bad photo.'" in Antonyms("image_quality", factory.Fixed({}), PHOTO).name
+    assert Antonyms("face_quality", factory.Fixed({}), FACE).name.endswith("and 2 more")
 
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, answer: Any, lower_better: bool = False) -> list[Any]:
@@ -239,7 +239,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, answer: Any, lower_better: bool = 
     return asked
 
 
-def test_pyiqa_rates_one_face_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pyiqa_rates_one_face_at_a_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked = stand_in(monkeypatch, 0.75)
     rating = PyiqaRating(device="cpu")
     assert not asked
@@ -250,7 +250,8 @@ def test_pyiqa_rates_one_face_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None
     assert all(0 <= float(tensor.min()) <= float(tensor.max()) <= 1 for tensor in pixels)
     np.testing.assert_allclose(pixels[0][0, :, 5, 7] * 255, np.asarray(factory.face(0))[5, 7], atol=1e-3)
     assert [vector.size for vector in found] == [1, 0, 1]
-    assert rating.rate(found[0], (), 1.0) == 0.75
+    with closing(Vectors(tmp_path / "cache.sqlite")) as vectors:
+        assert rating.scores({("", "", 0): found[0]}, {}, vectors) == {("", "", 0): 0.75}
     assert rating.features is rating
     assert rating.name == "pyiqa topiq_nr-face"
 
@@ -268,28 +269,27 @@ def test_pyiqa_that_gives_no_score_is_said(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_one_clip_in_memory_serves_every_role(features: Path) -> None:
     named = f"clip:{features}/clip"
-    found = open_quality(
-        iqa=named, face_iqa=named, similarity=named, reference=f"dinov2:{features}/dinov2", device="cpu"
-    )
-    assert isinstance(found.image, Antonyms)
-    assert isinstance(found.face, Antonyms)
-    assert found.image.features is found.face.features is found.similarity
-    assert (found.image.pairs, found.face.pairs) == (PHOTO, FACE)
-    assert [features.name.split()[0] for features in found.looking()] == ["clip", "dinov2"]
-    assert list(found.about()) == ["image_quality", "face_quality", "prompt_similarity", "reference_similarity"]
-    assert all(str(features) not in name for name in found.about().values())
+    roles = {"reference": f"dinov2:{features}/dinov2", "face-iqa": named, "iqa": named, "similarity": named}
+    image, face, similarity, reference = open_quality(roles, device="cpu")
+    assert isinstance(image, Antonyms)
+    assert isinstance(face, Antonyms)
+    assert image.features is face.features is similarity.features
+    assert (image.pairs, face.pairs) == (PHOTO, FACE)
+    assert [each.features.name.split()[0] for each in (similarity, reference)] == ["clip", "dinov2"]
+    columns = [measure.column for measure in (image, face, similarity, reference)]
+    assert columns == ["image_quality", "face_quality", "prompt_similarity", "reference_similarity"]
+    assert all(str(features) not in measure.name for measure in (image, face, similarity, reference))
 
 
 def test_a_detector_makes_the_face_rating_look_at_faces(features: Path, tmp_path: Path) -> None:
     detector = {"source": str(tiny.yolos(tmp_path / "yolos", ("person", "face"))), "threshold": 0.2}
-    named = NOTHING | {"face_iqa": f"clip:{features}/clip"}
-    found = open_quality(**named, detector=detector, device="cpu")  # type: ignore[arg-type]
-    assert found.face is not None
-    assert isinstance(found.face.features, FaceCrops)
-    assert "threshold 0.2" in found.face.name
-    assert list(found.about()) == ["face_quality"]
+    named = {"face-iqa": f"clip:{features}/clip"}
+    (face,) = open_quality(named, detector=detector, device="cpu")
+    assert isinstance(face.features, FaceCrops)
+    assert "threshold 0.2" in face.name
+    assert face.column == "face_quality"
     with pytest.raises(BuildError, match=r"TOOL_MISSING at --faces.*cannot be opened"):
-        open_quality(iqa="", face_iqa=named["face_iqa"], detector={"source": str(features / "clip")})
+        open_quality(named, detector={"source": str(features / "clip")})
 
 
 @pytest.mark.parametrize(
@@ -299,10 +299,10 @@ def test_a_detector_makes_the_face_rating_look_at_faces(features: Path, tmp_path
         ({"reference": "dino:x"}, r"no scheme 'dino' \(did you mean 'dinov2'\?\)"),
         ({"similarity": "clip:x?batch=3"}, r"no setting 'batch'"),
         ({"reference": "dinov2:./none"}, "no such folder"),
-        ({"face_iqa": "pyiqa"}, r"pyiqa is not installed.*pip install .*\[iqa\]'"),
+        ({"face-iqa": "pyiqa"}, r"pyiqa is not installed.*pip install .*\[iqa\]'"),
         ({"iqa": "clip:org/absent@v2"}, r"hf download org/absent --revision v2"),
     ],
 )
 def test_what_cannot_be_opened_is_said(named: dict[str, str], said: str) -> None:
     with pytest.raises(BuildError, match=f"TOOL_MISSING.*{said}"):
-        open_quality(**NOTHING | named)  # type: ignore[arg-type]
+        open_quality(named)
