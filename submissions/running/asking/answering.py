@@ -18,7 +18,16 @@ from fairspace.submissions.benchmarks.benchmark import SCHEMA
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.manifest import Scalar, Stage, circumstances, now, version
-from fairspace.submissions.running.asking.asking import SCHEMAS, THINKS, RunAsking, prompt_hash, writing
+from fairspace.submissions.running.asking.asking import (
+    ATTEMPTS,
+    PATIENCE,
+    SCHEMAS,
+    THINKS,
+    Repair,
+    RunAsking,
+    prompt_hash,
+    writing,
+)
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, OpenedBenchmark, build_task
 from fairspace.submissions.running.asking.journal import JOURNAL, TOO_LONG, Journal, JournalEntry, Key, table_of
 from fairspace.submissions.running.asking.models import (
@@ -72,12 +81,12 @@ def answer(
     revision: str = "not stated",
     again: bool = False,
     tell: Tell = lambda what, done, total: None,
-    ask: Callable[..., RunAsking] = RunAsking,
+    repair: Repair | None = None,
 ) -> AnsweredRun:
     """Ask everything that has no fate yet, and return the answers to everything.
 
     `work` is the folder of the run's journal and logs. `again`: earlier failures are asked again. `tell` is called with
-    activity, requests with a fate, and their total.
+    activity, requests with a fate, and their total. `repair`: as of `RunAsking`.
 
     Errors: RunError RUN_OTHER, MODEL_SILENT, RUN_INCOMPLETE; answers are kept, and the same call goes on.
     """
@@ -128,15 +137,18 @@ def answer(
                 asking.stopped = error
                 raise
 
-        asking = ask(opened.parts, journal, opened.chosen.seed, done=step)
-        asking.closes = True
-        if asking.schemas is None:
-            asking.schemas = json.loads(journal.note(SCHEMAS, "null"))
-        asking.left = total - done
-        if model.name.startswith(("python/", "torchumm/")):
-            asking.attempts = 1
-        if model.arguments.get("on_error") == "keep":
-            asking.patience = None
+        asking = RunAsking(
+            opened.parts,
+            journal,
+            opened.chosen.seed,
+            attempts=1 if model.name.startswith(("python/", "torchumm/")) else ATTEMPTS,
+            patience=None if model.arguments.get("on_error") == "keep" else PATIENCE,
+            repair=repair,
+            done=step,
+            closes=True,
+            left=total - done,
+            schemas=json.loads(journal.note(SCHEMAS, "null")),
+        )
         try:
             log = "none, as there is no request"
             if total:  # Inspect knows no task without samples

@@ -12,6 +12,7 @@ import hashlib
 import json
 import sqlite3
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -24,11 +25,10 @@ import typer
 from fairspace.submissions.benchmarks.task import Ask, ReadStimulus, TaskStimuli, add_hashes, ask_seed, prompts_hash
 from fairspace.submissions.errors import RunError, plain
 from fairspace.submissions.running.asking.accepting import NONE, fault_of, remedy
-from fairspace.submissions.running.asking.harvest import Harvest
 from fairspace.submissions.running.asking.journal import TOO_LONG, Fate, Journal, JournalEntry
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, Model, ModelOutput, ResponseSchema
+    from inspect_ai.model import ChatMessage, ChatMessageUser, Model, ModelOutput, ResponseSchema
     from inspect_ai.solver import TaskState
 
 ENDED = "ended"
@@ -39,12 +39,25 @@ _SIGNATURES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": 
 
 
 @dataclass
-class Spent:
-    """Tokens and attempts of a request so far."""
+class Request:
+    """A request to a model, about images of its stimulus, and what it took so far: attempts, tokens."""
 
+    model: Model
+    ask: Ask
+    images: Sequence[bytes]
+    part: TaskStimuli
     attempts: int = 0
     input: int = 0
     output: int = 0
+
+    def message(self) -> ChatMessageUser:
+        """The message: the prompt to the letter, after its image if it has one."""
+        from inspect_ai.model import ChatMessageUser, ContentImage, ContentText
+
+        if self.ask.image is None:
+            return ChatMessageUser(content=self.ask.prompt)
+        shown = ContentImage(image=_data_uri(self.images[self.ask.image]))
+        return ChatMessageUser(content=[shown, ContentText(text=self.ask.prompt)])
 
     def add(self, output: ModelOutput) -> None:
         """Count an output's tokens, cached ones included: they are paid for too."""
@@ -99,18 +112,14 @@ def answer_of(ask: Ask, output: ModelOutput) -> JournalEntry:
     )
 
 
+def is_answered(answer: JournalEntry | None) -> bool:
+    """Whether a request has an answer."""
+    return answer is not None and answer.fate == "answered"
+
+
 def storable(text: str) -> str:
     """A text that UTF-8 can hold: without NUL, and with marks for halves of surrogate pairs."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
-
-
-def content_of(ask: Ask, images: Sequence[bytes]) -> Any:
-    """The content of the message: the prompt to the letter, after its image if it has one."""
-    from inspect_ai.model import ContentImage, ContentText
-
-    if ask.image is None:
-        return ask.prompt
-    return [ContentImage(image=_data_uri(images[ask.image])), ContentText(text=ask.prompt)]
 
 
 @lru_cache(maxsize=64)
@@ -146,6 +155,69 @@ def reason_of(error: BaseException) -> str:
     return storable(text + remedy(text, inner))
 
 
+class Harvest:
+    """Answers of a killed evaluation that Inspect recovered, so that `inspect eval-retry` asks none of them again.
+
+    Inspect takes whole samples over by itself. A sample under way has no answers yet, but each call of the model that
+    ended stands in the recovered log as an event; equal messages with an equal seed are one request. `read` a sample's
+    before it is asked, `take` each once.
+    """
+
+    def __init__(self) -> None:
+        self._outputs: defaultdict[tuple[str, int | None], list[ModelOutput]] = defaultdict(list)
+        self._logs: dict[str, list[str]] | None = None
+        """Sample -> recovered logs in which it is under way."""
+        self._looking: Any = None
+
+    async def read(self, sample: str) -> None:
+        """Take in the answers to a sample's requests; those of samples that were not under way are Inspect's."""
+        import anyio
+        from inspect_ai.event import ModelEvent
+        from inspect_ai.log import read_eval_log_sample_async
+
+        self._looking = self._looking or anyio.Lock()
+        async with self._looking:  # samples begin together
+            self._logs = await _under_way() if self._logs is None else self._logs
+        for log in self._logs.pop(sample, ()):
+            recovered = await read_eval_log_sample_async(log, sample, resolve_attachments=True)
+            for event in recovered.events:
+                if isinstance(event, ModelEvent) and event.output.choices and not (event.pending or event.error):
+                    self._outputs[request_of(event.input, event.config.seed)].append(event.output)
+
+    def take(self, messages: Sequence[ChatMessage], seed: int | None) -> ModelOutput | None:
+        """An answer to this request that nobody took yet; None if there is none."""
+        outputs = self._outputs and self._outputs.get(request_of(messages, seed))
+        return outputs.pop(0) if outputs else None
+
+
+def request_of(messages: Sequence[ChatMessage], seed: int | None) -> tuple[str, int | None]:
+    """The key of a request: hash of its messages, and seed."""
+    texts = hashlib.sha256()
+    for message in messages:
+        content = message.content
+        pieces = [content] if isinstance(content, str) else [piece.model_dump_json() for piece in content]
+        texts.update("\0".join([message.role, *pieces, ""]).encode("utf-8", "surrogatepass"))
+    return texts.hexdigest(), seed
+
+
+async def _under_way() -> dict[str, list[str]]:
+    """The samples under way in recovered logs of this task, beside its log."""
+    from inspect_ai.log import read_eval_log_async, read_eval_log_sample_summaries_async
+    from inspect_ai.log._samples import sample_active
+
+    active = sample_active()
+    here = Path(active.log_location.removeprefix("file://")) if active else Path()
+    logs: dict[str, list[str]] = {}
+    recovered = sorted(here.parent.glob("*-recovered.eval")) if here.is_file() else []
+    task = (await read_eval_log_async(str(here), header_only=True)).eval.task_id if recovered else ""
+    for file in recovered:
+        if (await read_eval_log_async(str(file), header_only=True)).eval.task_id == task:
+            for summary in await read_eval_log_sample_summaries_async(str(file)):
+                if summary.error:
+                    logs.setdefault(str(summary.id), []).append(str(file))
+    return logs
+
+
 ANSWERS = "answers"
 """Key of a log sample's metadata: its answers, in `JournalEntry`'s form."""
 STIMULUS = "stimulus"
@@ -156,12 +228,16 @@ SCHEMAS = "schemas"
 """Note of a journal, and key of a log sample's metadata: `RunAsking.schemas`."""
 _GREETING, _WORD = "Say hello.", "marigold"
 Repair = Callable[[Ask, str], str]
+REPAIRS = 2
+"""Greatest number of repairs of an answer."""
 _NOTES = {
     TOO_LONG: "of {}. It is unusable; others like it too.",
     "max_tokens": "was cut off at its greatest length. Where many are, as of a model that thinks, a run needs "
     "-M max_tokens=8192 from its first answer on: another --out.",
 }
 """End of an answer -> the words on the first one."""
+ATTEMPTS, PATIENCE = 3, 25
+"""Defaults of `RunAsking`."""
 _FEW = 3
 """Failures in a row, with no other request under way, after which a model must show that it still answers."""
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
@@ -187,10 +263,9 @@ class RunAsking:
     parts: Mapping[str, TaskStimuli]
     journal: Journal | None = None
     seed: int | None = None
-    attempts: int = 3
-    patience: int | None = 25
+    attempts: int = ATTEMPTS
+    patience: int | None = PATIENCE
     repair: Repair | None = None
-    repairs: int = 2
     done: Callable[[JournalEntry], None] = lambda answer: None
     closes: bool = False
     left: int | None = None
@@ -203,7 +278,7 @@ class RunAsking:
     """Answers of an earlier start that was killed, where Inspect goes on without a journal."""
     _silent: list[JournalEntry] = field(default_factory=list, init=False)
     """Failures since the last answer."""
-    _known: tuple[Ask, Sequence[bytes], TaskStimuli] | None = field(default=None, init=False)
+    _known: Request | None = field(default=None, init=False)
     """A request that the model has answered."""
     _open: int = field(default=0, init=False)
     """Requests under way."""
@@ -250,45 +325,48 @@ class RunAsking:
         """The answers to all requests of a stimulus, in order; those of an earlier start are the journal's."""
         import anyio
 
-        known = [self.journal.get(ask.key) if self.journal else None for ask in shown.asks]
-        for ask, answer in zip(shown.asks, known, strict=True):
+        answers = [self.journal.get(ask.key) if self.journal else None for ask in shown.asks]
+        for ask, answer in zip(shown.asks, answers, strict=True):
             if answer is not None and answer.prompt_hash != prompt_hash(ask):
                 self.stopped = self._changed(ask)
                 raise self.stopped
-        results: list[JournalEntry | None] = list(known)
+        requests = [Request(model, ask, shown.images, part) for ask in shown.asks]
+        answered = (request for request, answer in zip(requests, answers, strict=True) if is_answered(answer))
+        self._known = self._known or next(answered, None)
 
-        async def one(position: int, ask: Ask) -> None:
-            results[position] = await self.ask(model, ask, shown.images, part)
+        async def one(place: int) -> None:
+            answers[place] = await self.ask(requests[place])
 
-        for ask, answer in zip(shown.asks, known, strict=True):
-            if self._known is None and answer is not None and answer.fate == "answered":
-                self._known = ask, shown.images, part
         async with anyio.create_task_group() as group:
-            for position, ask in enumerate(shown.asks):
-                if results[position] is None:
-                    group.start_soon(one, position, ask)
-        return [answer for answer in results if answer is not None]
+            for place, answer in enumerate(answers):
+                if answer is None:
+                    group.start_soon(one, place)
+        return [answer for answer in answers if answer is not None]
 
-    async def ask(self, model: Model, ask: Ask, images: Sequence[bytes], part: TaskStimuli) -> JournalEntry:
+    async def ask(self, request: Request) -> JournalEntry:
         """One request to its fate, which is in the journal on return. RunError MODEL_SILENT ends the run."""
         started = time.monotonic()
-        spent = Spent()
         self._open += 1
         try:
-            answer = await self._readable(model, ask, images, part, spent)
+            answer = await self._readable(request)
         except RunError as error:
-            self.stopped = self.stopped or _at_item(error, ask)
+            self.stopped = self.stopped or _at_item(error, request.ask)
             raise self.stopped from error
         except FailedError as failed:
-            answer = JournalEntry(*ask.key, "failed", None, failed.reason)
+            answer = JournalEntry(*request.ask.key, "failed", None, failed.reason)
         finally:
             self._open -= 1
-        took: dict[str, Any] = {"attempts": spent.attempts, "input_tokens": spent.input, "output_tokens": spent.output}
-        seconds = round(time.monotonic() - started, 3)
-        answer = replace(answer, **took, seconds=seconds, prompt_hash=prompt_hash(ask))
-        if answer.fate == "answered":
-            self._known = ask, images, part
-        await self._keep(model, answer)
+        answer = replace(
+            answer,
+            attempts=request.attempts,
+            input_tokens=request.input,
+            output_tokens=request.output,
+            seconds=round(time.monotonic() - started, 3),
+            prompt_hash=prompt_hash(request.ask),
+        )
+        if is_answered(answer):
+            self._known = request
+        await self._keep(answer)
         return answer
 
     def _changed(self, ask: Ask) -> RunError:
@@ -309,7 +387,7 @@ class RunAsking:
                 raise
         self._silent.clear()
 
-    async def _keep(self, model: Model, answer: JournalEntry) -> None:
+    async def _keep(self, answer: JournalEntry) -> None:
         """Put a fate into the journal. A failure waits until the model answers again; else the next start repeats it.
 
         Lasting failures gather at the end of a run, so the model is then asked for something that it has answered.
@@ -322,7 +400,7 @@ class RunAsking:
             self.finish()
         elif not self._probing and self._doubtful():
             self._probing = True
-            answers = await self._answers(model)
+            answers = await self._answers()
             self._probing = False
             if answers:
                 self.finish()
@@ -341,50 +419,43 @@ class RunAsking:
             return len(self._silent) >= self.patience
         return len(self._silent) >= min(self.patience, _FEW) or (self.left is not None and self.left <= 0)
 
-    async def _answers(self, model: Model) -> bool:
+    async def _answers(self) -> bool:
         """Whether the model still answers a request that it has answered before."""
-        from inspect_ai.model import ChatMessageUser
-
         if self._known is None:
             return False
-        ask, images, part = self._known
         try:
-            await self._send(model, ask, [ChatMessageUser(content=content_of(ask, images))], part, Spent())
+            await self._send(self._known, [self._known.message()])
         except FailedError:
             return False
         return True
 
-    async def _readable(
-        self, model: Model, ask: Ask, images: Sequence[bytes], part: TaskStimuli, spent: Spent
-    ) -> JournalEntry:
+    async def _readable(self, request: Request) -> JournalEntry:
         """The first readable answer, or the last one; a model that repeats itself is not asked further."""
-        answer = await self._read(model, ask, images, part, spent)
+        answer, part = await self._read(request), request.part
         unread: list[str] = []
-        while answer.response is not None and not part.readable(ask, answer.response):
+        while answer.response is not None and not part.readable(request.ask, answer.response):
             if answer.response in unread or len(unread) >= part.unreadable_again:
                 break
             unread.append(answer.response)
             try:
-                answer = await self._read(model, ask, images, part, spent, len(unread))
+                answer = await self._read(request, len(unread))
             except FailedError:
                 break
         return answer
 
-    async def _read(
-        self, model: Model, ask: Ask, images: Sequence[bytes], part: TaskStimuli, spent: Spent, anew: int = 0
-    ) -> JournalEntry:
+    async def _read(self, request: Request, anew: int = 0) -> JournalEntry:
         """The answer after a bounded number of repairs."""
         from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
 
-        messages: list[ChatMessage] = [ChatMessageUser(content=content_of(ask, images))]
-        for again in range(self.repairs + 1):
-            output = await self._send(model, ask, messages, part, spent, anew)
-            answer = answer_of(ask, output)
+        ask = request.ask
+        messages: list[ChatMessage] = [request.message()]
+        for again in range(REPAIRS + 1):
+            answer = answer_of(ask, await self._send(request, messages, anew))
             if answer.stop in _NOTES and answer.stop not in self._told:
                 self._told.add(answer.stop)
                 note = _NOTES[answer.stop].format(answer.reason)
                 typer.echo(plain(f"Note: {ask.task}, {ask.id}: an answer {note}"), err=True)
-            if self.repair is None or answer.response is None or again == self.repairs:
+            if self.repair is None or answer.response is None or again == REPAIRS:
                 break
             repeated = self.repair(ask, answer.response)
             if not repeated:
@@ -392,33 +463,31 @@ class RunAsking:
             messages = [messages[0], ChatMessageAssistant(content=answer.response), ChatMessageUser(content=repeated)]
         return answer
 
-    async def _send(
-        self, model: Model, ask: Ask, messages: list[ChatMessage], part: TaskStimuli, spent: Spent, anew: int = 0
-    ) -> ModelOutput:
+    async def _send(self, request: Request, messages: list[ChatMessage], anew: int = 0) -> ModelOutput:
         """The model's output after the engine's retries and ours; a request sent anew has its own seed. FailedError."""
         from inspect_ai.model import GenerateConfig
         from inspect_ai.util import LimitExceededError
         from tenacity import RetryError
 
-        config = GenerateConfig()
+        config, model, ask = GenerateConfig(), request.model, request.ask
         if self.seed is not None:
             config.seed = ask_seed(self.seed, *ask.key) ^ anew
         if ask.choices and await self._schemas(model):
             config.response_schema = schema_of(ask.choices)
         last = ""
         for _ in range(self.attempts):
-            spent.attempts += 1
+            request.attempts += 1
             try:
                 output = self.harvest.take(messages, config.seed) or await model.generate(messages, config=config)
             except (LimitExceededError, RunError):
                 raise
             except Exception as error:  # noqa: BLE001 - any failure of a provider is a fate of the request
                 last = reason_of(error)
-                spent.add_failed(error)
+                request.add_failed(error)
                 if isinstance(error, RetryError):
                     break
                 continue
-            spent.add(output)
+            request.add(output)
             if not (fault := fault_of(output)):
                 return output
             last = storable(" ".join(fault.split())[:400])

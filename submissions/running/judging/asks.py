@@ -4,7 +4,7 @@ A stimulus is a narrative with its three requests (Figures 10 and 11), or a pair
 two requests each. The paper states no settings of its judges; ours is temperature 0.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -17,9 +17,8 @@ from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.task import Ask, ReadStimulus, Stimulus, TaskStimuli, choose, prompts_hash
 from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.running.asking.asking import RunAsking
 from fairspace.submissions.running.asking.inspect_task import ChosenPart, OpenedBenchmark
-from fairspace.submissions.running.asking.journal import Journal, JournalEntry
+from fairspace.submissions.running.asking.journal import JournalEntry
 
 PART = "judgements"
 ANALYSIS = "narrative_analysis"
@@ -27,7 +26,6 @@ TASKS = ("profile_female", "profile_male", ANALYSIS)
 ANALYSIS_SINGLE = "analysis_single"
 TASKS_SINGLE = ("profile_single", ANALYSIS_SINGLE)
 """Requests about stories of one character."""
-REPAIRS = 2
 MAX_TOKENS = 1024
 """Greatest length of an answer: four lists of words are about 150 tokens."""
 SETTINGS: Mapping[str, float | int] = {"temperature": 0.0, "max_tokens": MAX_TOKENS}
@@ -68,16 +66,6 @@ class Judging:
         if wrong:
             return "unreadable" if wrong.startswith(_NOTHING) else "partly read"
         return "read" if answer.attempts == 1 else "read when asked again"
-
-    def asking(
-        self,
-        parts: Mapping[str, TaskStimuli],
-        journal: Journal | None = None,
-        seed: int | None = None,
-        done: Callable[[JournalEntry], None] = lambda answer: None,
-    ) -> RunAsking:
-        """`RunAsking` with this repair."""
-        return RunAsking(parts, journal, seed, repair=self.repair, repairs=REPAIRS, done=done)
 
 
 _NOTHING = "there is no JSON object in it with"

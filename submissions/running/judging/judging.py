@@ -31,11 +31,12 @@ from fairspace.submissions.format.schema import JUDGEMENTS, OTHER_JUDGES, Submis
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.tables import META
 from fairspace.submissions.running.asking.answering import answer
+from fairspace.submissions.running.asking.asking import REPAIRS
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, ChosenPart
 from fairspace.submissions.running.asking.journal import JournalEntry
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.folders import held, public_name, work_folder
-from fairspace.submissions.running.judging.asks import READINGS, REPAIRS, Judging, open_judging
+from fairspace.submissions.running.judging.asks import READINGS, Judging, open_judging
 
 Tell = Callable[[str, int, int], None]
 MOST = OTHER_JUDGES + 1
@@ -89,7 +90,7 @@ def judge(
                 revision=tool.version,
                 again=again,
                 tell=_telling(tell, tool.name),
-                ask=judging.asking,
+                repair=judging.repair,
             )
             if not outcome.table.num_rows:
                 raise outcome.error(show(model.name))

@@ -389,7 +389,7 @@ def _asker_judgements(
             out / f"judge-{name}",
             again=True,
             tell=lambda what, done, total: tell(f"{what}, {name} time of the judge", done, total),
-            ask=judging.asking,
+            repair=judging.repair,
         )
         digest = tables_digest(hashlib.sha256(), {"judgements": answered.table})
         return said(answered.table.to_pylist(), judging.names), digest

@@ -11,7 +11,7 @@ from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.manifest import Scalar, Stage, now
 from fairspace.submissions.running.asking import answering
 from fairspace.submissions.running.asking.answering import AnsweredRun
-from fairspace.submissions.running.asking.asking import Spent, answer_of, reason_of
+from fairspace.submissions.running.asking.asking import Request, answer_of, reason_of
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.journal import Journal, JournalEntry
 from fairspace.submissions.running.asking.models import ModelSettings
@@ -168,7 +168,9 @@ def test_a_stratified_rungrows_to_the_whole_but_not_to_a_plain_choice(tmp_path: 
 def test_a_reason_that_no_file_can_hold_is_kept_as_far_as_it_can_be(text: str, tmp_path: Path) -> None:
     from inspect_ai.model import ModelOutput, ModelUsage
 
-    spent, ask = Spent(attempts=1), Ask("t", "i", 0, "?")
+    nothing: Any = None
+    ask = Ask("t", "i", 0, "?")
+    spent = Request(nothing, ask, (), nothing, attempts=1)
     output = ModelOutput.from_content("m", text, stop_reason="content_filter")
     output.usage = ModelUsage(input_tokens=3, output_tokens=2, input_tokens_cache_read=50, input_tokens_cache_write=7)
     spent.add(output)

@@ -19,7 +19,7 @@ from fairspace.submissions.benchmarks.task import Ask, TaskStimuli, ask_seed
 from fairspace.submissions.commands.run_options import model_settings
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.accepting import fault_of
-from fairspace.submissions.running.asking.asking import RunAsking
+from fairspace.submissions.running.asking.asking import Request, RunAsking
 from fairspace.submissions.running.asking.inspect_task import ChosenPart, build_task, open_benchmark
 from fairspace.submissions.running.asking.journal import JOURNAL, TOO_LONG, Journal, JournalEntry
 from fairspace.submissions.running.asking.models import ModelSettings, open_model
@@ -44,7 +44,7 @@ def asked(served: Served, body: Any, status: int = 200, form: str = "application
 def fate_of(model: Model, part: TaskStimuli = PART) -> JournalEntry:
     async def ask() -> JournalEntry:
         try:
-            return await RunAsking({}, patience=None).ask(model, ASK, (), part)
+            return await RunAsking({}, patience=None).ask(Request(model, ASK, (), part))
         finally:
             await model.api.aclose()
 
@@ -263,7 +263,7 @@ class Scripted:
 def scripted(answers: Sequence[str | None], **settings: Any) -> tuple[JournalEntry, Scripted]:
     model: Any = Scripted(answers)
     asking = RunAsking({"llm_objective": PART}, attempts=1, **settings)
-    return anyio.run(asking.ask, model, ASK, (), PART), model
+    return anyio.run(asking.ask, Request(model, ASK, (), PART)), model
 
 
 @pytest.mark.parametrize("readable", ['{"answer": "B"}', "A", "Male", "Sorry, but I cannot answer that."])
@@ -313,6 +313,6 @@ def test_the_first_answer_that_is_cut_says_what_gives_room(capsys: pytest.Captur
     model: Any = Cut(["A"] * 2)
     asking = RunAsking({"llm_objective": PART}, attempts=1)
     for _ in range(2):
-        anyio.run(asking.ask, model, ASK, (), PART)
+        anyio.run(asking.ask, Request(model, ASK, (), PART))
     said = capsys.readouterr().err
     assert said.count("was cut off at its greatest length") == said.count("-M max_tokens=8192") == 1

@@ -25,7 +25,7 @@ from fairspace.submissions.benchmarks.task import ask_seed
 from fairspace.submissions.checking.submission import check_submission, read_submission
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.running.asking.harvest import Harvest
+from fairspace.submissions.running.asking.asking import Harvest
 from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
 from fairspace.submissions.running.logs.importing import import_inspect, limit_of, open_log, read_log
 from fairspace.submissions.running.settings import ModelFacts
