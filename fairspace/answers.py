@@ -463,7 +463,7 @@ def _with_pictures(
 ) -> tuple[pa.Table, list[bytes | None]]:
     """The rows with a picture in the data, and the bytes of each row's picture; questions on one picture share them."""
     from fairspace.submissions.benchmarks.pictures import open_data
-    from fairspace.submissions.running.asking.parts import parts
+    from fairspace.submissions.running.asking.inspect_task import parts
 
     answered = [name for name in tasks if bench.task(name).ask is not None]
     of_item: dict[tuple[str, str], bytes | None] = {}

@@ -21,7 +21,7 @@ from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.task import TaskStimuli, in_turns, whole_units
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.running.asking.parts import parts
+from fairspace.submissions.running.asking.inspect_task import parts
 
 
 def tasks_of(bench: Benchmark) -> dict[str, str]:

@@ -24,7 +24,7 @@ from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import score_submission
-from fairspace.submissions.running.labelling import label_error, label_images, label_source
+from fairspace.submissions.running.labelling import label_images, labels_of
 from tests.ares.released import released
 from tests.submissions.conftest import Run
 from tests.submissions.conftest import run as run
@@ -91,9 +91,8 @@ def test_images_score_as_their_annotations_do(
 ) -> None:
     images = handed_in[benchmark]
     made = annotate(model, images, tmp_path / "annotations", device="cpu")
-    labels = label_source(made.data["model"], made.data["settings"])
-    error = label_error(made.data["label_error"])
-    told = SubmissionMeta.model_validate(meta(benchmark) | {"labels": labels, "label_error": error})
+    labels = labels_of(made.data["model"], made.data["settings"], made.data["label_error"])
+    told = SubmissionMeta.model_validate(meta(benchmark) | labels)
     measured = read_measurement(model)
     assert told.label_error is not None
     assert {name: found.counts for name, found in told.label_error.attributes.items()} == {

@@ -245,8 +245,7 @@ def _show_plan(chosen: ChosenPart, model: ModelSettings, images: str, labeller: 
     """Print what a run takes; text tasks are left out where only a model that makes images is named."""
     from fairspace.submissions.running.asking.inspect_task import OpenedBenchmark, open_benchmark
     from fairspace.submissions.running.asking.prices import read_prices
-    from fairspace.submissions.running.estimating import estimate
-    from fairspace.submissions.running.planning import made_parts, plan
+    from fairspace.submissions.running.planning import estimate, made_parts, plan
     from fairspace.submissions.running.run import limit_note, text_tasks
 
     texts = text_tasks(chosen) if model.name or not images else ()
@@ -378,9 +377,8 @@ def judge(
     from fairspace.answers import submission_of
     from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.progress import watched
-    from fairspace.submissions.running.judging.judging import as_the_authors
-    from fairspace.submissions.running.judging.judging import judge as judged
-    from fairspace.submissions.running.judging.second import read_again
+    from fairspace.submissions.running.judging import as_the_authors, read_again
+    from fairspace.submissions.running.judging import judge as judged
 
     models = [
         model_settings(name, setting, bounds=spending_bounds(name, token_limit, cost_limit, provider_prices))

@@ -139,7 +139,7 @@ def spending_bounds(model: str, tokens: int | None, cost: float | None, prices: 
 
     if cost is not None and prices is None:
         raise UsageError("--cost-limit needs --provider-prices FILE, which says what tokens cost.")
-    return Bounds(tokens, cost, read_prices(prices).of_tokens(read_name(model)[0]) if prices else None)
+    return Bounds(tokens, cost, read_prices(prices).of(read_name(model)[0], "input") if prices else None)
 
 
 def tell_outcome(outcome: RunOutcome) -> None:

@@ -22,11 +22,10 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.inspect_task import ChosenPart, OpenedBenchmark, open_benchmark
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.estimating import estimate
-from fairspace.submissions.running.judging.judging import as_the_authors
-from fairspace.submissions.running.judging.judging import judge as judged
+from fairspace.submissions.running.judging import as_the_authors
+from fairspace.submissions.running.judging import judge as judged
 from fairspace.submissions.running.local.ending import usable_cores
-from fairspace.submissions.running.planning import PlanLine, plan
+from fairspace.submissions.running.planning import PlanLine, estimate, plan
 from fairspace.submissions.running.run import RunOutcome, run, text_tasks, too_few, without_seed
 from fairspace.submissions.running.settings import RunSettings, Tell
 

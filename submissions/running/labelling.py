@@ -38,13 +38,6 @@ _CHUNK = 1_000
 """Images whose rows are made at a time."""
 
 
-def label_source(named: Mapping[str, str], about: Mapping[str, Any]) -> dict[str, Any]:
-    """`labels` in submission.json from `annotation.json`."""
-    settings = {"sha256": named["sha256"], "measurement": named["measurement"] or "not measured"}
-    settings |= {name: about[name] or "none" for name in _SETTINGS if name in about}
-    return {"name": named["name"], "version": named["revision"], "settings": settings}
-
-
 def benchmark_names(asked: str) -> Callable[[Any], Any]:
     """Names images as the benchmarks do: their id may begin with the task once. `asked`: BENCHMARK[@REVISION] or ''.
 
@@ -113,21 +106,23 @@ def hand_in(out: Path, asked: str, data: Mapping[str, Any]) -> None:
     """Make the folder of `annotate` a submission: writes `submission.json`. `data`: its `annotation.json`."""
     name, _, revision = asked.partition("@")
     use = {"use": data["use"]} if "use" in data else {}
-    labels = label_source(data["model"], data["settings"] | use)
-    error = label_error(data.get("label_error"))
-    chosen = ChosenPart(name, dataset_revision=revision)
-    meta = meta_of(chosen, {}, ModelFacts(), labels=labels, label_error=error)
+    labels = labels_of(data["model"], data["settings"] | use, data.get("label_error"))
+    meta = meta_of(ChosenPart(name, dataset_revision=revision), {}, ModelFacts(), **labels)
     write_text(out / META, meta.model_dump_json(exclude_none=True, indent=1) + "\n")
 
 
-def label_error(error: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """`label_error` in submission.json, from that of `annotation.json`; None if it was not measured."""
+def labels_of(named: Mapping[str, str], about: Mapping[str, Any], error: Mapping[str, Any] | None) -> dict[str, Any]:
+    """`labels` in submission.json and, if it was measured, `label_error`, from the parts of `annotation.json`."""
+    settings = {"sha256": named["sha256"], "measurement": named["measurement"] or "not measured"}
+    settings |= {name: about[name] or "none" for name in _SETTINGS if name in about}
+    labels = {"labels": {"name": named["name"], "version": named["revision"], "settings": settings}}
     attributes = {
         name: matrix
         for name, matrix in (error or {"attributes": {}})["attributes"].items()
         if name in LABELS and sorted(matrix["labels"]) == sorted(VOCABULARY[name])
     }
-    return {"source": error["source"], "attributes": attributes} if error and attributes else None
+    measured = {"label_error": {"source": error["source"], "attributes": attributes}} if error and attributes else {}
+    return labels | measured
 
 
 def label_images(
@@ -186,9 +181,7 @@ def label_images(
             faults.refuse(refused, "images")
             raise SubmissionError(list(faults.all())) from refused
     use = use_of(getattr(labeller, "told", ""), by.named["name"], reduce(added, counts))
-    labels = {"labels": label_source(by.named, session.about | ({"use": use} if use else {}))}
-    if (error := label_error(by.error)) is not None:
-        labels["label_error"] = error
+    labels = labels_of(by.named, session.about | ({"use": use} if use else {}), by.error)
     meta = SubmissionMeta.model_validate({**submission.dump_meta(), **labels})
     annotations = _sorted(pa.concat_tables(tables), meta)
     whole = {**submission.tables, "annotations": annotations}

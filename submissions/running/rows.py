@@ -24,8 +24,8 @@ from fairspace.submissions.checking.names import HUB
 from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.estimating import IMAGE_TOKENS
 from fairspace.submissions.running.evaluating import evaluate, folder_of
+from fairspace.submissions.running.planning import DRAWN_TOKENS
 from fairspace.submissions.running.settings import ModelFacts
 
 LIST: dict[str, Any] = tomllib.loads(Path(__file__).with_name("rows.toml").read_text(encoding="utf-8"))
@@ -99,7 +99,7 @@ def kind_of(name: str) -> str:
     except BuildError:
         return "text-to-image" if weights.find(_pinned(name), "model_index.json") else ""
     kind = "vision-language" if "vision_config" in config else "language model"
-    return "unified" if config.get("model_type") in IMAGE_TOKENS else kind
+    return "unified" if config.get("model_type") in DRAWN_TOKENS else kind
 
 
 def run_core(name: str, kind: str, core: str, options: Namespace) -> str:

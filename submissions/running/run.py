@@ -22,7 +22,7 @@ from fairspace.submissions.format.faults import show
 from fairspace.submissions.format.manifest import FILE, PART, Line, Manifest, Stage, limit_mark, write_manifest
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.tables import META
-from fairspace.submissions.running.asking import parts
+from fairspace.submissions.running.asking import inspect_task
 from fairspace.submissions.running.asking.asking import writing
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, ChosenPart, OpenedBenchmark
 from fairspace.submissions.running.asking.journal import JOURNAL
@@ -70,7 +70,7 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> R
 
 def text_tasks(chosen: ChosenPart) -> tuple[str, ...]:
     """The requested tasks with text answers, in the benchmark's order. RunError TASK_UNKNOWN."""
-    asked = parts.text_tasks(chosen.benchmark, chosen.tasks, form=chosen.form, text_only=chosen.text_only)
+    asked = inspect_task.text_tasks(chosen.benchmark, chosen.tasks, form=chosen.form, text_only=chosen.text_only)
     return tuple(task.name for task in asked)
 
 
@@ -95,7 +95,7 @@ def can_be_asked(chosen: ChosenPart, model: ModelSettings | None, images: str) -
     if "text_only" in bench.asking.options:
         return replace(chosen, data="", text_only=True), [*lines, line]
     asked = text_tasks(chosen)
-    kept = [task for task in asked if parts.asks_without_pictures(chosen.benchmark, task, chosen.revision)]
+    kept = [task for task in asked if inspect_task.asks_without_pictures(chosen.benchmark, task, chosen.revision)]
     if len(kept) == len(asked):
         return chosen, lines
     if not (kept or (images and made)):
@@ -242,7 +242,7 @@ def _check(settings: RunSettings) -> None:
     if settings.ares and not settings.images:
         raise UsageError("--labeller labels what --images makes; name both, or leave it out.")
     check_tasks(settings.chosen)
-    parts.check_options(settings.chosen.benchmark, **settings.chosen.options)
+    inspect_task.check_options(settings.chosen.benchmark, **settings.chosen.options)
     _check_meta(settings)
     out, work = settings.out, work_folder(settings.out)
     if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or _ours(out, work))):

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from fairspace.submissions.format.manifest import Scalar, Stage
-from fairspace.submissions.format.schema import LabelError, SubmissionMeta, Tool
+from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
 
@@ -66,8 +66,8 @@ class RunSteps:
     tables: dict[str, pa.Table] = field(default_factory=dict)
     images: tuple[Path, ...] = ()
     stages: list[Stage] = field(default_factory=list)
-    labels: Tool | None = None
-    label_error: LabelError | None = None
+    labels: dict[str, Any] = field(default_factory=dict)
+    """Fields of `submission.json` on the labels of images (`labelling.labels_of`)."""
     name: str = ""
     revision: str = ""
     stated: dict[str, Scalar] = field(default_factory=dict)
@@ -98,7 +98,7 @@ def submission_meta(settings: RunSettings, state: RunSteps) -> SubmissionMeta:
         model=settings.about.model or state.name or _name(settings),
         revision=state.revision if stated == NOT_STATED and state.revision else stated,
     )
-    return meta_of(settings.chosen, generation, about, labels=state.labels, label_error=state.label_error)
+    return meta_of(settings.chosen, generation, about, **state.labels)
 
 
 def _name(settings: RunSettings) -> str:

@@ -88,8 +88,7 @@ def served() -> Iterator[str]:
 
 def opened() -> OpenedBenchmark:
     """FACT-OR-FAIR's objective queries and rounds of IRIS' tournament; fifty thousand took seven minutes and more."""
-    from fairspace.submissions.running.asking.inspect_task import ChosenPart, OpenedBenchmark
-    from fairspace.submissions.running.asking.parts import parts
+    from fairspace.submissions.running.asking.inspect_task import ChosenPart, OpenedBenchmark, parts
 
     found = {part.task: part for part in parts("fact_or_fair", None, tasks=("llm_objective",))}
     positions: dict[str, Sequence[int]] = {task: range(len(part.stimuli)) for task, part in found.items()}

@@ -1,4 +1,7 @@
-"""A benchmark as an Inspect task: stimuli are its samples; its scorer reports fates and the benchmark's scores."""
+"""A benchmark as an Inspect task: stimuli are its samples; its scorer reports fates and the benchmark's scores.
+
+Its parts, one per task, have the prompts and ids of the item plans in `builders/`.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +17,19 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from fairspace.builders.part import in_part
 from fairspace.submissions.benchmarks.benchmark import AS_AUTHORS, FORM, PAPER
-from fairspace.submissions.benchmarks.pictures import open_data, own_plan
-from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.benchmarks.task import ReadStimulus, Stimulus, TaskStimuli, choose
+from fairspace.submissions.benchmarks.pictures import Data, open_data, own_plan
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.task import ReadStimulus, Stimulus, Task, TaskStimuli, choose, in_form
+from fairspace.submissions.errors import RunError, UsageError, did_you_mean
 from fairspace.submissions.format.manifest import PART_MARK
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.running.asking.asking import ANSWERS, STIMULUS, RunAsking
 from fairspace.submissions.running.asking.journal import FATES, JournalEntry, table_of
 from fairspace.submissions.running.asking.models import COMPLETION, DEFAULT
-from fairspace.submissions.running.asking.parts import parts
 
 if TYPE_CHECKING:
-    from inspect_ai import Task
+    from inspect_ai import Task as InspectTask
     from inspect_ai.dataset import Dataset
 
     from fairspace.submissions.results.result import Result
@@ -294,16 +297,16 @@ def build_task(
     asking: RunAsking,
     settings: Mapping[str, float | int | str] | None = None,
     meta: SubmissionMeta | None = None,
-) -> Task:
+) -> InspectTask:
     """The Inspect task. With `meta` its log has the scores; `settings` of generation are the paper's for None."""
-    from inspect_ai import Task
+    from inspect_ai import Task as InspectTask
     from inspect_ai.model import GenerateConfig
 
     longest = max((part.max_tokens for part in opened.parts.values()), default=None)
     stated = {"max_tokens": longest, **(opened.settings if settings is None else settings)}
     sent = {name: value for name, value in stated.items() if value != DEFAULT}
     renamed = {name: sent.pop(name) for name in [COMPLETION] if name in sent}
-    return Task(
+    return InspectTask(
         name=opened.chosen.benchmark if opened.table == "responses" else f"{opened.chosen.benchmark}_judge",
         dataset=_dataset(opened, meta),
         solver=ask_each(asking),
@@ -327,3 +330,100 @@ def _dataset(opened: OpenedBenchmark, meta: SubmissionMeta | None) -> Dataset:
                 about[SCORED] = {"meta": meta.model_dump(mode="json", exclude_none=True), "names": opened.names}
             samples.append(Sample(id=stimulus.id, input=f"{task}, {stimulus.id}: {number_of_requests}", metadata=about))
     return MemoryDataset(samples, name=opened.chosen.benchmark)
+
+
+def parts(
+    name: str,
+    data: Data | None,
+    *,
+    tasks: Sequence[str] = (),
+    revision: str = "",
+    form: str = PAPER,
+    **options: str | bool,
+) -> list[TaskStimuli]:
+    """The parts of a benchmark's tasks that a model answers with text, in the benchmark's order.
+
+    Stimuli whose images the dataset lacks are left out, and `expected` counts them. `data` is None if not needed
+    (fact_or_fair; genres without images; tournament). Without `tasks` all that are not optional are meant; a `form`
+    other than the paper's covers some tasks only.
+
+    Errors: UsageError for an unknown benchmark, form, option or value of an option; RunError TASK_UNKNOWN,
+    DATA_MISSING, DATA_INVALID; BuildError REVISION_UNKNOWN.
+    """
+    bench = benchmark(name)
+    check_options(name, **options)
+    answered = {task.name: task for task in bench.tasks if task.ask is not None}
+    for task_name in tasks:
+        if task_name not in answered:
+            where, mend = f"{name}, task {task_name}", f"choose from {', '.join(answered)}"
+            what = "no task of the benchmark" + did_you_mean(task_name, answered)
+            if task_name in bench.task_names():
+                what = "a task for models that make images"
+            raise RunError("TASK_UNKNOWN", where, what, "a task that is answered with text", mend)
+    chosen = text_tasks(name, tasks, form=form, text_only=bool(options.get("text_only")))
+    shared = "; or leave out all pictures with --text-only" if "text_only" in bench.asking.options else ""
+    asked: list[TaskStimuli] = []
+    for task in chosen:
+        assert task.ask is not None
+        try:
+            asked.append(task.ask(task, data, revision or bench.revisions[0], **options))
+        except RunError as error:
+            if error.code != "DATA_MISSING":
+                raise
+            ways = shared + (f"; or leave out the task {task.name}" if len(chosen) > 1 else "")
+            raise RunError(error.code, error.where, error.what, error.expected, error.mend + ways) from error
+    return asked if form == PAPER else [in_form(part, bench.asking.forms[form]) for part in asked]
+
+
+def text_tasks(name: str, named: Sequence[str], *, form: str = PAPER, text_only: bool = False) -> list[Task]:
+    """The named tasks that are answered with text, in the benchmark's order; all that are not optional if none is.
+
+    Those about an image are left out if `text_only`, and those without a question in the `form`.
+    Errors: UsageError for an unknown form; RunError TASK_UNKNOWN if a named task would be left out.
+    """
+    bench = benchmark(name)
+    chosen = [task for task in bench.tasks if task.ask is not None and task.chosen(named)]
+    if text_only:
+        for task in chosen:
+            if task.about_image and task.name in named:
+                what, mend = "its question is about what the image shows", "leave out the task, or --text-only"
+                raise RunError("TASK_UNKNOWN", f"{name}, task {task.name}", what, "a task that needs no image", mend)
+        chosen = [task for task in chosen if not task.about_image]
+    if form == PAPER:
+        return chosen
+    if form not in bench.asking.forms:
+        known = (PAPER, *bench.asking.forms)
+        hint = did_you_mean(form, known)
+        raise UsageError(f"The questions of {bench.name} have no form {form!r}{hint}. Known: {', '.join(known)}.")
+    rewords = bench.asking.forms[form]
+    for task in chosen:
+        if task.name in named and task.name not in rewords:
+            what, mend = "its question has no such form", f"choose from {', '.join(rewords)}, or leave out --form"
+            raise RunError("TASK_UNKNOWN", f"{name}, task {task.name}", what, "a task with a free question", mend)
+    return [task for task in chosen if task.name in rewords]
+
+
+def asks_without_pictures(name: str, task: str, revision: str) -> bool:
+    """Whether the questions of a task show no picture."""
+    try:
+        (part,) = parts(name, None, tasks=(task,), revision=revision)
+    except RunError as error:
+        if error.code != "DATA_MISSING":
+            raise
+        return False
+    return all(ask.image is None for ask in part.read(0).asks)
+
+
+def check_options(named: str, **options: str | bool) -> None:
+    """UsageError if the benchmark has no such option, or the option no such value."""
+    for name, value in options.items():
+        values = benchmark(named).asking.options.get(name)
+        if values is None:
+            having = [other for other in NAMES if name in benchmark(other).asking.options]
+            option = f"--{name.replace('_', '-')}"
+            takes = "takes" if len(having) == 1 else "take"
+            raise UsageError(f"Only {' and '.join(having)} {takes} {option}; leave it out for {named}.")
+        if value not in values:
+            texts = [str(text) for text in values]
+            hint = did_you_mean(str(value), texts)
+            raise UsageError(f"There is no {name} {value!r}{hint}. Known: {', '.join(texts)}.")

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from fairspace.submissions.errors import RunError, did_you_mean
 from fairspace.submissions.format.faults import RefusedError
@@ -47,15 +47,8 @@ class Prices:
     file: str
     models: Mapping[str, Price]
 
-    def of_tokens(self, model: str) -> Price:
-        """The price of a model that answers. RunError PRICES_INVALID if the file lacks it."""
-        return self._of(model, "input")
-
-    def of_images(self, model: str) -> Price:
-        """The price of a model that makes images. RunError PRICES_INVALID if the file lacks it."""
-        return self._of(model, "image")
-
-    def _of(self, model: str, unit: str) -> Price:
+    def of(self, model: str, unit: Literal["input", "image"]) -> Price:
+        """The price of a model that answers or makes images. RunError PRICES_INVALID if the file lacks it."""
         model_price = self.models.get(model)
         if model_price is None:
             what = f"no price of {model!r}{did_you_mean(model, self.models)}"

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,16 +28,15 @@ from fairspace.submissions.benchmarks.task import Ask, prompts_hash
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.manifest import PART_MARK, Stage, circumstances, now, version
-from fairspace.submissions.format.schema import ANNOTATIONS, LabelError, Submission, Tool
+from fairspace.submissions.format.schema import ANNOTATIONS, Submission
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
-from fairspace.submissions.running.images.making import ImageReport, made_of, make_images, plan_hash
+from fairspace.submissions.running.images.making import made_of, make_images, plan_hash
 from fairspace.submissions.running.images.models import open_image_model
 from fairspace.submissions.running.planning import image_tasks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fairspace.ares.annotating.annotate import AnnotationReport
     from fairspace.submissions.running.images.made import ImageModel
     from fairspace.submissions.running.quality.models import References
     from fairspace.submissions.running.settings import RunSettings, RunSteps, Tell
@@ -77,7 +75,23 @@ def generate(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> 
             retry_failed=settings.again,
             may_be_empty=bool(settings.chosen.part),
         )
-        state.stages.append(_image_stage(settings.chosen, model, task, plan, report))
+        stage = Stage(
+            what="images",
+            model=model.name,
+            revision=model.revision,
+            engine=model.engine,
+            engine_version=model.engine_version,
+            settings={**model.settings(), "seed": settings.chosen.seed or 0, "pixels": report.pixels}
+            | ({"seeded": "refused"} if "seed" in report.refused else {}),
+            prompts=prompts_hash(plan),
+            tasks=[task],
+            requests=len(plan),
+            fates=dict(report.fates),
+            limit=settings.chosen.limit,
+            stratified=settings.chosen.stratified,
+            **circumstances(report.started, *_PACKAGES, ended=report.ended),
+        )
+        state.stages.append(stage)
         for reason, number in list(report.reasons.items())[:5]:
             state.notes.append(f"{task}: {number} images {reason}")
         if settings.ares and plan:
@@ -105,6 +119,7 @@ def _why_no_steer(settings: RunSettings) -> str:
     return "none of the neutral images has all three labels, from which its prompts follow"
 
 
+_PACKAGES = ("diffusers", "transformers", "torch", "openai", "pillow")
 _RATED = ("measured", "unreadable", "refused", "missing")
 """Fates of an image that is to be rated."""
 _LACKING = {
@@ -176,7 +191,7 @@ def _set_aside(folder: Path) -> Path:
 
 def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, state: RunSteps, tell: Tell) -> None:
     from fairspace.ares.annotating.annotate import annotate
-    from fairspace.submissions.running.labelling import label_error, label_source
+    from fairspace.submissions.running.labelling import labels_of
     from fairspace.submissions.running.zero_shot import open_labeller
 
     started = now()
@@ -195,10 +210,24 @@ def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, state:
     table = pa.concat_tables([pq.read_table(file).replace_schema_metadata(None) for file in report.files])
     before = state.tables.get("annotations")
     state.tables["annotations"] = table if before is None else pa.concat_tables([before, table])
-    state.labels = Tool.model_validate(label_source(report.data["model"], report.data["settings"]))
-    error = label_error(report.data.get("label_error"))
-    state.label_error = None if error is None else LabelError.model_validate(error)
-    state.stages.append(_annotation_stage(settings.chosen, task, report, state.labels, started))
+    state.labels = labels_of(report.data["model"], report.data["settings"], report.data.get("label_error"))
+    labels, counts = state.labels["labels"], report.data["counts"]
+    stage = Stage(
+        what="annotations",
+        model=labels["name"],
+        revision=labels["version"],
+        engine="fairspace" if "labeller" in labels["settings"] else "ares",
+        engine_version=version("fairspace"),
+        settings=labels["settings"],
+        datasets={"items": settings.chosen.revision},
+        tasks=[task],
+        requests=counts["images"],
+        fates=counts["status"],
+        limit=settings.chosen.limit,
+        stratified=settings.chosen.stratified,
+        **circumstances(started, "transformers", "torch", "xgboost-cpu", "xgboost"),
+    )
+    state.stages.append(stage)
 
 
 def _images_hash(shards: Path) -> str:
@@ -257,42 +286,3 @@ def _references(settings: RunSettings) -> References | None:
     if not settings.chosen.data:
         raise UsageError("--quality reference compares with images of IRIS-Ideal-52: name its builds with --data.")
     return References(settings.chosen.data, settings.chosen.dataset_revision)
-
-
-def _image_stage(chosen: ChosenPart, model: ImageModel, task: str, plan: Sequence[Ask], report: ImageReport) -> Stage:
-    return Stage(
-        what="images",
-        model=model.name,
-        revision=model.revision,
-        engine=model.engine,
-        engine_version=model.engine_version,
-        settings={**model.settings(), "seed": chosen.seed or 0, "pixels": report.pixels}
-        | ({"seeded": "refused"} if "seed" in report.refused else {}),
-        prompts=prompts_hash(plan),
-        datasets={},
-        tasks=[task],
-        requests=len(plan),
-        fates=dict(report.fates),
-        limit=chosen.limit,
-        stratified=chosen.stratified,
-        **circumstances(report.started, "diffusers", "transformers", "torch", "openai", "pillow", ended=report.ended),
-    )
-
-
-def _annotation_stage(chosen: ChosenPart, task: str, report: AnnotationReport, labels: Tool, started: str) -> Stage:
-    counts = report.data["counts"]
-    return Stage(
-        what="annotations",
-        model=labels.name,
-        revision=labels.version,
-        engine="fairspace" if "labeller" in labels.settings else "ares",
-        engine_version=version("fairspace"),
-        settings=dict(labels.settings),
-        datasets={"items": chosen.revision},
-        tasks=[task],
-        requests=counts["images"],
-        fates=counts["status"],
-        limit=chosen.limit,
-        stratified=chosen.stratified,
-        **circumstances(started, "transformers", "torch", "xgboost-cpu", "xgboost"),
-    )

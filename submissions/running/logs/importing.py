@@ -40,9 +40,15 @@ from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.containers import LIMITS, READ_ERRORS
 from fairspace.submissions.reading.tables import Rows, check_text
 from fairspace.submissions.running.asking.asking import ANSWERS, PROMPTS, SCHEMAS
-from fairspace.submissions.running.asking.inspect_task import NOT_STATED, RUN, SAMPLE_DATA, UNREADABLE_AGAIN, ChosenPart
+from fairspace.submissions.running.asking.inspect_task import (
+    NOT_STATED,
+    RUN,
+    SAMPLE_DATA,
+    UNREADABLE_AGAIN,
+    ChosenPart,
+    check_options,
+)
 from fairspace.submissions.running.asking.journal import FATES, Fate, JournalEntry, Key, table_of
-from fairspace.submissions.running.asking.parts import check_options
 from fairspace.submissions.running.folders import public_name
 from fairspace.submissions.running.run import RunOutcome
 from fairspace.submissions.running.settings import ModelFacts, Tell, meta_of

@@ -8,9 +8,7 @@ a killed run goes on, and the result depends on neither batch nor order nor shar
 
 from __future__ import annotations
 
-import hashlib
 import json
-import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,9 +16,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -37,20 +34,18 @@ from fairspace.submissions.running.quality.models import (
     Key,
     Measure,
     PromptSimilarity,
-    Vector,
+    Vectors,
+    decode,
+    image_key,
 )
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
+    pass
 
 
-T = TypeVar("T")
 Progress = Callable[[str, int, int], None]
 WITHOUT_IMAGE = ("refused", "unreadable")
 """Statuses of rows whose image is not looked for."""
-_FORMAT = 2
-_TABLE = """CREATE TABLE IF NOT EXISTS vector (model TEXT, of TEXT, value BLOB NOT NULL, PRIMARY KEY (model, of))
-WITHOUT ROWID"""
 
 
 @dataclass(frozen=True)
@@ -112,87 +107,6 @@ def measure_quality(
     return MeasuredQuality(table, counts, {measure.column: measure.name for measure in measures}, embedded)
 
 
-class Vectors:
-    """Vectors of images and texts in a file, keyed by model, settings and content. RunError RUN_OTHER for others."""
-
-    def __init__(self, file: Path) -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        self._db = sqlite3.connect(file, isolation_level=None, timeout=60)
-        try:
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            (version,) = self._db.execute("PRAGMA user_version").fetchone()
-            (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if version != _FORMAT and (version or tables):
-                raise sqlite3.DatabaseError(f"format {version}")
-            self._db.executescript(f"{_TABLE}; PRAGMA user_version={_FORMAT};")
-        except sqlite3.DatabaseError as error:
-            self._db.close()
-            mend = "name another file, or remove it: all that is in it can be computed again"
-            raise RunError("RUN_OTHER", str(file), f"{error}", "a cache of image quality", mend) from error
-
-    def close(self) -> None:
-        """Close the file."""
-        self._db.close()
-
-    def get(self, model: str, key: str) -> Vector | None:
-        """The vector of a model and a key; None if it is not cached."""
-        row = self._db.execute("SELECT value FROM vector WHERE model = ? AND of = ?", (model, key)).fetchone()
-        return None if row is None else np.frombuffer(row[0], np.float32)
-
-    def put(self, features: Any, values: Mapping[str, Vector]) -> None:
-        """Keep vectors by their keys. RunError MODEL_OUTPUT for a vector without a direction (zero or not finite)."""
-        for vector in values.values():
-            if not np.isfinite(vector).all() or (vector.size > 1 and not vector.any()):
-                mend = "name other weights, or run them on another device"
-                what = "a vector that is not finite, or zero"
-                raise RunError("MODEL_OUTPUT", features.name, what, "a direction", mend)
-        rows = [(features.name, key, np.asarray(value, np.float32).tobytes()) for key, value in values.items()]
-        self._db.execute("BEGIN IMMEDIATE")
-        with self._db:
-            self._db.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", rows)
-
-    def images(self, features: ImageFeatures, images: Mapping[str, Image]) -> int:
-        """Embed those images (key -> pixels) that have no vector yet; return their number."""
-        missing = [key for key in images if self.get(features.name, key) is None]
-        if missing:
-            computed = features.images([images[key] for key in missing])
-            self.put(features, dict(zip(missing, computed, strict=True)))
-        return len(missing)
-
-    def seen(self, features: ImageFeatures, images: Mapping[T, str]) -> dict[T, Vector]:
-        """The vectors of images (name -> key); an image without one, or without the model's subject, is left out."""
-        cached = {name: self.get(features.name, key) for name, key in images.items()}
-        return {name: vector for name, vector in cached.items() if vector is not None and vector.size}
-
-    def files(self, features: ImageFeatures, images: Iterable[bytes]) -> list[Vector]:
-        """The vectors of encoded images, each embedded unless it is cached."""
-        encoded = {image_key(hashlib.sha256(image).hexdigest()): image for image in images}
-        missing = iter([key for key in encoded if self.get(features.name, key) is None])
-        while part := list(islice(missing, 8)):
-            decoded = {key: _decode({"bytes": encoded[key], "path": ""})[1] for key in part}
-            self.images(features, {key: image for key, image in decoded.items() if image is not None})
-        return list(self.seen(features, {key: key for key in encoded}).values())
-
-    def text(self, features: Any, text: str) -> Vector:
-        """The vector of a text."""
-        return self._once(features, f"text {hashlib.sha256(text.encode()).hexdigest()}", lambda: features.text(text))
-
-    def scale(self, features: Any) -> float:
-        """A model's scale of cosines."""
-        return float(self._once(features, "scale", lambda: np.array([features.scale()], np.float32))[0])
-
-    def _once(self, features: Any, key: str, compute: Callable[[], Vector]) -> Vector:
-        if (known := self.get(features.name, key)) is None:
-            self.put(features, {key: (known := np.asarray(compute(), np.float32))})
-        return known
-
-
-def image_key(sha256: str) -> str:
-    """Key of an image with these bytes."""
-    return f"image {sha256}"
-
-
 def _rows(annotations: pa.Table, tasks: Collection[str]) -> dict[Key, int]:
     """Image -> its row of face 0. RunError DATA_INVALID if an image comes twice."""
     rows: dict[Key, int] = {}
@@ -242,7 +156,7 @@ def _embed(
     with quiet(), ThreadPoolExecutor(2) as pool:
         pending = _pending(source, entries, wanted, looking, vectors, hashes)
         while part := list(islice(pending, batch)):
-            decoded = list(pool.map(_decode, [image for _, image in part]))
+            decoded = list(pool.map(decode, [image for _, image in part]))
             hashes |= {entry[:3]: sha256 for (entry, _), (sha256, _) in zip(part, decoded, strict=True)}
             images = {image_key(sha256): pixels for sha256, pixels in decoded if pixels is not None}
             embedded += max((vectors.images(features, images) for features in looking), default=0)
@@ -268,22 +182,6 @@ def _pending(
             hashes[entry[:3]] = entry.sha256
         else:
             yield entry, image
-
-
-def _decode(image: Any) -> tuple[str, Image | None]:
-    """The sha256 and the pixels; None if they cannot be read, or the bytes are not those of their hash."""
-    from fairspace.ares.fates_ares import ImageLimits
-    from fairspace.ares.reading_ares import read_image
-
-    if isinstance(image, Path):
-        try:
-            image = {"bytes": image.read_bytes(), "path": image.name}
-        except OSError:
-            return "", None
-    pixels, _ = read_image(image, ImageLimits(), 0)
-    if pixels is None:
-        return "", None
-    return image.get("sha256") or hashlib.sha256(image["bytes"]).hexdigest(), pixels
 
 
 def _counts(

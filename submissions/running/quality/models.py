@@ -13,15 +13,18 @@ on its neighbours.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import sqlite3
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from itertools import groupby
+from itertools import groupby, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -39,7 +42,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from fairspace.ares.faces_ares import FaceDetector
-    from fairspace.submissions.running.quality.measuring import Vectors
 
 # QPS is CLIP-IQA (Wang et al. 2023): the softmax of an image's cosines to "Good photo." and "Bad photo.", in [0, 1];
 # FQP the same with words for faces, or a trained model's score; SIL the CLIP cosine to the prompt, and SCL the mean
@@ -261,6 +263,108 @@ def check_type(model: str, expected: str) -> weights.Weights:
     return source
 
 
+_FORMAT = 2
+_TABLE = """CREATE TABLE IF NOT EXISTS vector (model TEXT, of TEXT, value BLOB NOT NULL, PRIMARY KEY (model, of))
+WITHOUT ROWID"""
+
+
+class Vectors:
+    """Vectors of images and texts in a file, keyed by model, settings and content. RunError RUN_OTHER for others."""
+
+    def __init__(self, file: Path) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self._db = sqlite3.connect(file, isolation_level=None, timeout=60)
+        try:
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+            (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            if version != _FORMAT and (version or tables):
+                raise sqlite3.DatabaseError(f"format {version}")
+            self._db.executescript(f"{_TABLE}; PRAGMA user_version={_FORMAT};")
+        except sqlite3.DatabaseError as error:
+            self._db.close()
+            mend = "name another file, or remove it: all that is in it can be computed again"
+            raise RunError("RUN_OTHER", str(file), f"{error}", "a cache of image quality", mend) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def get(self, model: str, key: str) -> Vector | None:
+        """The vector of a model and a key; None if it is not cached."""
+        row = self._db.execute("SELECT value FROM vector WHERE model = ? AND of = ?", (model, key)).fetchone()
+        return None if row is None else np.frombuffer(row[0], np.float32)
+
+    def put(self, features: Any, values: Mapping[str, Vector]) -> None:
+        """Keep vectors by their keys. RunError MODEL_OUTPUT for a vector without a direction (zero or not finite)."""
+        for vector in values.values():
+            if not np.isfinite(vector).all() or (vector.size > 1 and not vector.any()):
+                mend = "name other weights, or run them on another device"
+                what = "a vector that is not finite, or zero"
+                raise RunError("MODEL_OUTPUT", features.name, what, "a direction", mend)
+        rows = [(features.name, key, np.asarray(value, np.float32).tobytes()) for key, value in values.items()]
+        self._db.execute("BEGIN IMMEDIATE")
+        with self._db:
+            self._db.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", rows)
+
+    def images(self, features: ImageFeatures, images: Mapping[str, Image]) -> int:
+        """Embed those images (key -> pixels) that have no vector yet; return their number."""
+        missing = [key for key in images if self.get(features.name, key) is None]
+        if missing:
+            computed = features.images([images[key] for key in missing])
+            self.put(features, dict(zip(missing, computed, strict=True)))
+        return len(missing)
+
+    def seen(self, features: ImageFeatures, images: Mapping[Any, str]) -> dict[Any, Vector]:
+        """The vectors of images (name -> key); an image without one, or without the model's subject, is left out."""
+        cached = {name: self.get(features.name, key) for name, key in images.items()}
+        return {name: vector for name, vector in cached.items() if vector is not None and vector.size}
+
+    def files(self, features: ImageFeatures, images: Iterable[bytes]) -> list[Vector]:
+        """The vectors of encoded images, each embedded unless it is cached."""
+        encoded = {image_key(hashlib.sha256(image).hexdigest()): image for image in images}
+        missing = iter([key for key in encoded if self.get(features.name, key) is None])
+        while part := list(islice(missing, 8)):
+            decoded = {key: decode({"bytes": encoded[key], "path": ""})[1] for key in part}
+            self.images(features, {key: image for key, image in decoded.items() if image is not None})
+        return list(self.seen(features, {key: key for key in encoded}).values())
+
+    def text(self, features: Any, text: str) -> Vector:
+        """The vector of a text."""
+        return self._once(features, f"text {hashlib.sha256(text.encode()).hexdigest()}", lambda: features.text(text))
+
+    def scale(self, features: Any) -> float:
+        """A model's scale of cosines."""
+        return float(self._once(features, "scale", lambda: np.array([features.scale()], np.float32))[0])
+
+    def _once(self, features: Any, key: str, compute: Callable[[], Vector]) -> Vector:
+        if (known := self.get(features.name, key)) is None:
+            self.put(features, {key: (known := np.asarray(compute(), np.float32))})
+        return known
+
+
+def image_key(sha256: str) -> str:
+    """Key of an image with these bytes."""
+    return f"image {sha256}"
+
+
+def decode(image: Any) -> tuple[str, Image | None]:
+    """The sha256 and the pixels; None if they cannot be read, or the bytes are not those of their hash."""
+    from fairspace.ares.fates_ares import ImageLimits
+    from fairspace.ares.reading_ares import read_image
+
+    if isinstance(image, Path):
+        try:
+            image = {"bytes": image.read_bytes(), "path": image.name}
+        except OSError:
+            return "", None
+    pixels, _ = read_image(image, ImageLimits(), 0)
+    if pixels is None:
+        return "", None
+    return image.get("sha256") or hashlib.sha256(image["bytes"]).hexdigest(), pixels
+
+
 class Measure(ABC):
     """A column of the annotations: `features` see an image, and `scores` follow from their vectors of all images."""
 
@@ -356,7 +460,7 @@ class PyiqaRating(Measure):
 
     column = "face_quality"
 
-    def __init__(self, metric: str = FACE_METRIC, *, device: str = "") -> None:
+    def __init__(self, metric: str = FACE_METRIC, device: str = "") -> None:
         weights.need("pyiqa", "iqa", metric)
         self.metric, self.device = metric, device
         self.features = self
@@ -454,8 +558,8 @@ def open_quality(
             raise BuildError("TOOL_MISSING", "--faces", str(error), "a detector of faces", "see the message") from error
     tools, measures = _Tools(device, detector, references), []
     for role in filter(named.__contains__, SCHEMES):
-        scheme, what, _ = read(role, named[role], SCHEMES[role])
-        measures.append(scheme.open(what, {}, tools))
+        scheme, what, chosen = read(role, named[role], SCHEMES[role])
+        measures.append(scheme.open(what, chosen, tools))
     return measures
 
 
@@ -476,23 +580,20 @@ class _Tools:
         return clip if self.detector is None else FaceCrops(clip, self.detector)
 
 
-def _scheme(form: str, default: str, opener: Callable[[str, _Tools], Measure]) -> Scheme:
-    return Scheme(form, default, {}, lambda what, chosen, tools: opener(what, tools))
-
-
-_CLIP = "clip[:ID[@REVISION]]", CLIP
+_CLIP: tuple[str, str, dict[str, type]] = ("clip[:ID[@REVISION]]", CLIP, {})
 SCHEMES: dict[str, dict[str, Scheme]] = {
-    "iqa": {"clip": _scheme(*_CLIP, lambda what, tools: Antonyms("image_quality", tools.clip(what), PHOTO))},
+    "iqa": {"clip": Scheme(*_CLIP, lambda what, _, tools: Antonyms("image_quality", tools.clip(what), PHOTO))},
     "face-iqa": {
-        "clip": _scheme(*_CLIP, lambda what, tools: Antonyms("face_quality", tools.faces(what), FACE)),
-        "pyiqa": _scheme("pyiqa[:METRIC]", FACE_METRIC, lambda what, tools: PyiqaRating(what, device=tools.device)),
+        "clip": Scheme(*_CLIP, lambda what, _, tools: Antonyms("face_quality", tools.faces(what), FACE)),
+        "pyiqa": Scheme("pyiqa[:METRIC]", FACE_METRIC, {}, lambda what, _, tools: PyiqaRating(what, tools.device)),
     },
-    "similarity": {"clip": _scheme(*_CLIP, lambda what, tools: PromptSimilarity(tools.clip(what)))},
+    "similarity": {"clip": Scheme(*_CLIP, lambda what, _, tools: PromptSimilarity(tools.clip(what)))},
     "reference": {
-        "dinov2": _scheme(
+        "dinov2": Scheme(
             "dinov2[:ID[@REVISION]]",
             DINOV2,
-            lambda what, tools: ReferenceSimilarity(DinoFeatures(what, device=tools.device), tools.references),
+            {},
+            lambda what, _, tools: ReferenceSimilarity(DinoFeatures(what, device=tools.device), tools.references),
         )
     },
 }

@@ -88,9 +88,8 @@ def answering(model: AresModel, pixels: torch.Tensor, files: Sequence[Path], bat
 def drawing(device: str, folder: Path, tiny: bool) -> None:
     """Seconds per image of a unified model, batches filled."""
     from fairspace.builders.engine.tools import ImagePrompt
-    from fairspace.submissions.running.estimating import GPU, local, size_of
     from fairspace.submissions.running.images.models import open_image_model
-    from fairspace.submissions.running.planning import PlanLine
+    from fairspace.submissions.running.planning import GPU, PlanLine, local, size_of
     from tests.submissions.probing.tiny_models import janus
 
     named = f"transformers:{janus(folder) if tiny else janus(folder, 384, **JANUS_PRO_1B)}?batch={GPU.rows}"

@@ -36,7 +36,7 @@ from fairspace.submissions.errors import RunError
 from fairspace.submissions.report.paper import write_paper
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import score_submission
-from fairspace.submissions.running.asking.parts import parts
+from fairspace.submissions.running.asking.inspect_task import parts
 from tests.builders.builds import rows
 from tests.builders.face_fixtures import jpeg
 from tests.oracles.authors.clones import Repository

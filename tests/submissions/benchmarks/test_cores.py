@@ -21,8 +21,7 @@ from fairspace.submissions.benchmarks.pictures import open_data
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.results.scoring import score_submission
-from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
-from fairspace.submissions.running.asking.parts import parts
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark, parts
 from fairspace.submissions.running.planning import made_parts
 from tests.benchmarks.core_calibration import calibrate_images, calibrate_occupations, root_mean_square
 from tests.benchmarks.cores import of_core

@@ -233,7 +233,7 @@ OPEN = """
 import json
 from fairspace.submissions.benchmarks.pictures import open_data
 from fairspace.submissions.errors import RunError
-from fairspace.submissions.running.asking.parts import parts
+from fairspace.submissions.running.asking.inspect_task import parts
 data = open_data({where!r})
 try:
     made = parts({benchmark!r}, data)

@@ -17,8 +17,7 @@ from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import item_index
 from fairspace.submissions.results.scoring import score_submission
-from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
-from fairspace.submissions.running.asking.parts import parts
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark, parts
 from tests.papers import NAMES
 from tests.scored_baselines import baseline
 from tests.submissions.benchmarks.rows import there

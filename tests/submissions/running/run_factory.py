@@ -39,7 +39,7 @@ _NEEDED = (
     "fairspace.submissions.benchmarks.fact_or_fair.declaration",
     "fairspace.submissions.results.result",
     "fairspace.submissions.running.images.generating",
-    "fairspace.submissions.running.judging.judging",
+    "fairspace.submissions.running.judging",
     "fairspace.submissions.benchmarks.fact_or_fair.ask",
     "fairspace.submissions.running.run",
     "fairspace.submissions.tasks",

@@ -14,7 +14,7 @@ from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.evaluating import evaluate
-from fairspace.submissions.running.judging.judging import as_the_authors
+from fairspace.submissions.running.judging import as_the_authors
 from tests.submissions.running.test_running_page import PAGE
 
 TEXT = {"stereotypical_bias": ("language_gender",), "fact_or_fair": ("llm_objective",)}

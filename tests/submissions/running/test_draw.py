@@ -7,7 +7,7 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.format.schema import ANNOTATIONS, Submission
 from fairspace.submissions.running.asking.inspect_task import open_benchmark
 from fairspace.submissions.running.images.generating import image_asks
-from fairspace.submissions.running.rerunning.draw import draw_part
+from fairspace.submissions.running.rerunning.rerun import draw_part
 
 
 def answered() -> Submission:

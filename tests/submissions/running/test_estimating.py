@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from fairspace.submissions.running import estimating
-from fairspace.submissions.running.estimating import CORES, GPU, Size, estimate, hosted, local, size_of
+from fairspace.submissions.running import planning
 from fairspace.submissions.running.local import llama_cpp
 from fairspace.submissions.running.local.ending import Choice, Said
 from fairspace.submissions.running.local.llama_cpp import PromptTokens
 from fairspace.submissions.running.local.packaged import FOLDER, WEIGHTS, weights_of
-from fairspace.submissions.running.planning import PlanLine
+from fairspace.submissions.running.planning import CORES, GPU, PlanLine, Size, estimate, hosted, local, size_of
 
 SEVEN = Size(7e9, 7e9, 14e9)
 ANSWERS = PlanLine("t", "m", False, 1_000, 1_000, 1_000, 1_000, input=100_000.0, output=8_000.0)
@@ -72,7 +71,7 @@ def test_times_by_hand() -> None:
 def test_an_estimate_in_words(
     named: str, size: Size | None, line: PlanLine, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(estimating, "size_of", lambda name: size)
+    monkeypatch.setattr(planning, "size_of", lambda name: size)
     assert said in estimate(named, [line])
 
 
@@ -100,20 +99,20 @@ class Tried:
 
 
 def test_a_gguf_file_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(estimating, "size_of", lambda name: Size(1e9, 1e9, 5e8, "gguf", 2))
-    monkeypatch.setattr(estimating, "find", lambda name: None)
+    monkeypatch.setattr(planning, "size_of", lambda name: Size(1e9, 1e9, 5e8, "gguf", 2))
+    monkeypatch.setattr(planning, "find", lambda name: None)
     monkeypatch.setattr(llama_cpp, "LlamaCpp", Tried)
     line = replace(ANSWERS, input=1e9, output_most=64_000.0, questions=("20", "100"), different=0.5)
     seconds = 8 + 1_000 * (0.04 + 0.5 * (60 * 0.01 + 6 * 0.1))
     text = estimate("local//home/me/x.gguf", [line])
     assert text.startswith("local/x.gguf: 1 billion parameters, ")
     assert f"about {seconds / 2 / 60:.1f} minutes on 2 threads; tokens of an answer by a few tried here: t 6." in text
-    monkeypatch.setattr(estimating, "STORY", 8)  # thrice, beside two stories of 2 and 10 tokens
+    monkeypatch.setattr(planning, "STORY", 8)  # thrice, beside two stories of 2 and 10 tokens
     seconds = 8 + 1_000 * (0.04 + 0.5 * (60 * 0.01 + 7.2 * 0.1))
     drawn = estimate("local/x.gguf", [replace(line, task="narrative")])
     means = "tokens of an answer by a few tried here and the usual length: narrative 7."
     assert f"about {seconds / 2 / 60:.1f} minutes on 2 threads; {means}" in drawn
-    monkeypatch.setattr(estimating, "TRIAL", 1.2)  # room for an answer of two tokens, of ten
+    monkeypatch.setattr(planning, "TRIAL", 1.2)  # room for an answer of two tokens, of ten
     cut = estimate("local/x.gguf", [replace(line, questions=("100",)), ANSWERS], threads=1)
     seconds = 8 + 1_000 * (0.04 + 0.5 * (100 * 0.01 + 8 * 0.1)) + 1_000 * (0.04 + 100 * 0.01 + 8 * 0.1)
     assert f"about {round(seconds / 60)} minutes on 1 thread; not known, and taken as: t 8, t 8." in cut

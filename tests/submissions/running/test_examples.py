@@ -10,8 +10,7 @@ import pytest
 
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
-from fairspace.submissions.running.estimating import CORES, GPU, Size, local
-from fairspace.submissions.running.planning import PlanLine
+from fairspace.submissions.running.planning import CORES, GPU, PlanLine, Size, local
 from tests.served import Served
 from tests.submissions.probing.tiny_models import janus
 from tests.submissions.running.data.factory import picture, write

@@ -20,7 +20,7 @@ from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.judging.judging import judge
+from fairspace.submissions.running.judging import judge
 from fairspace.submissions.running.rerunning.agreement import Agreement, PartAgreement
 from fairspace.submissions.running.rerunning.rerun import SEED, Means, Verification, judge_again, proof_of, rerun
 from fairspace.submissions.running.run import run as run_benchmark

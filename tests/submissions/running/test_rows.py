@@ -12,9 +12,8 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.names import HUB, taken_names
 from fairspace.submissions.running import rows
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
-from fairspace.submissions.running.estimating import GPU, Size, local
 from fairspace.submissions.running.evaluating import open_all
-from fairspace.submissions.running.planning import PlanLine, made_parts, plan
+from fairspace.submissions.running.planning import GPU, PlanLine, Size, local, made_parts, plan
 from tests.submissions.running.local import tiny_models
 
 KINDS, MODELS = rows.LIST["kinds"], rows.LIST["models"]

@@ -13,9 +13,9 @@ from fairspace.submissions.benchmarks.iris.records import QUALITY
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.commands import app as cli_app
 from fairspace.submissions.commands import main as cli
+from fairspace.submissions.running import judging as judging_asks
 from fairspace.submissions.running.asking.journal import FATES
 from fairspace.submissions.running.images.models import SCHEMES as IMAGE_SCHEMES
-from fairspace.submissions.running.judging import asks as judging_asks
 from fairspace.submissions.running.quality.models import SCHEMES as QUALITY_SCHEMES
 from tests.papers import NAMES
 

@@ -20,10 +20,9 @@ from fairspace.submissions.commands.run_options import model_settings
 from fairspace.submissions.errors import RunError
 from fairspace.submissions.running.asking.accepting import fault_of
 from fairspace.submissions.running.asking.asking import Request, RunAsking
-from fairspace.submissions.running.asking.inspect_task import ChosenPart, build_task, open_benchmark
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, build_task, open_benchmark, parts
 from fairspace.submissions.running.asking.journal import JOURNAL, TOO_LONG, Journal, JournalEntry
 from fairspace.submissions.running.asking.models import ModelSettings, open_model
-from fairspace.submissions.running.asking.parts import parts
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings
 from tests.served.faults import Fault

@@ -21,8 +21,7 @@ from fairspace.submissions.benchmarks.pictures import Data, open_data
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import Ask, Stimulus, TaskStimuli, choose, prompts_hash
 from fairspace.submissions.errors import RunError
-from fairspace.submissions.running.asking.inspect_task import ChosenPart
-from fairspace.submissions.running.asking.parts import parts
+from fairspace.submissions.running.asking.inspect_task import ChosenPart, parts
 from fairspace.submissions.running.run import text_tasks
 from tests.papers import NAMES
 from tests.sample_builds import sample_builds

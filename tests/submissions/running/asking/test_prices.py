@@ -19,8 +19,8 @@ def written(folder: Path, data: Any) -> Path:
 
 def test_prices_of_tokens_and_of_images(tmp_path: Path) -> None:
     prices = read_prices(written(tmp_path, {"openai/a": GPT, "endpoint:b": {"image": 0.04, "currency": "EUR"}}))
-    assert prices.of_tokens("openai/a") == Price(2.5, 10.0, None, "USD")
-    assert prices.of_images("endpoint:b") == Price(None, None, 0.04, "EUR")
+    assert prices.of("openai/a", "input") == Price(2.5, 10.0, None, "USD")
+    assert prices.of("endpoint:b", "image") == Price(None, None, 0.04, "EUR")
 
 
 def test_the_same_file_serves_inspect(tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def test_the_same_file_serves_inspect(tmp_path: Path) -> None:
 
     file = written(tmp_path, {"openai/a": GPT | {"image": 0.04, "currency": "USD"}})
     (cost,) = resolve_args(str(file)).values()
-    assert model.ModelCost(**cost).output == read_prices(file).of_tokens("openai/a").output
+    assert model.ModelCost(**cost).output == read_prices(file).of("openai/a", "input").output
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_what_is_wrong_is_named_with_how_a_file_looks(data: Any, says: str, tmp_
 def test_a_model_that_the_file_does_not_name(tmp_path: Path) -> None:
     prices = read_prices(written(tmp_path, {"openai/gpt-4o": GPT}))
     with pytest.raises(RunError, match=r"PRICES_INVALID.*did you mean 'openai/gpt-4o'"):
-        prices.of_tokens("openai/gpt4o")
+        prices.of("openai/gpt4o", "input")
     with pytest.raises(RunError, match="no price of made images"):
-        prices.of_images("openai/gpt-4o")
+        prices.of("openai/gpt-4o", "image")
     with pytest.raises(RunError, match="cannot be read"):
         read_prices(tmp_path / "none.json")
 

@@ -31,14 +31,15 @@ from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.judging.asks import (
+from fairspace.submissions.running.judging import (
     MAX_TOKENS,
     READINGS,
     TASKS,
+    by_judge,
     faulty,
+    judge,
     open_judging,
 )
-from fairspace.submissions.running.judging.judging import by_judge, judge
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings
 from tests.served import Fault, Served

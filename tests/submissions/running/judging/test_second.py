@@ -17,7 +17,7 @@ from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.canonical import digest, in_order
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import variant_scores
-from fairspace.submissions.running.judging.second import NO_CHOICE, prompt_of, said_choice
+from fairspace.submissions.running.judging import NO_CHOICE, prompt_of, said_choice
 from fairspace.submissions.show.instruments import instrument
 
 Run = Callable[..., tuple[int, str, str]]

@@ -19,7 +19,7 @@ from fairspace import harness
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import choose, whole_units
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.running.asking.parts import parts
+from fairspace.submissions.running.asking.inspect_task import parts
 from fairspace.submissions.running.logs.harnesses import import_harness
 from fairspace.submissions.running.settings import ModelFacts
 from tests.foreign import HERE

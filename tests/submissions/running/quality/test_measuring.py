@@ -20,9 +20,7 @@ from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.images.generating import _rate
 from fairspace.submissions.running.quality.measuring import (
     MeasuredQuality,
-    Vectors,
     fill_quality,
-    image_key,
     measure_quality,
     steer_prompts,
 )
@@ -36,7 +34,9 @@ from fairspace.submissions.running.quality.models import (
     PromptSimilarity,
     References,
     ReferenceSimilarity,
+    Vectors,
     cosine,
+    image_key,
     mean_to,
     open_quality,
 )

@@ -19,7 +19,6 @@ from PIL.Image import Image
 from fairspace.ares.faces_ares import FaceBox
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.errors import RunError
-from fairspace.submissions.running.quality.measuring import Vectors
 from fairspace.submissions.running.quality.models import (
     FACE,
     PHOTO,
@@ -30,6 +29,7 @@ from fairspace.submissions.running.quality.models import (
     FaceCrops,
     PyiqaRating,
     Vector,
+    Vectors,
     antonym_score,
     cosine,
     mean_to_others,

@@ -1,1 +1,0 @@
-"""Judge GENRES narratives with a language model."""
