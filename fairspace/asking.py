@@ -25,9 +25,8 @@ from fairspace.submissions.running.asking.answering import stopped
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.models import ModelSettings, need_models
 from fairspace.submissions.running.joining import join as join_parts
-from fairspace.submissions.running.run import RunOutcome
 from fairspace.submissions.running.run import run as run_benchmark
-from fairspace.submissions.running.settings import ModelFacts, RunSettings, RunSteps, Tell, submission_meta
+from fairspace.submissions.running.settings import ModelFacts, RunOutcome, RunSettings, RunSteps, Tell, submission_meta
 
 Function = Callable[..., Any]
 _ARGUMENTS = {"out": "folder=", "dataset-revision": "dataset_revision=", "text-only": "text_only=True"}

@@ -400,9 +400,7 @@ def judge(
         return
     with watched() as tell:
         outcome = judged(submission, models, revisions=model_revision or [], limit=limit, again=again, tell=tell)
-    tell_stages(outcome.stages)
-    for log in outcome.logs:
-        typer.echo(f"Note: Inspect's log: {log}")
+    tell_outcome(outcome)
     typer.echo(f"Wrote {submission}. Next: fairspace check {submission}")
 
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from fairspace.submissions.format.manifest import Stage
     from fairspace.submissions.running.asking.models import ModelSettings
     from fairspace.submissions.running.asking.prices import Bounds
-    from fairspace.submissions.running.run import RunOutcome
-    from fairspace.submissions.running.settings import ModelFacts
+    from fairspace.submissions.running.settings import ModelFacts, RunOutcome
 
 
 def revision_of(benchmark: str, dataset_revision: str, core: bool) -> str:

@@ -26,8 +26,8 @@ from fairspace.submissions.running.judging import as_the_authors
 from fairspace.submissions.running.judging import judge as judged
 from fairspace.submissions.running.local.ending import usable_cores
 from fairspace.submissions.running.planning import PlanLine, estimate, plan
-from fairspace.submissions.running.run import RunOutcome, run, text_tasks, too_few, without_seed
-from fairspace.submissions.running.settings import RunSettings, Tell
+from fairspace.submissions.running.run import run, text_tasks, too_few, without_seed
+from fairspace.submissions.running.settings import RunOutcome, RunSettings, Tell
 
 
 @dataclass(frozen=True)

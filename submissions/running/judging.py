@@ -50,12 +50,13 @@ from fairspace.submissions.format.manifest import FILE, Manifest, Stage, read_ma
 from fairspace.submissions.format.schema import JUDGEMENTS, OTHER_JUDGES, Submission, SubmissionMeta, Tool
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.tables import META
-from fairspace.submissions.running.asking.answering import Tell, answer
+from fairspace.submissions.running.asking.answering import answer
 from fairspace.submissions.running.asking.asking import REPAIRS
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, ChosenPart, OpenedBenchmark
 from fairspace.submissions.running.asking.journal import JournalEntry
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.folders import held, public_name, work_folder
+from fairspace.submissions.running.settings import RunOutcome, Tell
 
 PART = "judgements"
 ANALYSIS = "narrative_analysis"
@@ -205,16 +206,6 @@ MOST = OTHER_JUDGES + 1
 """Greatest number of evaluations of a submission."""
 
 
-@dataclass(frozen=True)
-class Judged:
-    """The judged submission, its judges (the first is scored), and stage and last log of each."""
-
-    submission: Path
-    judges: tuple[Tool, ...]
-    stages: tuple[Stage, ...]
-    logs: tuple[str, ...]
-
-
 def judge(
     submission: Path,
     models: Sequence[ModelSettings],
@@ -224,7 +215,7 @@ def judge(
     seed: int | None = None,
     again: bool = False,
     tell: Tell = lambda what, done, total: None,
-) -> Judged:
+) -> RunOutcome:
     """Judge a submission's folder, or go on after a stop; write the judgements when all judges are done.
 
     The first model is scored. A repeated one evaluates again with a seed one higher, which needs a temperature above
@@ -236,7 +227,7 @@ def judge(
     folder = _folder(submission)
     tools = _tools(models, [*revisions, *[NOT_STATED] * (len(models) - len(revisions))])
     work = work_folder(folder)
-    tables, done, stages, logs = [], [], [], []
+    tables, done, stages, notes = [], [], [], []
     with held(work):
         read = read_submission(folder)
         chosen = ChosenPart(read.meta.benchmark, limit=limit, seed=seed)
@@ -263,10 +254,10 @@ def judge(
                 outcome.stage.model_copy(update={"settings": outcome.stage.settings | settings, "fates": fates})
             )
             tables.append(by_judge(outcome.table, tool.name if number else None))
-            logs.append(outcome.log)
+            notes.append(f"Inspect's log: {outcome.log}")
         meta = read.meta.model_copy(update={"judge": done[0], "other_judges": done[1:] or None})
         write_judgements(folder, work, meta, pa.concat_tables(tables), stages)
-    return Judged(folder, tuple(done), tuple(stages), tuple(logs))
+    return RunOutcome(folder, tuple(stages), tuple(notes))
 
 
 def as_the_authors(bench: Benchmark, model: ModelSettings) -> list[ModelSettings]:

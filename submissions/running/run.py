@@ -9,7 +9,7 @@ groups (C.2).
 
 import shutil
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -19,7 +19,7 @@ from fairspace.submissions.benchmarks.benchmark import PAPER, SCHEMA
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import RunError, UsageError, did_you_mean
 from fairspace.submissions.format.faults import show
-from fairspace.submissions.format.manifest import FILE, PART, Line, Manifest, Stage, limit_mark, write_manifest
+from fairspace.submissions.format.manifest import FILE, PART, Line, Manifest, limit_mark, write_manifest
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.tables import META
 from fairspace.submissions.running.asking import inspect_task
@@ -29,19 +29,10 @@ from fairspace.submissions.running.asking.journal import JOURNAL
 from fairspace.submissions.running.asking.models import ModelSettings, found_revision, sees
 from fairspace.submissions.running.folders import held, link, public_name, work_folder
 from fairspace.submissions.running.planning import JUDGED, image_tasks
-from fairspace.submissions.running.settings import RunSettings, RunSteps, Tell, submission_meta
+from fairspace.submissions.running.settings import RunOutcome, RunSettings, RunSteps, Tell, submission_meta
 
 _NEW, _FORMER = "submission.new", "submission.former"
 """Names in the workings: the submission while it is written, and the one that it replaces."""
-
-
-@dataclass(frozen=True)
-class RunOutcome:
-    """The submission, its stages, and notes for the user, such as tasks that were not run."""
-
-    out: Path
-    stages: tuple[Stage, ...]
-    notes: tuple[str, ...]
 
 
 def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> RunOutcome:

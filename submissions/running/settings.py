@@ -74,6 +74,15 @@ class RunSteps:
     notes: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class RunOutcome:
+    """A submission that was written or judged, its stages, and notes for the user, such as tasks that were not run."""
+
+    out: Path
+    stages: tuple[Stage, ...]
+    notes: tuple[str, ...]
+
+
 def meta_of(chosen: ChosenPart, generation: Mapping[str, Scalar], about: ModelFacts, **more: Any) -> SubmissionMeta:
     """`submission.json` of answers; `more` are further fields. ValidationError if a text does not fit."""
     return SubmissionMeta(

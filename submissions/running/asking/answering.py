@@ -6,7 +6,7 @@ import gc
 import json
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +41,7 @@ from fairspace.submissions.running.asking.models import (
 )
 from fairspace.submissions.running.asking.prices import Spending
 from fairspace.submissions.running.folders import public_name
+from fairspace.submissions.running.settings import Tell
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -53,7 +54,6 @@ _SECONDS, _ENDED = "seconds", "ended"
 """Note of a journal: seconds of asking in all starts."""
 THINKING_TOKENS = 8192
 """Default greatest length of an answer by a local model that thinks, thinking included."""
-Tell = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

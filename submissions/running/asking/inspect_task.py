@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -133,7 +134,7 @@ class ChosenPart:
         tasks: tasks of the submission; all that have text answers if empty.
         stratified: whether a limited choice is spread evenly over the strata.
         form: form of the questions; answers in another form than the paper's are not ranked.
-        only: task -> stimuli, with id and sample of their requests, whatever `limit` says; None for no such choice.
+        only: task -> id and sample of a request -> its stimulus, whatever `limit` says; None for no such choice.
         as_authors: whether the authors' settings and revision of the items are used (`RunAsking.authors`).
         part: `I/N` for one of N parts that `fairspace join` joins, '' for all (`builders.part`).
     """
@@ -148,7 +149,7 @@ class ChosenPart:
     text_only: bool = False
     dataset_revision: str = ""
     form: str = PAPER
-    only: Mapping[str, Mapping[str, frozenset[tuple[str, int]]]] | None = None
+    only: Mapping[str, Mapping[tuple[str, int], str]] | None = None
     as_authors: bool = False
     part: str = ""
 
@@ -161,7 +162,7 @@ class ChosenPart:
         """Positions of a task's chosen stimuli."""
         if self.only is None:
             return in_part(choose(stimuli, self.limit, stratified=self.stratified), self.part)
-        wanted = self.only.get(task, {})
+        wanted = {*self.only.get(task, {}).values()}
         return [place for place, stimulus in enumerate(stimuli) if stimulus.id in wanted]
 
     @property
@@ -242,8 +243,7 @@ class OpenedBenchmark:
         }
         del described["only"]
         if self.chosen.only is not None:
-            by_task = self.chosen.only.items()
-            keys = sorted((task, *key) for task, stimuli in by_task for each in stimuli.values() for key in each)
+            keys = sorted((task, *key) for task, requests in self.chosen.only.items() for key in requests)
             described["only"] = hashlib.sha256(json.dumps(keys).encode()).hexdigest()
         if self.chosen.form == PAPER:
             del described["form"]
@@ -279,15 +279,16 @@ def open_benchmark(chosen: ChosenPart) -> OpenedBenchmark:
     return OpenedBenchmark(chosen, by_task, positions, dict(opened.used), sample=opened.sample)
 
 
-def _narrowed(part: TaskStimuli, wanted: Mapping[str, frozenset[tuple[str, int]]] | None) -> TaskStimuli:
+def _narrowed(part: TaskStimuli, wanted: Mapping[tuple[str, int], str] | None) -> TaskStimuli:
     """A part reduced to some requests; None for all of them."""
     if wanted is None:
         return part
-    stimuli = [replace(stimulus, asks=len(wanted.get(stimulus.id, ()))) for stimulus in part.stimuli]
+    asks = Counter(wanted.values())
+    stimuli = [replace(stimulus, asks=asks[stimulus.id]) for stimulus in part.stimuli]
 
     def read(place: int) -> ReadStimulus:
-        shown, keys = part.read(place), wanted[part.stimuli[place].id]
-        return replace(shown, asks=tuple(ask for ask in shown.asks if (ask.id, ask.sample) in keys))
+        shown = part.read(place)
+        return replace(shown, asks=tuple(ask for ask in shown.asks if (ask.id, ask.sample) in wanted))
 
     return replace(part, stimuli=stimuli, read=read)
 

@@ -21,8 +21,7 @@ from fairspace.submissions.format.writing import check_new, write_submission
 from fairspace.submissions.reading.front import listed, parts_of
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.logs.importing import MEMBER_BYTES, invalid, scalar
-from fairspace.submissions.running.run import RunOutcome
-from fairspace.submissions.running.settings import ModelFacts, meta_of
+from fairspace.submissions.running.settings import ModelFacts, RunOutcome, meta_of
 
 SAMPLES = {"lm-eval": "samples_*.jsonl", "lmms-eval": "*_samples_*.jsonl", "lighteval": "details_*.parquet"}
 """Layout -> the names of its files of answers; results have the same time in their names."""

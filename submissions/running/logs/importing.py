@@ -50,8 +50,7 @@ from fairspace.submissions.running.asking.inspect_task import (
 )
 from fairspace.submissions.running.asking.journal import FATES, Fate, JournalEntry, Key, table_of
 from fairspace.submissions.running.folders import public_name
-from fairspace.submissions.running.run import RunOutcome
-from fairspace.submissions.running.settings import ModelFacts, Tell, meta_of
+from fairspace.submissions.running.settings import ModelFacts, RunOutcome, Tell, meta_of
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog

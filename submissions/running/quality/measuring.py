@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
@@ -28,6 +28,7 @@ from fairspace.builders.iris_steer_60.plan import steer_id, steer_prompt
 from fairspace.builders.writing import beside
 from fairspace.submissions.benchmarks.iris.records import STEER
 from fairspace.submissions.errors import RunError
+from fairspace.submissions.reading.tables import Progress
 from fairspace.submissions.running.quality.models import (
     ImageFeatures,
     Item,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     pass
 
 
-Progress = Callable[[str, int, int], None]
 WITHOUT_IMAGE = ("refused", "unreadable")
 """Statuses of rows whose image is not looked for."""
 

@@ -54,14 +54,17 @@ class RerunPart:
     """The part that is asked again: the run's drawn stimuli alone, with its own settings.
 
     Args:
-        stimulus_of: task -> id and sample of a drawn request -> its stimulus (cluster).
         uncovered: tasks that cannot be asked again: no model for them was named, or their prompts follow from the
             model's images. A judge's tasks are not among them.
     """
 
     chosen: ChosenPart
-    stimulus_of: Mapping[str, Mapping[Key, str]]
     uncovered: tuple[str, ...]
+
+    @property
+    def stimulus_of(self) -> Mapping[str, Mapping[Key, str]]:
+        """Task -> id and sample of a drawn request -> its stimulus (cluster)."""
+        return self.chosen.only or {}
 
 
 def chosen_as(meta: SubmissionMeta, data: str) -> ChosenPart:
@@ -122,14 +125,8 @@ def draw_part(
             return [(stimuli[place].stratum, int(stimuli[place].id.rpartition("/")[2]))]
 
         stimulus_of[image_part.task] = _take(seed, stimuli, image, handed_in[image_part.task], share)
-    only: dict[str, dict[str, frozenset[Key]]] = {}
-    for task, keys in stimulus_of.items():
-        grouped: dict[str, set[Key]] = {}
-        for key, stimulus in keys.items():
-            grouped.setdefault(stimulus, set()).add(key)
-        only[task] = {stimulus: frozenset(drawn) for stimulus, drawn in grouped.items()}
     uncovered = tuple(task.name for task in present if task.name not in stimulus_of)
-    return RerunPart(replace(whole, tasks=tuple(only), only=only), stimulus_of, uncovered)
+    return RerunPart(replace(whole, tasks=tuple(stimulus_of), only=stimulus_of), uncovered)
 
 
 def rank(seed: str, *parts: object) -> bytes:
@@ -500,7 +497,7 @@ def _asker_judgements(
 ) -> Ask:
     opened = judging.opened
     places = [place for place, stimulus in enumerate(opened.parts[PART].stimuli) if stimulus.id in stimuli]
-    only = {PART: {stimulus: frozenset({(stimulus, 0)}) for stimulus in stimuli}}
+    only = {PART: {(stimulus, 0): stimulus for stimulus in stimuli}}
 
     def ask(name: str, seed: int | None) -> tuple[dict[str, TaskAnswers], str]:
         answered = answer(

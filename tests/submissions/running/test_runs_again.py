@@ -15,8 +15,8 @@ from fairspace.submissions.running.asking.asking import Request, answer_of, reas
 from fairspace.submissions.running.asking.inspect_task import ChosenPart
 from fairspace.submissions.running.asking.journal import Journal, JournalEntry
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.run import RunOutcome, run
-from fairspace.submissions.running.settings import ModelFacts, RunSettings
+from fairspace.submissions.running.run import run
+from fairspace.submissions.running.settings import ModelFacts, RunOutcome, RunSettings
 from tests.submissions.running.run_factory import journaled
 
 pytestmark = pytest.mark.usefixtures("collected")

@@ -26,7 +26,7 @@ from fairspace.submissions.checking.submission import check_submission, read_sub
 from fairspace.submissions.errors import RunError, UsageError
 from fairspace.submissions.format.faults import SubmissionError
 from fairspace.submissions.format.manifest import Manifest, Stage, read_manifest, write_manifest
-from fairspace.submissions.format.schema import Submission, SubmissionMeta
+from fairspace.submissions.format.schema import Submission, SubmissionMeta, Tool
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.inspect_task import ChosenPart, open_benchmark
@@ -106,6 +106,13 @@ def judged_rows(submission: Path, judge: str | None = None) -> dict[tuple[str, s
 REAL = ModelSettings("openai-api/served/glm-4", connections=4, retries=2)
 
 
+def judges_of(path: Path) -> list[Tool]:
+    """The judges that a submission names, the scored one first."""
+    meta = read_submission(path).meta
+    assert meta.judge is not None
+    return [meta.judge, *(meta.other_judges or ())]
+
+
 def test_three_judges_of_whom_the_first_is_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "mine")
     before = read_submission(path)
@@ -120,16 +127,15 @@ def test_three_judges_of_whom_the_first_is_scored(tmp_path: Path, monkeypatch: p
 
     told: list[tuple[str, int, int]] = []
     models = [mock("mistral"), mock("glm", contrary), mock("llama")]
-    found = judge(path, models, revisions=["r1", "r2"], tell=lambda *step: told.append(step))
+    judge(path, models, revisions=["r1", "r2"], tell=lambda *step: told.append(step))
     after = read_submission(path)
-    assert after.meta.judge == found.judges[0]
-    assert after.meta.other_judges == list(found.judges[1:])
-    assert [(tool.name, tool.version) for tool in found.judges] == [
+    judges = judges_of(path)
+    assert [(tool.name, tool.version) for tool in judges] == [
         ("mockllm/mistral", "r1"),
         ("mockllm/glm", "r2"),
         ("mockllm/llama", "not stated"),
     ]
-    settings = found.judges[0].settings
+    settings = judges[0].settings
     assert (settings["temperature"], settings["max_tokens"], settings["repairs"]) == (0.0, MAX_TOKENS, 2)
     assert len(str(settings["prompts"])) == 64
     assert str(settings["engine"]).startswith("inspect_ai 0.")
@@ -140,7 +146,7 @@ def test_three_judges_of_whom_the_first_is_scored(tmp_path: Path, monkeypatch: p
     stages = read_manifest(path).stages
     assert [(one.what, one.model) for one in stages] == [
         ("responses", "x"),
-        *(("judgements", t.name) for t in found.judges),
+        *(("judgements", t.name) for t in judges),
     ]
     assert stages[1].fates["read"] == stages[1].requests == 3 * len(PAIRS)
     assert list(stages[1].fates) == list(READINGS)
@@ -162,8 +168,8 @@ def test_a_judge_that_is_named_again_evaluates_again(tmp_path: Path) -> None:
         return plain(prompt) if next(turns) < 3 * len(PAIRS) else plain(prompt).replace("kind", "warm")
 
     model = mock("mistral", changing)
-    found = judge(path, [model, model, mock("glm")], revisions=["r1"], seed=5)
-    assert [(tool.name, tool.version) for tool in found.judges] == [
+    judge(path, [model, model, mock("glm")], revisions=["r1"], seed=5)
+    assert [(tool.name, tool.version) for tool in judges_of(path)] == [
         ("mockllm/mistral", "r1"),
         ("mockllm/mistral#2", "r1"),
         ("mockllm/glm", "not stated"),
@@ -424,7 +430,8 @@ def test_a_limit_is_marked_and_can_grow(tmp_path: Path) -> None:
     seen: list[GenerateConfig] = []
     model = mock(seen=seen)
     found = judge(path, [model], limit=1, seed=7)
-    assert (found.stages[0].limit, found.judges[0].settings["limit"], found.judges[0].settings["seed"]) == (1, 1, 7)
+    settings = judges_of(path)[0].settings
+    assert (found.stages[0].limit, settings["limit"], settings["seed"]) == (1, 1, 7)
     few = judged_rows(path)
     assert len(few) == len(seen) == 3
     found = judge(path, [model], limit=3, seed=7)
@@ -432,7 +439,7 @@ def test_a_limit_is_marked_and_can_grow(tmp_path: Path) -> None:
     assert few.items() <= judged_rows(path).items()
     found = judge(path, [model], seed=7)
     assert len(seen) == 12
-    assert (found.stages[0].limit, "limit" in found.judges[0].settings) == (None, False)
+    assert (found.stages[0].limit, "limit" in judges_of(path)[0].settings) == (None, False)
     with pytest.raises(RunError, match="RUN_OTHER"):
         judge(path, [model], limit=1, seed=7)
 
