@@ -29,7 +29,7 @@ from fairspace.submissions.running.asking.asking import (
     writing,
 )
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, OpenedBenchmark, build_task
-from fairspace.submissions.running.asking.journal import JOURNAL, TOO_LONG, Journal, JournalEntry, Key, table_of
+from fairspace.submissions.running.asking.journal import JOURNAL, TOO_LONG, Journal, JournalEntry, Key, table_of, totals
 from fairspace.submissions.running.asking.models import (
     SHARED_PROTOCOL,
     ModelSettings,
@@ -164,7 +164,6 @@ def answer(
             journal.renote(_ENDED, now())
         ended = journal.note(_ENDED, now())
         answers = list(journal.answers())
-        counts, went = journal.count(), course_of(answers, seconds)
     stage = Stage(
         what=opened.table,
         model=public_name(model.name),
@@ -182,13 +181,10 @@ def answer(
         prompts=asking.prompts,
         datasets=dict(opened.datasets),
         tasks=about["tasks"],
-        requests=len(answers),
-        fates=counts,
-        input_tokens=sum(journaled.input_tokens for journaled in answers),
-        output_tokens=sum(journaled.output_tokens for journaled in answers),
-        course=went,
+        course=course_of(answers, seconds),
         limit=opened.chosen.limit,
         stratified=opened.chosen.stratified,
+        **totals(answers),
         **circumstances(started, *_PACKAGES, ended=ended, connections=connections),
     )
     return AnsweredRun(table_of(answers, opened.table, opened.names), stage, log, answers)

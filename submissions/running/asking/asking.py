@@ -12,7 +12,7 @@ import hashlib
 import json
 import sqlite3
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -25,7 +25,7 @@ import typer
 from fairspace.submissions.benchmarks.task import Ask, ReadStimulus, TaskStimuli, add_hashes, ask_seed, prompts_hash
 from fairspace.submissions.errors import RunError, plain
 from fairspace.submissions.running.asking.accepting import NONE, fault_of, remedy
-from fairspace.submissions.running.asking.journal import TOO_LONG, Fate, Journal, JournalEntry
+from fairspace.submissions.running.asking.journal import TOO_LONG, Journal, JournalEntry
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, ChatMessageUser, Model, ModelOutput, ResponseSchema
@@ -92,9 +92,7 @@ def compact(answer: JournalEntry) -> dict[str, Any]:
 
 def summary(answers: Sequence[JournalEntry]) -> str:
     """Numbers of requests by fate, for a reader of the log."""
-    counts: dict[Fate, int] = {}
-    for answer in answers:
-        counts[answer.fate] = counts.get(answer.fate, 0) + 1
+    counts = Counter(answer.fate for answer in answers)
     return ", ".join(f"{number} {fate}" for fate, number in sorted(counts.items()))
 
 

@@ -92,10 +92,8 @@ def read_answers(metadata: Mapping[str, Any]) -> list[JournalEntry]:
 
 def fates(answers: Iterable[JournalEntry]) -> dict[str, float]:
     """Fate -> requests."""
-    counts = dict.fromkeys(FATES, 0.0)
-    for answer in answers:
-        counts[answer.fate] += 1
-    return {f"requests_{fate}": number for fate, number in counts.items()}
+    counts = Counter(answer.fate for answer in answers)
+    return {f"requests_{fate}": float(counts[fate]) for fate in FATES}
 
 
 def result_of(meta: SubmissionMeta, tables: Mapping[str, pa.Table]) -> Result:

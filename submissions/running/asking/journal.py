@@ -7,6 +7,7 @@ The buffer also lies in the user's data folder, and is written without waiting f
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -182,6 +183,17 @@ class Journal:
 def _other(file: Path, what: str) -> RunError:
     mend = "go on with the same model and settings, or name another --out"
     return RunError("RUN_OTHER", str(file), what, "the workings of this very run", mend)
+
+
+def totals(answers: Collection[JournalEntry]) -> dict[str, Any]:
+    """Fields of a stage in a manifest: numbers of requests, of these by fate, and of tokens."""
+    fates = Counter(answer.fate for answer in answers)
+    return {
+        "requests": len(answers),
+        "fates": {fate: fates[fate] for fate in FATES},
+        "input_tokens": sum(answer.input_tokens for answer in answers),
+        "output_tokens": sum(answer.output_tokens for answer in answers),
+    }
 
 
 def table_of(answers: Iterable[JournalEntry], table: str, names: Mapping[str, str] | None = None) -> pa.Table:

@@ -15,7 +15,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
@@ -48,7 +48,7 @@ from fairspace.submissions.running.asking.inspect_task import (
     ChosenPart,
     check_options,
 )
-from fairspace.submissions.running.asking.journal import FATES, Fate, JournalEntry, Key, table_of
+from fairspace.submissions.running.asking.journal import Fate, JournalEntry, Key, table_of, totals
 from fairspace.submissions.running.folders import public_name
 from fairspace.submissions.running.settings import ModelFacts, RunOutcome, Tell, meta_of
 
@@ -207,10 +207,9 @@ class RunDescription(LogPart):
 
 
 def stage_of(
-    file: Path, header: EvalLog, about: RunDescription, answers: Iterable[JournalEntry], prompts: str
+    file: Path, header: EvalLog, about: RunDescription, answers: Collection[JournalEntry], prompts: str
 ) -> Stage:
     """The stage of a log for a manifest. RunError LOG_INVALID if its header does not fit."""
-    answers = list(answers)
     spec, config = header.eval, settings_of(header, about)
     if spec.model_args:
         config["arguments"] = ", ".join(sorted(map(str, spec.model_args)))[:1000]
@@ -228,10 +227,7 @@ def stage_of(
         "prompts": prompts,
         "datasets": about.datasets,
         "tasks": about.tasks,
-        "requests": len(answers),
-        "fates": {fate: sum(answer.fate == fate for answer in answers) for fate in FATES},
-        "input_tokens": sum(answer.input_tokens for answer in answers),
-        "output_tokens": sum(answer.output_tokens for answer in answers),
+        **totals(answers),
         "limit": about.limit,
         "stratified": about.stratified,
         "software": dict(spec.packages),
