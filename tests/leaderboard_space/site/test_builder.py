@@ -17,7 +17,6 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from fairspace.leaderboard_space import maintaining
-from fairspace.leaderboard_space.app import PublicFiles
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.site import builder as building
@@ -26,6 +25,7 @@ from fairspace.leaderboard_space.site.addresses import file_of, path_of
 from fairspace.leaderboard_space.site.builder import Builder
 from fairspace.leaderboard_space.site.process import END
 from fairspace.leaderboard_space.state import Board
+from fairspace.leaderboard_space.web.middlewares import PublicFiles
 from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import add as append
