@@ -33,6 +33,7 @@ from fairspace.submissions.results.row import marks_of
 ROUTERS = (
     "fairspace.leaderboard_space.api.boards",
     "fairspace.leaderboard_space.api.routes",
+    "fairspace.leaderboard_space.pages.front",
     "fairspace.leaderboard_space.pages.board",
     "fairspace.leaderboard_space.pages.model",
     "fairspace.leaderboard_space.pages.compare",
