@@ -130,7 +130,7 @@ def test_pages_are_made_while_the_boards_of_an_event_are_and_none_of_before_is_k
         builder._remove("/")
         assert not (await builder.answer("/")).kept
         goes_on.set()
-        assert state.row(BENCHMARK, "up_to_twenty", entry) is not None
+        assert state.find_row(BENCHMARK, "up_to_twenty", entry).entry == entry
         await following
         after = await builder.answer(TABLE)
         assert after.kept
