@@ -22,18 +22,8 @@ from fairspace.submissions.format.faults import Collector, SubmissionError, show
 from fairspace.submissions.format.schema import SCHEMAS, Submission, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.progress import reported
+from fairspace.submissions.reading import front
 from fairspace.submissions.reading.containers import LIMITS
-from fairspace.submissions.reading.front import (
-    SUFFIXES,
-    Columns,
-    TableFile,
-    cast,
-    is_table,
-    listed,
-    parts_of,
-    suffix_of,
-    typed,
-)
 from fairspace.submissions.reading.tables import FILE_BITS, Rows
 
 if TYPE_CHECKING:
@@ -242,14 +232,14 @@ def check_answers(
             from fairspace.submissions.running.logs.importing import check_log
 
             return check_log(answers)
-        if not is_table(answers):
+        if not front.is_table(answers):
             with reported(f"Checking {answers.name}") as progress:
                 return check_submission(
                     answers, progress=progress, allow_images=allow_images, allow_baseline=allow_baseline
                 )
         place = answers.name
-        if not (answers.is_dir() or suffix_of(place)):
-            kinds = f"a folder, a .zip, or a table ({', '.join(SUFFIXES)}, each also as .gz)"
+        if not (answers.is_dir() or front.suffix_of(place)):
+            kinds = f"a folder, a .zip, or a table ({', '.join(front.SUFFIXES)}, each also as .gz)"
             raise UsageError(f"{place} is no file of answers. Expected: {kinds}.")
     if not benchmark:
         raise UsageError('Name the benchmark of these answers: fs.score(answers, "genres"), or --benchmark genres.')
@@ -264,7 +254,7 @@ def check_answers(
         tables = _tables(answers, place, split, bench, revision, faults)
     except SubmissionError as error:
         return CheckReport(None, tuple(error.faults))
-    rows = {name: _joined([typed(name, part, faults) for part in parts]) for name, parts in tables.items()}
+    rows = {name: _joined([front.typed(name, part, faults) for part in parts]) for name, parts in tables.items()}
     if faults.all():
         return CheckReport(None, faults.all())
     if not dataset_revision and (core := _core_of(rows, bench, revision)):
@@ -283,13 +273,13 @@ def check_answers(
 
 def _tables(
     answers: Any, place: str, split: str, bench: Benchmark, revision: str, faults: Collector
-) -> dict[str, list[TableFile]]:
+) -> dict[str, list[front.TableFile]]:
     """Table of the format -> its parts, with all columns of its key; a single table is recognised by its columns."""
     if isinstance(answers, Mapping) and answers and set(answers) <= set(SCHEMAS):
         places = {name: place if len(answers) == 1 else f"{place}[{name!r}]" for name in answers}
-        tables = {name: parts_of(part, places[name], split) for name, part in answers.items()}
+        tables = {name: front.parts_of(part, places[name], split) for name, part in answers.items()}
     else:
-        parts = parts_of(answers, place, split)
+        parts = front.parts_of(answers, place, split)
         table, others = _recognised(parts[0].columns, bench, revision)
         if others:
             faults.passed_over.append(f"column {', '.join(others)}: these rows are read as {table}")
@@ -319,7 +309,7 @@ def _joined(files: list[Rows]) -> Rows:
     return Rows(pa.concat_tables([rows.table for rows in files]), np.concatenate(places), names)
 
 
-def _recognised(columns: Columns, bench: Benchmark, revision: str) -> tuple[str, list[str]]:
+def _recognised(columns: front.Columns, bench: Benchmark, revision: str) -> tuple[str, list[str]]:
     """The table that these columns are, and columns of other tables."""
     likely = [table for table, column in _CONTENT.items() if column in columns]
     if likely:
@@ -331,15 +321,15 @@ def _recognised(columns: Columns, bench: Benchmark, revision: str) -> tuple[str,
     raise UsageError(f"The answers have no column 'response'{hint}. Columns: {', '.join(map(str, columns)) or 'none'}.")
 
 
-def _fits(table: str, columns: Columns, bench: Benchmark, revision: str) -> bool:
+def _fits(table: str, columns: front.Columns, bench: Benchmark, revision: str) -> bool:
     tasks = [task for task in bench.tasks if task.table == table]
     if "task" in columns:
-        return bool({task.name for task in tasks} & {*map(str, listed(columns["task"]))})
+        return bool({task.name for task in tasks} & {*map(str, front.listed(columns["task"]))})
     ids = _texts(columns.get("id", []))
     return any(pc.any(pc.is_in(ids, value_set=task.ids(revision))).as_py() for task in tasks)
 
 
-def _with_keys(name: str, columns: Columns, bench: Benchmark, revision: str) -> Columns:
+def _with_keys(name: str, columns: front.Columns, bench: Benchmark, revision: str) -> front.Columns:
     if "id" not in columns:
         raise UsageError(f"The answers have no column 'id'{did_you_mean('id', columns)}; `fs.items` gives the ids.")
     rows = len(columns["id"])
@@ -370,8 +360,8 @@ def _tasks(name: str, ids: Any, bench: Benchmark, revision: str) -> Any:
 
 
 def _texts(ids: Any) -> Any:
-    texts = cast(ids, pa.string())
-    return pa.array([each if isinstance(each, str) else None for each in listed(ids)]) if texts is None else texts
+    texts = front.cast(ids, pa.string())
+    return pa.array([each if isinstance(each, str) else None for each in front.listed(ids)]) if texts is None else texts
 
 
 def _meta(

@@ -3,57 +3,46 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from fairspace.metrics import resampling
 from fairspace.metrics.columns import Floats, Integers
-from fairspace.metrics.resampling import (
-    Block,
-    Counts,
-    CountTable,
-    Fair,
-    Family,
-    Quantity,
-    Sample,
-    each,
-    names_of,
-    quantities_of,
-    values_of,
-    whole,
-)
 
 
 def sample(
     of: Callable[..., Floats],
-    *quantities: Quantity | str,
+    *quantities: resampling.Quantity | str,
     strata: Integers,
-    fair: Fair | None = None,
+    fair: resampling.Fair | None = None,
     task: str = "a task",
     unit: str = "number",
-    blocks: Mapping[str, Block] | None = None,
-) -> Sample:
+    blocks: Mapping[str, resampling.Block] | None = None,
+) -> resampling.Sample:
     """A sample whose values are a function of the (b, n) counts of its clusters, or of other blocks."""
-    listed = [Quantity(each) if isinstance(each, str) else each for each in quantities]
+    listed = [resampling.Quantity(each) if isinstance(each, str) else each for each in quantities]
 
-    def values(counts: Counts, *order: Counts) -> Floats:
+    def values(counts: resampling.Counts, *order: resampling.Counts) -> Floats:
         return of(*(counts["times"] for counts in (counts, *order)))
 
-    table = CountTable(task, unit, strata, {"times": each(len(strata))} if blocks is None else blocks)
-    return table, [Family(listed, values if blocks is None else of, fair)]
+    table = resampling.CountTable(
+        task, unit, strata, {"times": resampling.each(len(strata))} if blocks is None else blocks
+    )
+    return table, [resampling.Family(listed, values if blocks is None else of, fair)]
 
 
-def names(sample: Sample) -> list[str]:
-    return names_of(sample[1])
+def names(sample: resampling.Sample) -> list[str]:
+    return resampling.names_of(sample[1])
 
 
-def values(sample: Sample) -> Floats:
-    return values_of(sample[1], sample[0].whole())[0]
+def values(sample: resampling.Sample) -> Floats:
+    return resampling.values_of(sample[1], sample[0].whole())[0]
 
 
-def once(sample: Sample) -> dict[str, float]:
-    return whole(*sample)[1]
+def once(sample: resampling.Sample) -> dict[str, float]:
+    return resampling.whole(*sample)[1]
 
 
-def quantity(sample: Sample, name: str) -> Quantity:
-    return next(quantity for quantity in quantities_of(sample[1]) if quantity.name == name)
+def quantity(sample: resampling.Sample, name: str) -> resampling.Quantity:
+    return next(quantity for quantity in resampling.quantities_of(sample[1]) if quantity.name == name)
 
 
-def without_fair(sample: Sample) -> Sample:
+def without_fair(sample: resampling.Sample) -> resampling.Sample:
     return sample[0], [replace(family, fair=None) for family in sample[1]]

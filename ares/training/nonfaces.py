@@ -16,20 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.ares.gate_ares import NO_FACE, OUT_OF_DISTRIBUTION, SEVERAL_FACES
-from fairspace.builders.drawn.swatches import (
-    BUCKETS,
-    MONK,
-    Colour,
-    SwatchPerson,
-    draw_object,
-    draw_person,
-    draw_scene,
-    draws,
-    finish,
-    person,
-    room,
-    wall,
-)
+from fairspace.builders.drawn import swatches
 from fairspace.builders.iris.groups import AGES, GENDERS
 from fairspace.builders.stereotypical_bias.plan import TRAITS
 
@@ -60,7 +47,7 @@ def nonface(kind: str, part: str, number: int, faces: Pixels, *, seed: int = 0) 
 
     `faces`: (n, s, s, 3), n > 0, the material of kinds that show faces.
     """
-    made = KINDS[kind].make(draws("drawn non-face", seed, part, kind, number), faces.shape[1], faces)
+    made = KINDS[kind].make(swatches.draws("drawn non-face", seed, part, kind, number), faces.shape[1], faces)
     return np.ascontiguousarray(np.clip(made, 0, 255).astype(np.uint8))
 
 
@@ -74,7 +61,7 @@ def _kind(outcome: str, *, held_out: bool = False, hard: bool = False) -> Callab
     return enter
 
 
-def _colour(random: Random) -> Colour:
+def _colour(random: Random) -> swatches.Colour:
     red, green, blue = random.randint(0, 256, 3).tolist()
     return red, green, blue
 
@@ -122,67 +109,67 @@ def texture(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
 @_kind(NO_FACE)
 def shapes(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """Ellipses and boxes in a room."""
-    image, canvas = room((size, size), random)
+    image, canvas = swatches.room((size, size), random)
     for _ in range(random.randint(3, 20)):
         x, y, wide, high = random.uniform((0, 0, 0.03, 0.03), (1, 1, 0.35, 0.35)) * size
         draw = canvas.ellipse if random.randint(2) else canvas.rectangle
         draw((x - wide, y - high, x + wide, y + high), fill=_colour(random))
-    return np.array(finish(image, random))
+    return np.array(swatches.finish(image, random))
 
 
 @_kind(NO_FACE, held_out=True)
 def ovals(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """An oval, perhaps of a colour of skin, with pairs of spots on it."""
-    image, canvas = room((size, size), random)
+    image, canvas = swatches.room((size, size), random)
     x, y = random.uniform(0.4, 0.6, 2) * size
     wide, high = random.uniform(0.12, 0.45, 2) * size
-    body = MONK[random.randint(1, 11)] if random.randint(2) else _colour(random)
+    body = swatches.MONK[random.randint(1, 11)] if random.randint(2) else _colour(random)
     canvas.ellipse((x - wide, y - high, x + wide, y + high), fill=body)
     for _ in range(random.randint(9)):
         across, down, spot = random.uniform((0.1, -0.8, 0.02), (0.9, 0.8, 0.12)) * (wide, high, size)
         ink = _colour(random)
         for side in (-across, across):
             canvas.ellipse((x + side - spot, y + down - spot, x + side + spot, y + down + spot), fill=ink)
-    return np.array(finish(image, random))
+    return np.array(swatches.finish(image, random))
 
 
 @_kind(NO_FACE)
 def text(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """Lines of letters."""
-    image, canvas = room((size, size), random)
+    image, canvas = swatches.room((size, size), random)
     canvas.rectangle((0, 0, size, size), fill=_colour(random))
     lines, ink = random.randint(2, 9), _colour(random)
     for line in range(lines):
         letters = "".join(random.choice(list(string.ascii_letters + "   "), 30))
         canvas.text((0.03 * size, (line + 0.1) * size / lines), letters, ink, font_size=size * 0.7 / lines)
-    return np.array(finish(image, random))
+    return np.array(swatches.finish(image, random))
 
 
 @_kind(NO_FACE)
 def empty_room(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A room."""
-    return np.array(finish(room((size, size), random)[0], random))
+    return np.array(swatches.finish(swatches.room((size, size), random)[0], random))
 
 
 @_kind(NO_FACE)
 def object(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A thing of stereotypical bias."""
-    return np.array(draw_object(TRAITS[random.randint(len(TRAITS))], int(random.randint(2**31)), size))
+    return np.array(swatches.draw_object(TRAITS[random.randint(len(TRAITS))], int(random.randint(2**31)), size))
 
 
 @_kind(NO_FACE)
 def faceless(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """A swatch whose strips say nothing."""
-    return np.array(draw_person(SwatchPerson(), int(random.randint(2**31)), size))
+    return np.array(swatches.draw_person(swatches.SwatchPerson(), int(random.randint(2**31)), size))
 
 
 @_kind(SEVERAL_FACES)
 def several_persons(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """Two to ten swatches beside each other."""
-    groups = list(product(GENDERS, AGES, BUCKETS))
+    groups = list(product(GENDERS, AGES, swatches.BUCKETS))
     seeds = random.randint(2**31, size=random.randint(2, 11)).tolist()
-    people = [person(*groups[random.randint(len(groups))], seed) for seed in seeds]
-    return np.array(draw_scene(people, seeds[0], (size, size))[0])
+    people = [swatches.person(*groups[random.randint(len(groups))], seed) for seed in seeds]
+    return np.array(swatches.draw_scene(people, seeds[0], (size, size))[0])
 
 
 _GRIDS = ((1, 2), (2, 1), (2, 2), (2, 3), (3, 2), (3, 3), (2, 5), (5, 2))
@@ -225,7 +212,7 @@ def overlaid(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
 def collage(random: Random, size: int, faces: Pixels) -> NDArray[Any]:
     """Faces of several sizes upon each other."""
     whole = np.empty((size, size, 3), np.uint8)
-    whole[:] = wall(random)
+    whole[:] = swatches.wall(random)
     for number in range(random.randint(3, 7)):
 
         def corner(end: int, half: int = number % 2) -> tuple[int, int]:

@@ -26,20 +26,10 @@ from fairspace.ares.gate_ares import FACE, OUTCOMES, ImageGate, as_map
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.rounding_ares import rounded
 from fairspace.ares.routing_ares import EscalationRouter, FastRouter, cut, meta_features, vote
+from fairspace.ares.training import loop
 from fairspace.ares.training.config import Augmentation, EscalationSettings, TrainingConfig
 from fairspace.ares.training.data import Data, Faces
 from fairspace.ares.training.experts import predictions
-from fairspace.ares.training.loop import (
-    Event,
-    TrainingRun,
-    TrainingStage,
-    augmented,
-    drawn,
-    fit,
-    image_seed,
-    read_state,
-    write_state,
-)
 from fairspace.ares.training.nonfaces import KINDS, nonface
 from fairspace.builders.errors import BuildError
 
@@ -65,7 +55,7 @@ class Pool:
 
 
 def pool(
-    model: AresModel, task: Mapping[str, Any], part: str, faces: Faces, rows: NDArray[np.intp], run: TrainingRun
+    model: AresModel, task: Mapping[str, Any], part: str, faces: Faces, rows: NDArray[np.intp], run: loop.TrainingRun
 ) -> Pool:
     """Outputs of all experts of a task for some images of a part, kept in the run's folder."""
     name, kinds = str(task["name"]), model.config.kinds
@@ -83,10 +73,10 @@ def pool(
             said = [expert(stem(pixels)) for stem, expert in modules]
             return torch.cat([*(logits.softmax(-1) for _, logits in said), *(each for each, _ in said)], dim=1)
 
-        write_state(file, predictions(forward, faces, rows, 64, run).float())
+        loop.write_state(file, predictions(forward, faces, rows, 64, run).float())
 
     run.shared(make)
-    said = read_state(file)
+    said = loop.read_state(file)
     chances = said[:, : len(kinds) * len(task["labels"])].numpy()
     return Pool(
         rows,
@@ -101,7 +91,7 @@ def labelled_pool(
     task: Mapping[str, Any],
     part: str,
     data: Data,
-    run: TrainingRun,
+    run: loop.TrainingRun,
     most: int = 0,
     generated: bool = False,
 ) -> Pool:
@@ -116,14 +106,14 @@ def labelled_pool(
         keep = keep & getattr(faces, "generated", np.ones(len(keep), bool))
     rows = np.flatnonzero(keep)
     if most and len(rows) > most:
-        chosen = np.random.RandomState(image_seed(run.seed, "routers", name)).permutation(len(rows))[:most]
+        chosen = np.random.RandomState(loop.image_seed(run.seed, "routers", name)).permutation(len(rows))[:most]
         rows = rows[np.sort(chosen)]
     return pool(model, task, part, faces, rows, run)
 
 
 def train_fusion(
-    model: AresModel, task: Mapping[str, Any], config: TrainingConfig, data: Data, run: TrainingRun
-) -> list[Event]:
+    model: AresModel, task: Mapping[str, Any], config: TrainingConfig, data: Data, run: loop.TrainingRun
+) -> list[loop.Event]:
     """Train a task's fusion regressor on its experts' embeddings, and return each epoch's metrics.
 
     Adam, mean absolute error, targets 0, 1, 2.
@@ -145,7 +135,9 @@ def train_fusion(
 
     rate = {"params": list(regressor.parameters()), "lr": settings.learning_rate}
     rows = len(pools["train"].labels)
-    return fit(TrainingStage(f"fusion_{name}", regressor, [rate], settings, rows, losses, score, adam=True), run)
+    return loop.fit(
+        loop.TrainingStage(f"fusion_{name}", regressor, [rate], settings, rows, losses, score, adam=True), run
+    )
 
 
 def fusion_values(model: AresModel, task: str, embeddings: torch.Tensor) -> NDArray[np.float64]:
@@ -182,11 +174,11 @@ def train_fast(
     tasks: Sequence[Mapping[str, Any]],
     config: TrainingConfig,
     data: Data,
-    run: TrainingRun,
+    run: loop.TrainingRun,
     pools: Mapping[str, Pool],
     *,
     heads_only: bool,
-) -> list[Event]:
+) -> list[loop.Event]:
     """Train the fast path's router, one head per task on a shared trunk, and return each epoch's metrics.
 
     `pools`: task -> its experts' outputs; `heads_only`: whether the trunk stays as it is.
@@ -194,7 +186,7 @@ def train_fast(
     settings, names = config.fast, [str(task["name"]) for task in tasks]
     routed = Routed(model.fast, names, heads_only=heads_only).to(run.device)
     units = [(name, i) for name in names for i in range(len(pools[name].rows))]
-    held = np.array([image_seed(run.seed, "fast", name, i) % _HELD_OUT == 0 for name, i in units])
+    held = np.array([loop.image_seed(run.seed, "fast", name, i) % _HELD_OUT == 0 for name, i in units])
     train, stop = np.flatnonzero(~held), np.flatnonzero(held)
     faces = {name: data.part("routers", name) for name in names}
     targets = {name: torch.as_tensor(suited(pool)) for name, pool in pools.items()}
@@ -223,9 +215,9 @@ def train_fast(
 
     def losses(module: nn.Module, order: Sequence[NDArray[np.intp]], epoch: int) -> Iterator[torch.Tensor]:
         for part, images in batches(order, train):
-            draws = run.moved(drawn([image_seed(run.seed, "fast", epoch, name, i) for name, i in part]))
+            draws = run.moved(loop.drawn([loop.image_seed(run.seed, "fast", epoch, name, i) for name, i in part]))
             with run.autocast():
-                each = loss(module, augmented(images, draws, mirrored), part)
+                each = loss(module, loop.augmented(images, draws, mirrored), part)
             yield each.sum()
 
     def score() -> dict[str, Any]:
@@ -239,7 +231,7 @@ def train_fast(
         routed.measure_statistics(next(images for _, images in batches(order, np.arange(len(units)))))
     group = {"params": [each for each in routed.parameters() if each.requires_grad], "lr": settings.learning_rate}
     name = "fast" if not heads_only else f"fast_{'_'.join(names)}"
-    history = fit(TrainingStage(name, routed, [group], settings, len(train), losses, score), run)
+    history = loop.fit(loop.TrainingStage(name, routed, [group], settings, len(train), losses, score), run)
     model.fast.requires_grad_(True)
     return history
 
@@ -341,7 +333,7 @@ _SHRUNK, _INNER = 0.15, (0.7, 0.95)
 _BATCH = 64
 
 
-def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: TrainingRun) -> list[Event]:
+def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: loop.TrainingRun) -> list[loop.Event]:
     """Train the gate of a model with finished experts, if the configuration wants one; return each epoch's metrics."""
     settings = config.gate
     if settings is None:
@@ -359,11 +351,11 @@ def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: Traini
     pixels = torch.cat([trained, *drawn.values()])
     outcomes = [FACE] * len(trained) + [KINDS[kind].outcome for kind, part in drawn.items() for _ in part]
     targets = torch.tensor([OUTCOMES.index(outcome) for outcome in outcomes])
-    held = np.array([image_seed(run.seed, "gate", row) % _HELD_OUT == 0 for row in range(len(pixels))])
+    held = np.array([loop.image_seed(run.seed, "gate", row) % _HELD_OUT == 0 for row in range(len(pixels))])
     train, stop, reach = np.flatnonzero(~held), np.flatnonzero(held), pixels.shape[-1] // _REACH
     with torch.no_grad():
         channels, side = as_map(stem(run.moved(pixels[:1]).float() / 255)).shape[1:3]
-    torch.manual_seed(image_seed(run.seed, "gate"))
+    torch.manual_seed(loop.image_seed(run.seed, "gate"))
     gate = model.gate = ImageGate(channels, side, settings.hidden).to(run.device)
 
     def loss(module: nn.Module, rows: NDArray[np.intp], images: torch.Tensor) -> torch.Tensor:
@@ -373,11 +365,11 @@ def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: Traini
         return functional.cross_entropy(module(hidden).float(), wanted, reduction="sum")
 
     def losses(module: nn.Module, batches: Sequence[NDArray[np.intp]], epoch: int) -> Iterator[torch.Tensor]:
-        random = np.random.RandomState(image_seed(run.seed, "gate", epoch))
+        random = np.random.RandomState(loop.image_seed(run.seed, "gate", epoch))
         small = random.random_sample(len(pixels)) < _SHRUNK
         grounds = torch.from_numpy(random.randint(0, 256, (len(pixels), 3)).astype(np.uint8))
         for batch, rows in enumerate(batches):
-            random = np.random.RandomState(image_seed(run.seed, "gate", epoch, batch))
+            random = np.random.RandomState(loop.image_seed(run.seed, "gate", epoch, batch))
             shift = random.randint(-reach, reach + 1, 2)
             images = pixels[torch.as_tensor(train[rows])].roll(shift.tolist(), (2, 3))
             images = images.flip(-1) if epoch % 2 else images
@@ -392,7 +384,7 @@ def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: Traini
         return {"score": [-mean], "held_out_loss": mean}
 
     group = {"params": list(gate.parameters()), "lr": settings.learning_rate}
-    history = fit(TrainingStage("gate", gate, [group], settings, len(train), losses, score), run)
+    history = loop.fit(loop.TrainingStage("gate", gate, [group], settings, len(train), losses, score), run)
     cut = kept_cut(_chances(gate, stem, faces["calibration"], run))
 
     def passing(images: torch.Tensor) -> list[int]:
@@ -424,21 +416,21 @@ def _shrunk(images: torch.Tensor, grounds: torch.Tensor, random: np.random.Rando
     return whole
 
 
-def _chances(gate: ImageGate, stem: nn.Module, images: torch.Tensor, run: TrainingRun) -> NDArray[np.float64]:
+def _chances(gate: ImageGate, stem: nn.Module, images: torch.Tensor, run: loop.TrainingRun) -> NDArray[np.float64]:
     with torch.inference_mode():
         parts = torch.split(images, _BATCH)
         said = [gate(stem(run.moved(part).float() / 255)).softmax(-1)[:, 0].cpu() for part in parts]
     return rounded(torch.cat(said).numpy())
 
 
-def _faces(data: Data, part: str, task: str, most: int, run: TrainingRun) -> torch.Tensor:
+def _faces(data: Data, part: str, task: str, most: int, run: loop.TrainingRun) -> torch.Tensor:
     faces = data.part(part, task)
-    order = np.random.RandomState(image_seed(run.seed, "gate", part)).permutation(len(faces.labels[task]))
+    order = np.random.RandomState(loop.image_seed(run.seed, "gate", part)).permutation(len(faces.labels[task]))
     (pixels,) = faces.batches([np.sort(order[:most])], 0)
     return pixels
 
 
-def _nonfaces(kind: str, part: str, images: int, faces: torch.Tensor, run: TrainingRun) -> torch.Tensor:
+def _nonfaces(kind: str, part: str, images: int, faces: torch.Tensor, run: loop.TrainingRun) -> torch.Tensor:
     given = faces.permute(0, 2, 3, 1).numpy()
     drawn = np.stack([nonface(kind, part, number, given, seed=run.seed) for number in range(images)])
     return torch.from_numpy(drawn).permute(0, 3, 1, 2)

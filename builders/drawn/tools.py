@@ -15,20 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from fairspace.builders.drawn.swatches import (
-    BUCKETS,
-    Pixels,
-    SwatchPerson,
-    draw_object,
-    draw_person,
-    draw_scene,
-    draws,
-    find,
-    measure,
-    paint,
-    person,
-    read,
-)
+from fairspace.builders.drawn import swatches
 from fairspace.builders.engine.tools import ImagePrompt, Labels, PersonBox, Picture, Tools
 from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONES
 from fairspace.builders.iris_steer_60.plan import COLOURS, LABELS
@@ -59,7 +46,7 @@ class PictureWish:
     `incomplete`: whether the one person is to lack something.
     """
 
-    people: tuple[SwatchPerson, ...] = field(default=(SwatchPerson(),))
+    people: tuple[swatches.SwatchPerson, ...] = field(default=(swatches.SwatchPerson(),))
     thing: str = ""
     incomplete: bool = False
 
@@ -78,7 +65,7 @@ def read_prompt(text: str) -> PictureWish:
     return PictureWish((replace(who, occupation=occupation),), incomplete="incomplete face" in text)
 
 
-def read_person(text: str) -> SwatchPerson:
+def read_person(text: str) -> swatches.SwatchPerson:
     """The labels that a text asks for."""
     text = text.lower()
     skin, attire = _SKIN.search(text), _ATTIRE.search(text) or _CLOTHES.search(text)
@@ -90,7 +77,7 @@ def read_person(text: str) -> SwatchPerson:
         labels[name] = places[max(places)] if places else ""
     labels |= {name: True for name, word in _SHOWN.items() if word in text}
     labels |= {name: False for name, words in _BARE.items() if words in text}
-    return SwatchPerson(**labels)  # type: ignore[arg-type]
+    return swatches.SwatchPerson(**labels)  # type: ignore[arg-type]
 
 
 PHRASES: Mapping[str, tuple[str, ...]] = {
@@ -130,7 +117,7 @@ class DrawnDescriber:
 
     def describe(self, element: str, prompt: str) -> list[str]:
         """Five different descriptions of an element, always the same for the same element and prompt."""
-        random = draws("describe", element, prompt)
+        random = swatches.draws("describe", element, prompt)
         orders = [random.permutation(len(phrases)) for phrases in PHRASES.values()]
         return [
             ", ".join(phrases[order[number]] for phrases, order in zip(PHRASES.values(), orders, strict=True))
@@ -147,14 +134,14 @@ class DrawnMatcher:
     """Compares drawings with words by their labels, and with each other by coarse colours."""
 
     def __init__(self) -> None:
-        self._known: tuple[Sequence[Image], list[list[SwatchPerson]]] | None = None
+        self._known: tuple[Sequence[Image], list[list[swatches.SwatchPerson]]] | None = None
 
     name = "measured drawings"
 
     def text_similarity(self, images: Sequence[Image], texts: Sequence[str]) -> list[float]:
         """(right - wrong) / said, over each text's number of persons and their labels."""
         if self._known is None or self._known[0] is not images:  # one set of images is compared with many texts
-            self._known = images, [measure(image) for image in images]
+            self._known = images, [swatches.measure(image) for image in images]
         return [_agreement(people, _wish(text)) for people, text in zip(self._known[1], texts, strict=True)]
 
     def image_similarity(self, first: Sequence[Image], second: Sequence[Image]) -> list[float]:
@@ -165,7 +152,7 @@ class DrawnMatcher:
         ]
 
 
-def _agreement(people: Sequence[SwatchPerson], wish: PictureWish) -> float:
+def _agreement(people: Sequence[swatches.SwatchPerson], wish: PictureWish) -> float:
     checks = [len(people) == len(wish.people)]
     left = list(people)
     for asked in wish.people:
@@ -179,7 +166,7 @@ def _agreement(people: Sequence[SwatchPerson], wish: PictureWish) -> float:
     return (sum(checks) - sum(not check for check in checks)) / len(checks)
 
 
-def _checks(shown: SwatchPerson, labels: Mapping[str, str | int | bool]) -> list[bool]:
+def _checks(shown: swatches.SwatchPerson, labels: Mapping[str, str | int | bool]) -> list[bool]:
     return [getattr(shown, name) == value for name, value in labels.items()]
 
 
@@ -199,14 +186,14 @@ def sample_tools() -> Tools:
     return Tools(DrawnDetector(), DrawnGenerator(), DrawnEditor(), DrawnLabeller(), DrawnMatcher(), DrawnDescriber())
 
 
-def complete(asked: SwatchPerson, *key: str | int) -> SwatchPerson:
+def complete(asked: swatches.SwatchPerson, *key: str | int) -> swatches.SwatchPerson:
     """A person with every label but the swatch; missing ones are drawn from the key."""
-    random = draws("complete", *key)
+    random = swatches.draws("complete", *key)
     gender, age, tone = (names[random.randint(len(names))] for names in (GENDERS, AGES, SKIN_TONES))
     colour, expression = (names[random.randint(len(names))] for names in (COLOURS, LABELS["f"]))
     accessories, insignia, beard = (bool(random.randint(2)) for _ in range(3))
     beard = beard and (asked.gender or gender) == "male"
-    return SwatchPerson(gender, age, tone, colour, expression, accessories, insignia, beard).updated(asked)
+    return swatches.SwatchPerson(gender, age, tone, colour, expression, accessories, insignia, beard).updated(asked)
 
 
 class DrawnGenerator:
@@ -220,26 +207,26 @@ class DrawnGenerator:
 
     def _draw(self, prompt: ImagePrompt) -> Image:
         wish = read_prompt(prompt.text)
-        off = draws("off prompt", prompt.text, prompt.seed)
+        off = swatches.draws("off prompt", prompt.text, prompt.seed)
         astray = off.random_sample() < OFF_PROMPT
         if wish.thing:
-            return draw_object(wish.thing, prompt.seed, SIZE, with_person=astray)
+            return swatches.draw_object(wish.thing, prompt.seed, SIZE, with_person=astray)
         people = [complete(each, prompt.text, prompt.seed, place) for place, each in enumerate(wish.people)]
         if astray:
             people = _astray(people, off)
         people = [_with_swatch(each, prompt.seed + place) for place, each in enumerate(people)]
         if len(people) == 1:
-            return draw_person(people[0], prompt.seed, SIZE, incomplete=wish.incomplete)
-        return draw_scene(people, prompt.seed, (SIZE, SIZE))[0]
+            return swatches.draw_person(people[0], prompt.seed, SIZE, incomplete=wish.incomplete)
+        return swatches.draw_scene(people, prompt.seed, (SIZE, SIZE))[0]
 
 
-def _with_swatch(who: SwatchPerson, seed: int) -> SwatchPerson:
+def _with_swatch(who: swatches.SwatchPerson, seed: int) -> swatches.SwatchPerson:
     labels = who.labels()
     gender, age, tone = (str(labels.pop(name)) for name in ("gender", "age", "skin_tone"))
-    return person(gender, age, tone, seed, **labels)
+    return swatches.person(gender, age, tone, seed, **labels)
 
 
-def _astray(people: list[SwatchPerson], random: np.random.RandomState) -> list[SwatchPerson]:
+def _astray(people: list[swatches.SwatchPerson], random: np.random.RandomState) -> list[swatches.SwatchPerson]:
     if len(people) > 1:
         return people[:1] if random.randint(2) else [people[0], people[0]]
     asked, kind = people[0], random.randint(4)
@@ -260,25 +247,25 @@ class DrawnEditor:
         """One drawing per instruction; pictures without exactly one person stay unchanged."""
         edited = []
         for image, instruction in zip(images, instructions, strict=True):
-            off = draws("off instruction", instruction.text, instruction.seed).random_sample() < OFF_PROMPT
+            off = swatches.draws("off instruction", instruction.text, instruction.seed).random_sample() < OFF_PROMPT
             edited.append(image.copy() if off else redraw(image, read_person(instruction.text), instruction.seed))
         return edited
 
 
-def redraw(image: Image, wanted: SwatchPerson, seed: int) -> Image:
+def redraw(image: Image, wanted: swatches.SwatchPerson, seed: int) -> Image:
     """The picture with its person's strips drawn again with the wanted labels; unchanged without exactly one person."""
     from PIL import ImageDraw
 
     edited = image.convert("RGB")
-    pixels: Pixels = np.asarray(edited, dtype=np.int16)
-    places = find(pixels)
+    pixels: swatches.Pixels = np.asarray(edited, dtype=np.int16)
+    places = swatches.find(pixels)
     if len(places) == 1:
-        who = read(pixels, places[0])
+        who = swatches.read(pixels, places[0])
         if wanted.skin_tone not in ("", who.skin_tone):
-            tones = BUCKETS[wanted.skin_tone]
-            who = replace(who, monk=tones[draws("edit", seed).randint(len(tones))])
+            tones = swatches.BUCKETS[wanted.skin_tone]
+            who = replace(who, monk=tones[swatches.draws("edit", seed).randint(len(tones))])
         beard = who.facial_hair and (wanted.gender or who.gender) == "male"
-        paint(ImageDraw.Draw(edited), places[0], replace(who, facial_hair=beard).updated(wanted))
+        swatches.paint(ImageDraw.Draw(edited), places[0], replace(who, facial_hair=beard).updated(wanted))
     return edited
 
 
@@ -290,7 +277,7 @@ class DrawnLabeller:
     def label(self, images: Sequence[Image]) -> list[Labels]:
         """Labels of each drawing; none with the reasons `no face`, `several faces`, `unsure`."""
         labels = []
-        for people in map(measure, images):
+        for people in map(swatches.measure, images):
             if len(people) != 1:
                 labels.append(Labels(reason="several faces" if people else "no face"))
                 continue
@@ -307,4 +294,6 @@ class DrawnDetector:
     def detect(self, pictures: Sequence[Picture]) -> list[list[PersonBox]]:
         """The persons of each drawing, from left to right."""
         images = [picture.open() for picture in pictures]
-        return [[place.box(image.size) for place in find(np.asarray(image, dtype=np.int16))] for image in images]
+        return [
+            [place.box(image.size) for place in swatches.find(np.asarray(image, dtype=np.int16))] for image in images
+        ]

@@ -24,16 +24,7 @@ from fairspace.builders.iris.groups import (
 )
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.registry import published_split
-from fairspace.builders.sources import SOURCES
-from fairspace.builders.sources.model_images import (
-    IMAGELESS,
-    NEUTRAL,
-    STATUSES,
-    ImageReader,
-    ModelImage,
-    ModelStore,
-    PictureModel,
-)
+from fairspace.builders.sources import SOURCES, model_images
 
 
 def labour_split() -> Split:
@@ -98,10 +89,10 @@ OF_MODEL: Columns = {
 ORIGIN = (("models", "synthetic"), "models: made by the model of the row")
 
 
-def images_split(store: ModelStore) -> Split:
+def images_split(store: model_images.ModelStore) -> Split:
     """The config `images`: one row per annotated image, also without a usable label."""
     every = {(model, item) for model in range(len(store.models)) for item in range(len(OCCUPATIONS))}
-    reader = ImageReader()
+    reader = model_images.ImageReader()
     return Split(
         config="images",
         about="An image that a model made of a neutral prompt, with the labels of its first face.",
@@ -113,21 +104,23 @@ def images_split(store: ModelStore) -> Split:
             **OF_MODEL,
             "occupation": (OCCUPATIONS, "that the prompt names"),
             "prompt": ("string", "what the model was asked"),
-            "status": (STATUSES, "ok, or why there is no label"),
+            "status": (model_images.STATUSES, "ok, or why there is no label"),
             **PERCEIVED,
             "faces": ("int32", "annotated faces; the labels are those of the first"),
         },
-        units=store.select(NEUTRAL, every),
+        units=store.select(model_images.NEUTRAL, every),
         rows=lambda part: image_rows(part, store, reader),
         groups=("gender", "age", "skin_tone"),
     )
 
 
-def image_rows(images: Sequence[ModelImage], store: ModelStore, reader: ImageReader) -> Iterator[Row]:
+def image_rows(
+    images: Sequence[model_images.ModelImage], store: model_images.ModelStore, reader: model_images.ImageReader
+) -> Iterator[Row]:
     """The rows of the config `images`."""
     for image in images:
         model, occupation = store.models[image.model], OCCUPATIONS[image.item]
-        item = store.ids[NEUTRAL][image.item].as_py()
+        item = store.ids[model_images.NEUTRAL][image.item].as_py()
         yield {
             "id": f"{model.key}/{item}/{image.sample:03d}",
             "image": stored_image(image, f"{model.key}-{occupation}-{image.sample:03d}", reader),
@@ -145,7 +138,7 @@ def image_rows(images: Sequence[ModelImage], store: ModelStore, reader: ImageRea
         }
 
 
-def model_columns(model: PictureModel) -> dict[str, str]:
+def model_columns(model: model_images.PictureModel) -> dict[str, str]:
     """The columns that describe an image's model."""
     return {
         "model": model.name,
@@ -155,16 +148,18 @@ def model_columns(model: PictureModel) -> dict[str, str]:
     }
 
 
-def stored_image(image: ModelImage, name: str, reader: ImageReader) -> dict[str, bytes | str] | None:
+def stored_image(
+    image: model_images.ModelImage, name: str, reader: model_images.ImageReader
+) -> dict[str, bytes | str] | None:
     """The image as a cell of an Image column; None if it is absent, or unreadable as its status says."""
-    if image.image is None or image.status in IMAGELESS:
+    if image.image is None or image.status in model_images.IMAGELESS:
         return None
     data, suffix = reader.read(image.image)
     return {"bytes": data, "path": f"{name}.{suffix}"}
 
 
 MISSING = "missing"
-_COUNTED = (*STATUSES, MISSING)
+_COUNTED = (*model_images.STATUSES, MISSING)
 
 
 def splits(job: BuildJob) -> Sequence[Split]:
@@ -182,7 +177,7 @@ def splits(job: BuildJob) -> Sequence[Split]:
         )
     ]
     folder = SOURCES["models"].found(job.source)
-    store = ModelStore(job, folder) if folder else None
+    store = model_images.ModelStore(job, folder) if folder else None
     if store is None or not store.models:
         job.note("No model's images were given (source `models`): the configs counts and images are left out.")
     else:
@@ -206,7 +201,7 @@ def check(manifest: BuildManifest) -> None:
     expect(bool(regions) and min(regions.values()) > 0, manifest.dataset, f"labour rows {regions}", "some per region")
 
 
-def _counts(store: ModelStore) -> Split:
+def _counts(store: model_images.ModelStore) -> Split:
     return Split(
         config="counts",
         about="How many of a model's images of an occupation show a group, or lack a label for a reason.",
@@ -223,7 +218,7 @@ def _counts(store: ModelStore) -> Split:
     )
 
 
-def _count_rows(store: ModelStore) -> Iterator[Row]:
+def _count_rows(store: model_images.ModelStore) -> Iterator[Row]:
     for number, model in enumerate(store.models):
         counts, unlabelled = store.neutral_counts(number), store.unlabelled(number)
         for place, occupation in enumerate(OCCUPATIONS):

@@ -24,30 +24,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from fairspace.builders.engine import reviews
+from fairspace.builders.engine import making, reviews
 from fairspace.builders.engine.build import file_hash
 from fairspace.builders.engine.dataset import BuildJob, BuildManifest, Columns, Dataset, Row, Split, expect
-from fairspace.builders.engine.making import (
-    Candidate,
-    ChosenCandidate,
-    PlanStore,
-    Verdict,
-    Wanted,
-    make,
-    synthetic_columns,
-)
 from fairspace.builders.engine.reviews import Reviews
 from fairspace.builders.engine.tools import Matcher, PersonBox, PersonDetector, Picture
 from fairspace.builders.errors import BuildError
-from fairspace.builders.iris.groups import (
-    AGES,
-    GENDERS,
-    GROUPS,
-    OCCUPATIONS,
-    SKIN_TONES,
-    base_revision,
-    group_attributes,
-)
+from fairspace.builders.iris import groups
 from fairspace.builders.iris_ideal_52 import plan as ideal
 from fairspace.builders.iris_ideal_52.plan import QUESTION
 from fairspace.builders.publishing import join_images
@@ -72,7 +55,7 @@ class FacetPerson:
     box: PersonBox
 
 
-def find_persons(job: BuildJob, folder: Path, file: Path) -> list[Candidate]:
+def find_persons(job: BuildJob, folder: Path, file: Path) -> list[making.Candidate]:
     """Read, detect and match: key person_id, data `FacetPerson`; others are logged, boxes kept in `file`.
 
     BuildError TOOL_MISSING without a detector, SOURCE_* from reader and detector.
@@ -149,7 +132,9 @@ def _detected(
     return boxes
 
 
-def _matched(persons: Sequence[facet.Person], boxes: dict[str, list[PersonBox]], job: BuildJob) -> Iterator[Candidate]:
+def _matched(
+    persons: Sequence[facet.Person], boxes: dict[str, list[PersonBox]], job: BuildJob
+) -> Iterator[making.Candidate]:
     """The persons found, image by image; persons without labels take part, so that nobody gets their box."""
     for file, group in groupby(persons, key=lambda person: person.file):
         shown = list(group)
@@ -164,16 +149,16 @@ def _matched(persons: Sequence[facet.Person], boxes: dict[str, list[PersonBox]],
             else:
                 second = person.occupations[1] if len(person.occupations) > 1 else ""
                 cell = f"{person.occupations[0]}/{'_'.join(labels.values())}"
-                yield Candidate(person.person_id, cell, FacetPerson(person.person_id, file, second, box))
+                yield making.Candidate(person.person_id, cell, FacetPerson(person.person_id, file, second, box))
 
 
 ORIGINS = ("facet", "synthetic")
 WINDOW = ("crop_x", "crop_y", "crop_width", "crop_height")
 CELL: Columns = {
-    "occupation": (OCCUPATIONS, "FACET's primary class, or the prompt's occupation."),
-    "gender": (GENDERS, "Perceived gender presentation."),
-    "age": (AGES, "Perceived age."),
-    "skin_tone": (SKIN_TONES, "Perceived skin tone."),
+    "occupation": (groups.OCCUPATIONS, "FACET's primary class, or the prompt's occupation."),
+    "gender": (groups.GENDERS, "Perceived gender presentation."),
+    "age": (groups.AGES, "Perceived age."),
+    "skin_tone": (groups.SKIN_TONES, "Perceived skin tone."),
 }
 COLUMNS: Columns = {
     "image": ("image", "384 x 384 pixels, one person."),
@@ -183,7 +168,7 @@ COLUMNS: Columns = {
     "source_file": ("string", "The file below FACET's folder; null for synthetic images."),
     "source_sha256": ("string", "Its hash."),
     "person_id": ("string", "FACET's number of the person."),
-    "second_occupation": (OCCUPATIONS, "FACET's second class of the person, if there is one."),
+    "second_occupation": (groups.OCCUPATIONS, "FACET's second class of the person, if there is one."),
     "crop_x": ("int32", "Left edge of the crop in pixels of the upright source image."),
     "crop_y": ("int32", "Upper edge of the crop."),
     "crop_width": ("int32", "Width of the crop before scaling."),
@@ -210,7 +195,7 @@ OCCUPATION_RANK = 5
 than a whole picture does); not calibrated."""
 
 
-def verdicts(job: BuildJob, images: Sequence[Image], items: Sequence[Wanted]) -> list[Verdict]:
+def verdicts(job: BuildJob, images: Sequence[Image], items: Sequence[making.Wanted]) -> list[making.Verdict]:
     """Verdicts on whether each image shows one face with the labels and the occupation of its cell."""
     labeller, matcher = job.tools.labeller, job.tools.matcher
     if labeller is None or matcher is None:
@@ -222,13 +207,13 @@ def verdicts(job: BuildJob, images: Sequence[Image], items: Sequence[Wanted]) ->
         labelled = {"gender": labels.gender, "age": labels.age, "skin_tone": labels.skin_tone}
         other = [name for name, label in labelled.items() if label != known[name]]
         reason = labels.reason or (f"other {other[0].replace('_', ' ')} than asked" if other else "")
-        checked.append(Verdict(reason, {"asked": wanted.key, **labelled}) if reason else Verdict())
+        checked.append(making.Verdict(reason, {"asked": wanted.key, **labelled}) if reason else making.Verdict())
     passed = [place for place, verdict in enumerate(checked) if not verdict.reason]
     asked = [_asked(items[place])["occupation"] for place in passed]
     ranks = occupation_ranks(matcher, [images[place] for place in passed], asked)
     for place, rank in zip(passed, ranks, strict=True):
         reason = "other occupation than asked" if rank > OCCUPATION_RANK else ""
-        checked[place] = Verdict(reason, {"asked": items[place].key, "occupation_rank": rank})
+        checked[place] = making.Verdict(reason, {"asked": items[place].key, "occupation_rank": rank})
     return checked
 
 
@@ -236,7 +221,7 @@ def occupation_ranks(matcher: Matcher, images: Sequence[Image], asked: Sequence[
     """The rank, for each image, of its occupation among the 52 by similarity to their statements: 1 is the nearest."""
     if not images:
         return []
-    statements = {name: f"a photo of a person at work as {name.replace('_', ' ')}" for name in OCCUPATIONS}
+    statements = {name: f"a photo of a person at work as {name.replace('_', ' ')}" for name in groups.OCCUPATIONS}
     near = {name: matcher.text_similarity(images, [text] * len(images)) for name, text in statements.items()}
     return [
         1 + sum(numbers[place] > near[occupation][place] for numbers in near.values())
@@ -244,7 +229,7 @@ def occupation_ranks(matcher: Matcher, images: Sequence[Image], asked: Sequence[
     ]
 
 
-def _asked(wanted: Wanted) -> dict[str, str]:
+def _asked(wanted: making.Wanted) -> dict[str, str]:
     return labels_of(wanted.key.removeprefix("ideal/").rpartition("/")[0])
 
 
@@ -253,7 +238,7 @@ PROMPT = (
     "features, soft lighting, smooth skin texture, realistic eyes, natural makeup, high-definition quality"
 )
 """C.1; the template's "a" stands with the attributes, because English says "an older"."""
-CELLS = tuple(f"{occupation}/{group}" for occupation in OCCUPATIONS for group in GROUPS)
+CELLS = tuple(f"{occupation}/{group}" for occupation in groups.OCCUPATIONS for group in groups.GROUPS)
 """The 936 cells in the order of the items."""
 ATTEMPTS = 10
 _EMPTY = dict.fromkeys(COLUMNS)
@@ -267,13 +252,13 @@ class CellPlace(NamedTuple):
 
 
 def places(
-    chosen: Sequence[ChosenCandidate], synthetic: Mapping[str, int], cells: Sequence[str] = CELLS
-) -> list[ChosenCandidate | CellPlace]:
+    chosen: Sequence[making.ChosenCandidate], synthetic: Mapping[str, int], cells: Sequence[str] = CELLS
+) -> list[making.ChosenCandidate | CellPlace]:
     """All places to fill, cell by cell: the chosen real persons, then `synthetic` (cell -> number) places."""
-    by_cell: dict[str, list[ChosenCandidate]] = {}
+    by_cell: dict[str, list[making.ChosenCandidate]] = {}
     for person in chosen:
         by_cell.setdefault(person.cell, []).append(person)
-    units: list[ChosenCandidate | CellPlace] = []
+    units: list[making.ChosenCandidate | CellPlace] = []
     for cell in cells:
         real = by_cell.get(cell, [])
         units += [*real, *(CellPlace(cell, len(real) + place) for place in range(synthetic.get(cell, 0)))]
@@ -300,14 +285,14 @@ def window(box: PersonBox, width: int, height: int) -> tuple[int, int, int, int]
     return x, y, side, side
 
 
-def rows(part: Sequence[ChosenCandidate | CellPlace], job: BuildJob, folder: Path | None) -> Iterator[Row]:
+def rows(part: Sequence[making.ChosenCandidate | CellPlace], job: BuildJob, folder: Path | None) -> Iterator[Row]:
     """The rows of some places, in order; a place without a synthetic image that passed gives none and is logged.
 
     Synthetic places need the job's generator, labeller and matcher; real persons need FACET's folder. BuildError
     SOURCE_IMAGE names a file that is missing or unreadable.
     """
-    wanted = [Wanted(_item(place), prompt(place.cell)) for place in part if isinstance(place, CellPlace)]
-    results = make(job, wanted, partial(verdicts, job), attempts=ATTEMPTS)
+    wanted = [making.Wanted(_item(place), prompt(place.cell)) for place in part if isinstance(place, CellPlace)]
+    results = making.make(job, wanted, partial(verdicts, job), attempts=ATTEMPTS)
     reviews = Reviews(job.options)
     for place in part:
         common = {**_EMPTY, "id": _item(place), "question": QUESTION, **labels_of(place.cell)}
@@ -316,14 +301,14 @@ def rows(part: Sequence[ChosenCandidate | CellPlace], job: BuildJob, folder: Pat
             expect(item.key == common["id"], "iris_ideal_52", f"an image for {item.key}", str(common["id"]))
             if image is not None:
                 reviewed = reviews.columns(item.key, image.info["seed"])
-                made = synthetic_columns(job, item, image, join_images.SIZE)
+                made = making.synthetic_columns(job, item, image, join_images.SIZE)
                 yield {**common, **made, "occupation_rank": image.info["occupation_rank"], **reviewed}
         elif folder is not None:
             name = f"{common['id'].replace('/', '-')}.jpg"
             yield {**common, **cropped(place.data, folder, name), **reviews.columns(common["id"], None)}
 
 
-def _item(place: ChosenCandidate | CellPlace) -> str:
+def _item(place: making.ChosenCandidate | CellPlace) -> str:
     return f"ideal/{place.cell}/{place.place:02d}"
 
 
@@ -354,31 +339,31 @@ def tournament() -> Split:
         config="tournament",
         about="A round: which of five occupations is the most likely for a described person, asked with a white image.",
         columns={
-            "gender": (GENDERS, "Of the described person."),
-            "age": (AGES, "Of the described person."),
-            "skin_tone": (SKIN_TONES, "Of the described person."),
+            "gender": (groups.GENDERS, "Of the described person."),
+            "age": (groups.AGES, "Of the described person."),
+            "skin_tone": (groups.SKIN_TONES, "Of the described person."),
             "prompt": ("string", "What the model is asked (D.2.5, step 2)."),
             "occupations": ("string", "The five competitors, as a JSON list of Table 20's names."),
         },
-        units=range(len(GROUPS) * ideal.ROUNDS),
+        units=range(len(groups.GROUPS) * ideal.ROUNDS),
         rows=_rounds,
-        shard=len(GROUPS) * ideal.ROUNDS,
+        shard=len(groups.GROUPS) * ideal.ROUNDS,
         groups=("gender", "age", "skin_tone"),
         id="tournament/<group>/<round>.",
     )
 
 
 def _rounds(part: range) -> pa.Table:
-    gender, age, skin = group_attributes(np.asarray(part) // ideal.ROUNDS).T
+    gender, age, skin = groups.group_attributes(np.asarray(part) // ideal.ROUNDS).T
     competitors = ideal.tournament_competitors()[part.start : part.stop]
     return pa.table(
         {
             "id": ideal.tournament_ids(ideal.REVISIONS[0])[part.start : part.stop],
-            "gender": [GENDERS[code] for code in gender],
-            "age": [AGES[code] for code in age],
-            "skin_tone": [SKIN_TONES[code] for code in skin],
+            "gender": [groups.GENDERS[code] for code in gender],
+            "age": [groups.AGES[code] for code in age],
+            "skin_tone": [groups.SKIN_TONES[code] for code in skin],
             "prompt": ideal.tournament_prompts()[part.start : part.stop],
-            "occupations": [json.dumps([OCCUPATIONS[code] for code in five]) for five in competitors],
+            "occupations": [json.dumps([groups.OCCUPATIONS[code] for code in five]) for five in competitors],
         }
     )
 
@@ -405,7 +390,7 @@ def check(manifest: BuildManifest) -> None:
     if images is not None and gap is not None:
         most = max(images.joint.values(), default=0)
         expect(most <= per_cell, name, f"{most} images in a cell", f"at most {per_cell}")
-        cells = SAMPLE_OCCUPATIONS * len(GROUPS) if manifest.sample else len(CELLS)
+        cells = SAMPLE_OCCUPATIONS * len(groups.GROUPS) if manifest.sample else len(CELLS)
         expect(gap.rows == cells, name, f"{gap.rows} cells", f"{cells}")
         if set(_MAKERS) <= set(manifest.tools):
             given_up = manifest.rejected.get("gave up", 0)
@@ -439,7 +424,7 @@ def occupation(job: BuildJob) -> list[Split]:
         job.note(f"No {', '.join(missing)} was named: no synthetic images fill the gap.")
     if folder is None and missing:
         return []
-    plan = PlanStore(job.seed)
+    plan = making.PlanStore(job.seed)
     if folder is not None:
         annotations = folder / facet.ANNOTATIONS
         job.files[f"facet/{facet.ANNOTATIONS}"] = annotations
@@ -449,7 +434,9 @@ def occupation(job: BuildJob) -> list[Split]:
     cells = CELLS
     if job.sample:
         there = {cell.split("/")[0] for cell in counts}
-        order = sorted(OCCUPATIONS, key=lambda occupation: (occupation not in there, OCCUPATIONS.index(occupation)))
+        order = sorted(
+            groups.OCCUPATIONS, key=lambda occupation: (occupation not in there, groups.OCCUPATIONS.index(occupation))
+        )
         cells = tuple(cell for cell in CELLS if cell.split("/")[0] in order[:SAMPLE_OCCUPATIONS])
     chosen = plan.select(per_cell, cells)
     real = Counter(person.cell for person in chosen)
@@ -522,7 +509,7 @@ DATASET = Dataset(
             "references that steer images are compared with (SCL).",
         ),
     ),
-    revision_of=base_revision,
+    revision_of=groups.base_revision,
     licence="CC-BY-NC-4.0",
     sources=("facet",),
     splits=splits,

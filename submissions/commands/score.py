@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fairspace.submissions.commands.app import (
-    SCORE,
-    check_places,
-    command,
-    print_faults,
-    print_json,
-    print_notes,
-    write,
-)
+from fairspace.submissions.commands import app
 from fairspace.submissions.commands.run_options import refuse_together
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.show.table import Table, wrapped
@@ -39,7 +31,7 @@ APART |= {"--evidence-template": ("RESULT", "--out", "--paper", "--eee", "--evid
 """Option of `report` -> those that it does not go together with."""
 
 
-@command(SCORE, "fairspace check my-submission.zip")
+@app.command(app.SCORE, "fairspace check my-submission.zip")
 def check(submission: Path, benchmark: str = "", dataset_revision: str = "", as_json: bool = False) -> None:
     """Validate a submission offline, as the leaderboard does, and say how to mend each fault.
 
@@ -53,19 +45,19 @@ def check(submission: Path, benchmark: str = "", dataset_revision: str = "", as_
     if as_json:
         listed = [fault.to_json() for fault in report.faults]
         tasks = {covered.task: covered.to_json() for covered in report.coverage}
-        print_json({"ok": report.ok, "faults": listed, "notes": list(report.notes), "tasks": tasks})
+        app.print_json({"ok": report.ok, "faults": listed, "notes": list(report.notes), "tasks": tasks})
     else:
         if report.submission is None:
-            print_faults(report.faults)
+            app.print_faults(report.faults)
         else:
             from fairspace.submissions.show.submission import checked_text
 
-            write(checked_text(submission, report.submission, report.coverage))
-        print_notes(report.notes)
+            app.write(checked_text(submission, report.submission, report.coverage))
+        app.print_notes(report.notes)
     raise typer.Exit(0 if report.ok else 1)
 
 
-@command(SCORE, "fairspace score my-submission --out result.json")
+@app.command(app.SCORE, "fairspace score my-submission --out result.json")
 def score(
     submission: Path,
     benchmark: str = "",
@@ -111,7 +103,7 @@ def score(
         require (metavar=NAME): Exit code 3 if this value is not measured, or beyond --max; may be repeated.
         most (--max): Distance from the ideal; --require fails on what is shown to be beyond it.
     """
-    check_places(out, store)
+    app.check_places(out, store)
     places = _gate_places(junit, summary)
     if not require and (most is not None or places):
         raise UsageError("--max, --junit and --summary are of --require; name a value with it, or leave them out.")
@@ -159,13 +151,13 @@ def score(
         add_result(storage, result)
         storage.close()
     if as_json and not require:
-        print_json(result.to_json())
+        app.print_json(result.to_json())
     elif not as_json:
         from fairspace.submissions.show.result import result_text
 
-        write(result_text(result, details=details, everything=everything))
+        app.write(result_text(result, details=details, everything=everything))
         if not everything:
-            write(MORE[details])
+            app.write(MORE[details])
     if require:
         _pass_gate(result, None, require, 0.0, most, as_json, places, submission)
 
@@ -207,7 +199,7 @@ def _what_if(path: Path, standard: str, texts: Sequence[str], tau: float | None,
     released = _rescored(path, standard)
     scored = rescore(released, released.standard, Adjustment(weights, tau)).scored
     if as_json:
-        print_json(
+        app.print_json(
             {
                 "standard": released.standard,
                 "weights": weights,
@@ -222,13 +214,13 @@ def _what_if(path: Path, standard: str, texts: Sequence[str], tau: float | None,
     rows = [(name, *("–" if n is None else f"{n:.4g}" for n in numbers)) for name, *numbers in pairs]
     names = dict.fromkeys([*released.scored.labels, *scored.labels])
     rows += [(name, *(each.labels.get(name, "–") for each in (released.scored, scored))) for name in names]
-    write(Table(("score", "released", "what if"), rows, f"What if, not {released.standard}"))
-    print_notes(
+    app.write(Table(("score", "released", "what if"), rows, f"What if, not {released.standard}"))
+    app.print_notes(
         ["Compare scores of one what-if with each other alone: other weights change their scale.", *scored.unranked]
     )
 
 
-@command(SCORE, "fairspace compare mine.json theirs.json")
+@app.command(app.SCORE, "fairspace compare mine.json theirs.json")
 def compare(
     compared: list[Path],
     fail_if_worse: bool = False,
@@ -273,7 +265,7 @@ def compare(
         if any(results):
             raise UsageError("--stability reads answers, which a result does not hold; name submissions.")
         stable = stability_of(*compared)
-        print_json(stable.to_json()) if as_json else write(repr(stable))
+        app.print_json(stable.to_json()) if as_json else app.write(repr(stable))
         return
     if all(results):
         _compare_results(compared, as_json)
@@ -286,7 +278,7 @@ def compare(
     submissions = [submission_of(path, allow_images=False) for path in compared]
     values: Mapping[str, Any] = compare_runs(submissions)
     if as_json:
-        print_json({name: value.to_json() for name, value in values.items()})
+        app.print_json({name: value.to_json() for name, value in values.items()})
     else:
         from fairspace.submissions.results.scoring import marks_of
         from fairspace.submissions.show.headline import bare_table
@@ -295,17 +287,17 @@ def compare(
         words = {
             name: f"{n:,} of {values[name].expected:,} questions have one group of all" for name, n in agreed.items()
         }
-        write(bare_table("Comparison", values, words))
+        app.write(bare_table("Comparison", values, words))
         for path, given in zip(compared, submissions, strict=True):
             for mark in marks_of(given.dump_meta(), given.manifest.run() if given.manifest else ()):
-                write(wrapped(f"{path} is a part of the benchmark: {mark}."))
+                app.write(wrapped(f"{path} is a part of the benchmark: {mark}."))
 
 
 def _gate_places(junit: Path | None, summary: Path | None) -> dict[str, Path]:
     """The files that a gate writes, by kind."""
     places = {name: path for name, path in (("junit", junit), ("summary", summary)) if path is not None}
     for path in places.values():
-        check_places(path)
+        app.check_places(path)
     return places
 
 
@@ -330,9 +322,9 @@ def _pass_gate(
         with Path(page).open("a", encoding="utf-8") as opened:
             opened.write(gated.to_markdown())
     if as_json:
-        print_json(gated.to_json())
+        app.print_json(gated.to_json())
     else:
-        write(repr(gated))
+        app.write(repr(gated))
     if not gated.passes:
         raise typer.Exit(gated.exit_code)
 
@@ -348,9 +340,9 @@ def _compare_results(paths: Sequence[Path], as_json: bool) -> None:
         raise UsageError(_why_nothing_is_compared(results, paths))
     if as_json:
         about = {"base": compared.model_names[0], "higher_is_better": benchmark(results[0].benchmark).higher_is_better}
-        print_json([about | line.to_json() for line in compared.known])
+        app.print_json([about | line.to_json() for line in compared.known])
     else:
-        write(repr(compared))
+        app.write(repr(compared))
 
 
 def _why_nothing_is_compared(results: Sequence[Result], paths: Sequence[Path]) -> str:
@@ -367,14 +359,14 @@ def _why_nothing_is_compared(results: Sequence[Result], paths: Sequence[Path]) -
     return f"No score has a number in the first result and in another, so there is nothing to compare{reason}."
 
 
-@command(SCORE, "fairspace readings my-submission --out readings.jsonl")
+@app.command(app.SCORE, "fairspace readings my-submission --out readings.jsonl")
 def readings(submission: Path, out: Path | None = None, as_json: bool = False) -> None:
     """Show what the answers of a submission are read as: counts per task and rule, and examples with what was read.
 
     Options:
         out (metavar=FILE): Write every row with its reading, as .jsonl or .parquet.
     """
-    check_places(out)
+    app.check_places(out)
     if out is not None and out.suffix not in _READINGS:
         raise UsageError(f"--out {out.name}: expected a name that ends in {' or '.join(_READINGS)}.")
     from fairspace.answers import submission_of
@@ -392,12 +384,12 @@ def readings(submission: Path, out: Path | None = None, as_json: bool = False) -
             return
     summaries = summarise(every, bench, checked.meta.dataset_revision)
     if as_json:
-        print_json({"tasks": {task: summary.to_json() for task, summary in summaries.items()}})
+        app.print_json({"tasks": {task: summary.to_json() for task, summary in summaries.items()}})
     else:
-        write(readings_text(submission.name, summaries))
+        app.write(readings_text(submission.name, summaries))
 
 
-@command(SCORE, "fairspace corpus captions.jsonl --column caption")
+@app.command(app.SCORE, "fairspace corpus captions.jsonl --column caption")
 def corpus(texts: list[str], column: str = "text", out: Path | None = None) -> None:
     """Count a corpus' words for men and women beside occupations and descriptors (stereotypical bias, Table A9).
 
@@ -406,7 +398,7 @@ def corpus(texts: list[str], column: str = "text", out: Path | None = None) -> N
         column: Column of the texts in JSON Lines and Parquet.
         out (metavar=FILE): Write the table as .csv or .json.
     """
-    check_places(out)
+    app.check_places(out)
     if out is not None and out.suffix not in (".csv", ".json"):
         raise UsageError(f"--out {out.name}: expected a name that ends in .csv or .json.")
     from fairspace.builders.writing import write_text
@@ -417,10 +409,10 @@ def corpus(texts: list[str], column: str = "text", out: Path | None = None) -> N
         write_text(out, frame.to_csv() if out.suffix == ".csv" else frame.to_json(orient="index", indent=1))
     typer.echo(frame.to_string(float_format="{:.4f}".format, na_rep="N/A"))
     note = "low to high: 95 % interval of the score, exact if words are independent; table_a9: the paper's counts."
-    write(wrapped(note))
+    app.write(wrapped(note))
 
 
-@command(SCORE, "fairspace report mine.json theirs.json --out report.html --out tables.tex")
+@app.command(app.SCORE, "fairspace report mine.json theirs.json --out report.html --out tables.tex")
 def report(
     results: list[Path] | None = None,
     out: list[Path] | None = None,
@@ -453,7 +445,7 @@ def report(
     if evidence_template is not None:
         from fairspace.submissions.report.evidence import TEMPLATE
 
-        check_places(evidence_template)
+        app.check_places(evidence_template)
         if evidence_template.exists():
             raise UsageError(f"--evidence-template: {evidence_template} is there already. Name a new file.")
         write_text(evidence_template, TEMPLATE)
@@ -464,7 +456,7 @@ def report(
     if paper and (len(files) != 1 or files[0].is_file() or files[0].suffix in FORMATS):
         raise UsageError("--paper: expected one folder for the tables and figures. Name it with --out FOLDER.")
     for file in () if paper else files:
-        check_places(file)
+        app.check_places(file)
         if file.suffix not in (*FORMATS, *([".json"] if evidence else [])):
             raise UsageError(f"--out {file.name}: expected a name that ends in one of {', '.join(FORMATS)}.")
     from fairspace.submissions.report.contents import make_report, to_csv, to_latex, to_markdown

@@ -17,17 +17,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fairspace.builders.errors import absent_packages, install_command
-from fairspace.submissions.commands.app import (
-    DEFAULT_STORE,
-    MAINTAIN,
-    SPACE,
-    command,
-    command_group,
-    print_faults,
-    print_json,
-    print_notes,
-    write,
-)
+from fairspace.submissions.commands import app
 from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.format.faults import Fault, SubmissionError
 from fairspace.submissions.names import NAMES
@@ -39,7 +29,7 @@ if TYPE_CHECKING:
     from fairspace.submissions.commands.space_client import SpaceClient
 
 
-@command(SPACE, "fairspace submit my-submission --space fairspace/leaderboard --wait")
+@app.command(app.SPACE, "fairspace submit my-submission --space fairspace/leaderboard --wait")
 def submit(
     submission: Path, space: str, organisation: str = "", wait: bool = False, check: bool = True, as_json: bool = False
 ) -> None:
@@ -59,7 +49,7 @@ def submit(
         report = check_answers(submission, allow_images=False, allow_baseline=False)
         if report.submission is None:
             raise SubmissionError(list(report.faults))
-        print_notes(() if as_json else report.notes)
+        app.print_notes(() if as_json else report.notes)
     with tempfile.TemporaryDirectory() as scratch:
         state = client.submit(_zip(submission, Path(scratch)), organisation)
     if wait and state["outcome"] == "waiting":
@@ -77,7 +67,9 @@ class RowAction(StrEnum):
     strike = "strike"
 
 
-@command(MAINTAIN, "fairspace moderate 0f1e2d3c4b5a6978 release --reason 'we ran a part again' --space owner/name")
+@app.command(
+    app.MAINTAIN, "fairspace moderate 0f1e2d3c4b5a6978 release --reason 'we ran a part again' --space owner/name"
+)
 def moderate(entry: str, action: RowAction, reason: str, space: str) -> None:
     """Release a submitted row, so that it has a rank, withdraw or restore it, or take a verification back.
 
@@ -135,7 +127,7 @@ def _standing(state: dict[str, Any]) -> str:
 def _tell(client: SpaceClient, state: dict[str, Any], as_json: bool) -> None:
     """Print what became of a submission; exit code 1 if it was refused or failed."""
     if as_json:
-        print_json(state)
+        app.print_json(state)
     else:
         _print(client, state)
     if state["outcome"] in ("refused", "failed"):
@@ -151,10 +143,10 @@ def _show_row(client: SpaceClient, state: dict[str, Any]) -> None:
         file = Path(scratch) / "result.json"
         file.write_text(json.dumps(client.result(state["benchmark"], state["entry"])), encoding="utf-8")
         result = load_result(file)
-    write(result_text(result))
+    app.write(result_text(result))
     for reason in state["unranked"]:
         if reason not in result.scored.unranked:
-            write(wrapped(f"No rank on the board: {reason.rstrip('.')}.", hanging=2))
+            app.write(wrapped(f"No rank on the board: {reason.rstrip('.')}.", hanging=2))
 
 
 def _print(client: SpaceClient, state: dict[str, Any]) -> None:
@@ -173,7 +165,7 @@ def _print(client: SpaceClient, state: dict[str, Any]) -> None:
             typer.echo(f"For a model card: [{state['benchmark']} on fairspace]({row})")
     elif outcome == "refused":
         typer.echo(f"Submission {name} was refused.")
-        print_faults([Fault(**fault) for fault in state["faults"]])
+        app.print_faults([Fault(**fault) for fault in state["faults"]])
     else:
         reason = plain(str(state["reason"]))
         typer.echo(f"Submission {name} failed through a fault of the Space and costs no quota: {reason}.")
@@ -181,11 +173,13 @@ def _print(client: SpaceClient, state: dict[str, Any]) -> None:
     typer.echo(f"Its page: {client.address}{plain(state['address'])}")
 
 
-board = command_group("leaderboard", SPACE, "Show the board here, or serve it to browsers.")
+board = app.command_group("leaderboard", app.SPACE, "Show the board here, or serve it to browsers.")
 
 
-@command(board, "fairspace leaderboard show --benchmark iris --standard algorithm_1")
-def show(benchmark: str | None = None, standard: str = "", store: str = DEFAULT_STORE, as_json: bool = False) -> None:
+@app.command(board, "fairspace leaderboard show --benchmark iris --standard algorithm_1")
+def show(
+    benchmark: str | None = None, standard: str = "", store: str = app.DEFAULT_STORE, as_json: bool = False
+) -> None:
     """Show the board: published figures, scored submissions and baselines.
 
     Options:
@@ -204,7 +198,7 @@ def show(benchmark: str | None = None, standard: str = "", store: str = DEFAULT_
     names = [benchmark] if benchmark else [n for n in NAMES if not standard or standard in find_benchmark(n).standards]
     if not names:
         raise UsageError(f"No benchmark has a standard {standard!r}. `fairspace standard list` shows all.")
-    storage = open_store(store) if store == DEFAULT_STORE else existing_store(store)
+    storage = open_store(store) if store == app.DEFAULT_STORE else existing_store(store)
     state = State(storage, signing_key(Settings.from_environment().secret))
     state.refresh()
     if doubt := _doubt_of_signatures(state):
@@ -213,12 +207,12 @@ def show(benchmark: str | None = None, standard: str = "", store: str = DEFAULT_
     boards = {name: state.board(name, standards[name]) for name in names}
     storage.close()
     if as_json:
-        print_json(
+        app.print_json(
             {name: [row_json(row) for row in with_errors(rows, standards[name])] for name, rows in boards.items()}
         )
     else:
         for name, rows in boards.items():
-            write(board_text(name, standards[name], rows))
+            app.write(board_text(name, standards[name], rows))
 
 
 def open_store(store: str) -> Storage:
@@ -266,8 +260,8 @@ def _doubt_of_signatures(state: State) -> str:
     return ""
 
 
-@command(board, "fairspace leaderboard serve --port 7860 --insecure-local")
-def serve(port: int = 7860, store: str = DEFAULT_STORE, insecure_local: bool = False) -> None:
+@app.command(board, "fairspace leaderboard serve --port 7860 --insecure-local")
+def serve(port: int = 7860, store: str = app.DEFAULT_STORE, insecure_local: bool = False) -> None:
     """Serve the board on 127.0.0.1, as a Space does; every setting of leaderboard_space/OPERATION.md holds.
 
     Options:
@@ -295,7 +289,7 @@ def serve(port: int = 7860, store: str = DEFAULT_STORE, insecure_local: bool = F
     serve_board(settings, port=port)
 
 
-@command(MAINTAIN, "fairspace store .fairspace")
+@app.command(app.MAINTAIN, "fairspace store .fairspace")
 def store(place: str, mend: bool = False, revoke_token: str = "", revoke_user: str = "", as_json: bool = False) -> None:
     """Check a store: the whole log and every file that it names. Stores with the same board print the same snapshot.
 
@@ -321,12 +315,12 @@ def store(place: str, mend: bool = False, revoke_token: str = "", revoke_user: s
     storage.close()
     faults = [plain(str(fault)) for fault in report.faults]
     if as_json:
-        print_json({**vars(report), "faults": faults})
+        app.print_json({**vars(report), "faults": faults})
     else:
         for name in ("events", "rows", "submissions", "snapshot"):
             typer.echo(f"{name:12}{getattr(report, name)}")
         for note in report.notes:
-            write(plain(note))
+            app.write(plain(note))
         for fault in faults:
             typer.secho(fault, fg="red", err=True)
         if report.unnamed:

@@ -23,26 +23,14 @@ from fairspace.builders.iris_steer_60 import plan as steer_plan
 from fairspace.builders.iris_steer_60.plan import pairs as pair_plan
 from fairspace.submissions.benchmarks.iris.declaration import BENCHMARK
 from fairspace.submissions.format.schema import ANNOTATIONS
-from tests.oracles.drawing import (
-    ABSENT,
-    GARBLED,
-    HANDED_IN,
-    NULL,
-    REFUSED,
-    Integers,
-    Oracle,
-    answered,
-    damaged,
-    random,
-    tool,
-)
+from tests.oracles import drawing
 
 GROUPS = list(product(("female", "male"), ("young", "middle-aged", "older"), ("light", "middle", "dark")))
 """The 18 groups, as the three labels of an image."""
 QUALITY = ("image_quality", "face_quality", "prompt_similarity", "reference_similarity")
-UNCLEAR = {GARBLED: "???"}
+UNCLEAR = {drawing.GARBLED: "???"}
 """An answer without words needs no embedding."""
-NO_FACE, NO_SKIN = REFUSED, GARBLED
+NO_FACE, NO_SKIN = drawing.REFUSED, drawing.GARBLED
 """Damages of images: no face, and a face without a skin-tone label."""
 Prompt = tuple[int, int, int]
 """Occupation, stereotypical group and requested group of a steer prompt."""
@@ -62,22 +50,22 @@ class Drawn(NamedTuple):
     """
 
     revision: str
-    neutral: Integers
-    steered: Mapping[Prompt, Integers]
+    neutral: drawing.Integers
+    steered: Mapping[Prompt, drawing.Integers]
     quality: Mapping[Prompt, Any]
-    said: Integers
-    won: Integers
-    ratings: Integers
-    labels: Integers
+    said: drawing.Integers
+    won: drawing.Integers
+    ratings: drawing.Integers
+    labels: drawing.Integers
 
 
-def stereotypes(neutral: Integers) -> list[tuple[int, int]]:
+def stereotypes(neutral: drawing.Integers) -> list[tuple[int, int]]:
     """C.2: the ten most frequent combinations of occupation and group; the first of equal ones."""
     cells = product(range(len(OCCUPATIONS)), range(len(GROUPS)))
     return sorted(cells, key=lambda cell: -int((neutral[cell[0]] == cell[1]).sum()))[:10]
 
 
-def prompts(neutral: Integers) -> Iterator[Prompt]:
+def prompts(neutral: drawing.Integers) -> Iterator[Prompt]:
     """Each stereotype's own prompt, and the five that change one attribute."""
     for occupation, group in stereotypes(neutral):
         for requested, labels in enumerate(GROUPS):
@@ -87,10 +75,10 @@ def prompts(neutral: Integers) -> Iterator[Prompt]:
 
 def draw(revision: str, seed: int, kind: str) -> Drawn:
     """A model with a favourite group; `damaged`, `ties` or `empty groups` on demand."""
-    draws, plain = random(seed), kind == "drawn"
+    draws, plain = drawing.random(seed), kind == "drawn"
 
-    def break_some(codes: Integers) -> Integers:
-        return codes if plain else damaged(codes, draws)
+    def break_some(codes: drawing.Integers) -> drawing.Integers:
+        return codes if plain else drawing.damaged(codes, draws)
 
     neutral = np.where(draws.random_sample((52, 160)) < 0.3, 9, draws.randint(0, 18, (52, 160)))
     said = np.repeat(np.arange(52), 18 * 29)
@@ -107,9 +95,9 @@ def draw(revision: str, seed: int, kind: str) -> Drawn:
     ratings, labels = break_some(ratings), break_some(labels)
     if kind == "empty groups":
         neutral[7] = NO_FACE
-        said[np.arange(said.size) // 29 % 18 == 17] = ABSENT
-        ratings[np.arange(6000) % 7 == 3] = REFUSED
-        labels[np.arange(6000) % 7 == 4] = ABSENT
+        said[np.arange(said.size) // 29 % 18 == 17] = drawing.ABSENT
+        ratings[np.arange(6000) % 7 == 3] = drawing.REFUSED
+        labels[np.arange(6000) % 7 == 4] = drawing.ABSENT
     steered, quality = {}, {}
     for prompt in prompts(neutral):
         skill = 0.9 if prompt[1] == prompt[2] else 0.6
@@ -139,18 +127,18 @@ def tables(drawn: Drawn) -> dict[str, list[pa.Table]]:
     return {"annotations": [pa.Table.from_pylist(images, ANNOTATIONS)], "responses": [said, rounds, *pairs]}
 
 
-def _texts(task: str, ids: Sequence[str], codes: Integers, words: Sequence[str]) -> pa.Table:
-    return answered(task, ids, [0] * len(ids), codes, words, UNCLEAR)
+def _texts(task: str, ids: Sequence[str], codes: drawing.Integers, words: Sequence[str]) -> pa.Table:
+    return drawing.answered(task, ids, [0] * len(ids), codes, words, UNCLEAR)
 
 
-def _images(task: str, name: str, codes: Integers, quality: Any = None) -> Iterator[dict[str, Any]]:
+def _images(task: str, name: str, codes: drawing.Integers, quality: Any = None) -> Iterator[dict[str, Any]]:
     """One row per image; in damaged data each third image has a second face, which is not counted."""
     blank = dict.fromkeys(ANNOTATIONS.names)
     for number, code in enumerate(codes.tolist()):
-        if code == ABSENT:
+        if code == drawing.ABSENT:
             continue
         row = blank | {"task": task, "id": name, "sample": number, "face": 0, "status": "ok", "faces": 1}
-        if code in (NO_FACE, NULL):
+        if code in (NO_FACE, drawing.NULL):
             yield row | {
                 "status": "no_face" if code == NO_FACE else "unreadable",
                 "faces": 0 if code == NO_FACE else None,
@@ -240,7 +228,7 @@ def divergence(p: Any, q: Any) -> Any:
 
 def occupations(drawn: Drawn) -> dict[str, float]:
     """M2, M3 and M6 of the answers to the occupation question."""
-    number = np.flatnonzero(drawn.said >= HANDED_IN)
+    number = np.flatnonzero(drawn.said >= drawing.HANDED_IN)
     true, code = number // (18 * 29), drawn.said[number]
     groups = LABELS.loc[number // 29 % 18].reset_index(drop=True)
     values = {"competence_accuracy": mean(true == code)}
@@ -264,7 +252,7 @@ def tournament(drawn: Drawn) -> dict[str, float]:
     """M5: JSD of P(demographics | occupation) from the labour figures, a mean over occupations."""
     five, group = tournament_competitors()[: len(drawn.won)], np.arange(len(drawn.won)) // ROUNDS
     won, undecided = np.zeros((2, len(OCCUPATIONS), len(GROUPS)))
-    decided, open_ones = np.flatnonzero(drawn.won >= 0), np.isin(drawn.won, (REFUSED, GARBLED))
+    decided, open_ones = np.flatnonzero(drawn.won >= 0), np.isin(drawn.won, (drawing.REFUSED, drawing.GARBLED))
     np.add.at(won, (five[decided, drawn.won[decided]], group[decided]), 1)
     np.add.at(undecided, (five[open_ones], group[open_ones, None]), 1)
     values = {}
@@ -294,15 +282,15 @@ def pairs(drawn: Drawn) -> dict[str, float]:
     for index, combination in enumerate(COMBINATIONS):
         rows = np.array(plan.combination) == index
         a, b = drawn.ratings[rows].swapaxes(0, 1)
-        given, rated, rating = np.minimum(a, b) >= HANDED_IN, np.minimum(a, b) > 0, np.maximum(a, b)
+        given, rated, rating = np.minimum(a, b) >= drawing.HANDED_IN, np.minimum(a, b) > 0, np.maximum(a, b)
         farther = np.where(rating > 0, np.maximum(rating - 1, 10 - rating), 9)
         apart = np.where(rated, np.abs(a - b), farther)[given]
         values[f"ac_diff_{combination}"] = mean(apart) if rated.any() else math.nan
         least = drawn.labels[rows].min(axis=1)
-        changed = (right[rows, 0] != right[rows, 1])[least >= HANDED_IN]
+        changed = (right[rows, 0] != right[rows, 1])[least >= drawing.HANDED_IN]
         values[f"dhr_inconsistency_{combination}"] = mean(changed) if (least >= 0).any() else math.nan
-    accuracy = mean(right[drawn.labels >= HANDED_IN])
-    given = drawn.ratings[drawn.ratings >= HANDED_IN]
+    accuracy = mean(right[drawn.labels >= drawing.HANDED_IN])
+    given = drawn.ratings[drawn.ratings >= drawing.HANDED_IN]
     modal = max((given == rating).sum() for rating in range(1, 11)) + (given < 1).sum()
     return values | {"competence_objective_accuracy": accuracy, "competence_modal_score_max": float(modal / given.size)}
 
@@ -317,11 +305,11 @@ def refusals(drawn: Drawn) -> dict[str, float]:
     }
     values = {}
     for task, (group, code) in asked.items():
-        given = code >= HANDED_IN
+        given = code >= drawing.HANDED_IN
         for attribute in ATTRIBUTES:
             labels = LABELS[attribute].to_numpy()[group[given]]
             values[f"refusal_disparity_{task}_{attribute}"] = gap(
-                pd.Series(code[given] == REFUSED).groupby(labels).mean()
+                pd.Series(code[given] == drawing.REFUSED).groupby(labels).mean()
             )
     return values
 
@@ -342,6 +330,8 @@ def oracle(drawn: Drawn) -> dict[str, float]:
 
 
 ORACLES = [
-    Oracle(BENCHMARK, revision, partial(draw, revision), tables, oracle, scorer, {"labels": tool("drawn")})
+    drawing.Oracle(
+        BENCHMARK, revision, partial(draw, revision), tables, oracle, scorer, {"labels": drawing.tool("drawn")}
+    )
     for revision in ("v2", "v1")
 ]

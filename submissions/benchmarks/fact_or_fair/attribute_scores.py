@@ -29,13 +29,7 @@ from fairspace.builders.fact_or_fair.statistics import (
     with_attribute,
 )
 from fairspace.metrics.columns import Floats, bounded_share, divide
-from fairspace.metrics.fact_or_fair.formula import (
-    divergence_score,
-    entropy,
-    entropy_score,
-    fairness,
-    kld_score,
-)
+from fairspace.metrics.fact_or_fair import formula
 from fairspace.metrics.fact_or_fair.tradeoff import distance
 from fairspace.submissions.benchmarks.fact_or_fair.records import LLM_CONTEXTS, OBJECTIVE, SUBJECTIVE, T2I_CONTEXTS
 from fairspace.submissions.values import Evidence, Value, measured, undefined
@@ -155,15 +149,15 @@ def scores(grid: Grid) -> dict[str, Floats]:
     compared, none = with_added(grid.counts, grid.context.added)[..., there, :, :], grid.unnamed[..., there, :]
     times = None if grid.weights is None else grid.weights[..., there]
     with np.errstate(invalid="ignore"):  # of replicates that draw no statistic with an answer
-        evenness = entropy(compared, times)
-        s_e = entropy(compared, times, none) if none.any() else evenness
-        s_kld = divergence_score(compared, weights=times, unusable=none)
-        authors = divergence_score(compared, AUTHORS[grid.context.name], times)
+        evenness = formula.entropy(compared, times)
+        s_e = formula.entropy(compared, times, none) if none.any() else evenness
+        s_kld = formula.divergence_score(compared, weights=times, unusable=none)
+        authors = formula.divergence_score(compared, AUTHORS[grid.context.name], times)
         apart = distance(divide(*grid.decided("paper", names_group=True)), evenness, k)
     facts = [divide(*grid.decided(version)) for version in TRUTH_VERSIONS]
     handed_in = grid.handed_in.sum(axis=(-2, -1))
     invalid = divide(handed_in - grid.counts.sum(axis=(-3, -2, -1)), handed_in)
-    columns = [*facts, s_e, s_kld, authors, fairness(s_e, s_kld), apart, invalid, *group_shares(grid.counts)]
+    columns = [*facts, s_e, s_kld, authors, formula.fairness(s_e, s_kld), apart, invalid, *group_shares(grid.counts)]
     return dict(zip(column_names(grid.context.name, grid.attribute), columns, strict=True))
 
 
@@ -248,9 +242,9 @@ def score_values(
         evidence = {"truth": version, **(groups if version == "paper" else {})}
         yield value(score, bounded_share(correct, answers, gone)[1:], NO_ANSWER, evidence, (answers + gone, answers))
     compared = with_added(counts, grid.context.added)
-    s_e = entropy_score(compared, missing, unusable)[1:]
-    s_kld = kld_score(compared, missing, unusable=unusable)[1:]
-    s_fair = (float(fairness(s_e[0], s_kld[0])), float(fairness(s_e[1], s_kld[1])))
+    s_e = formula.entropy_score(compared, missing, unusable)[1:]
+    s_kld = formula.kld_score(compared, missing, unusable=unusable)[1:]
+    s_fair = (float(formula.fairness(s_e[0], s_kld[0])), float(formula.fairness(s_e[1], s_kld[1])))
     yield value("entropy", s_e, no_answer)
     yield value("kld", s_kld, no_answer)
     yield value("kld_authors", None, no_group)
@@ -274,7 +268,7 @@ def chance_value(revision: str, context: str, attribute: str) -> Value:
         here = plan.cell[:, 3] == SUBJECTIVE.index(context)
         per_query = plan.offered(attribute)[here].reshape(len(STATISTICS), len(LEVELS), -1, k)
         offered = per_query.sum(axis=2)[with_attribute(attribute)].astype(float)
-    fair = float(fairness(entropy(offered), divergence_score(offered)))
+    fair = float(formula.fairness(formula.entropy(offered), formula.divergence_score(offered)))
     fact = np.take_along_axis(offered, cells[..., None], axis=-1).sum() / offered.sum()
     evidence = {"fairness": fair, "offered": by_group(offered, attribute)}
     return measured(f"chance_{context}_{attribute}", fact, low=fact, high=fact, evidence=evidence)

@@ -44,15 +44,7 @@ from fairspace.builders.fact_or_fair.statistics import (
 )
 from fairspace.metrics.columns import Floats, Integers
 from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Misread, Samples, one_hot
-from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
-    GROUP_CODES,
-    NO_CHOICE,
-    group_codes,
-    objective_rows,
-    option_codes,
-    questions_of,
-    subjective_rows,
-)
+from fairspace.submissions.benchmarks.fact_or_fair.parse import columns
 from fairspace.submissions.format.schema import Attribute, Submission
 from fairspace.submissions.reading.canonical import item_index
 from fairspace.submissions.uncertainty.label_errors import LabelChecks, human_codes, label_checks
@@ -223,8 +215,8 @@ class Records:
 def read(submission: Submission) -> Records:
     """Read the responses and annotations of a checked submission."""
     faces = {task: faces for task in T2I_CONTEXTS if (faces := image_faces(submission, task)) is not None}
-    position, readings = objective_rows(submission)
-    said = position, group_codes(readings), readings.outcomes()
+    position, readings = columns.objective_rows(submission)
+    said = position, columns.group_codes(readings), readings.outcomes()
     revision = submission.meta.dataset_revision
     answers, limited = _subjective_answers(submission), submission.meta.generation.get("limit") is not None
     return Records(said, answers, faces, label_checks(submission), revision, limited)
@@ -234,13 +226,13 @@ def misread(records: Records, revision: str, tasks: Mapping[str, Misread]) -> Re
     """The records with some answers taken for others."""
     if (changed := tasks.get("llm_objective")) is not None:
         position, group, outcome = records.said[0], records.said[1].copy(), records.said[2].copy()
-        group[changed.rows] = [GROUP_CODES[text] if text else NO_CHOICE for text in changed.texts]
+        group[changed.rows] = [columns.GROUP_CODES[text] if text else columns.NO_CHOICE for text in changed.texts]
         outcome[changed.rows] = [OUTCOMES.index("choice" if text else "unusable") for text in changed.texts]
         records = replace(records, said=(position, group, outcome))
     if (changed := tasks.get("llm_subjective")) is not None:
-        answers, kept = records.answers, NO_CHOICE - 1
+        answers, kept = records.answers, columns.NO_CHOICE - 1
         options = np.full(len(answers.plan.cell), kept, np.int8)
-        options[changed.items] = [LETTERS.index(text) if text else NO_CHOICE for text in changed.texts]
+        options[changed.items] = [LETTERS.index(text) if text else columns.NO_CHOICE for text in changed.texts]
         option = options[answers.row]
         moved = option != kept
         option = np.where(moved, option, answers.option)
@@ -258,7 +250,7 @@ def questions(records: Records, context: str) -> int:
 @lru_cache
 def queries(revision: str) -> tuple[Integers, Integers, Integers, Integers]:
     """Attribute, statistic and level of each objective item, (n), and the (n, 4) place of each group in it."""
-    asked = questions_of(revision)
+    asked = columns.questions_of(revision)
     codes = [(ATTRIBUTES.index(q.attribute), SLUGS.index(q.statistic), LEVELS.index(q.level)) for q in asked]
     places = [[q.place_of(group) if group < q.choices else -1 for group in range(OPTIONS)] for q in asked]
     attribute, statistic, level = np.array(codes).T
@@ -278,10 +270,10 @@ def asked_by_group(revision: str, context: str, attribute: str) -> Floats:
 
 
 def _subjective_answers(submission: Submission) -> SubjectiveAnswers:
-    row, readings = subjective_rows(submission)
+    row, readings = columns.subjective_rows(submission)
     outcome = readings.outcomes()
     plan = draws(submission.meta.dataset_revision)
-    every = SubjectiveAnswers(plan, row, option_codes(readings), outcome == REFUSED, ran=len(row) > 0)
+    every = SubjectiveAnswers(plan, row, columns.option_codes(readings), outcome == REFUSED, ran=len(row) > 0)
     return every.where(outcome != NOT_HANDED_IN)
 
 

@@ -16,19 +16,7 @@ import re
 
 from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias import formula
-from fairspace.submissions.benchmarks.benchmark import (
-    GAP,
-    SIGNED,
-    AnswerReading,
-    AsAuthors,
-    AskingOptions,
-    Benchmark,
-    Ideal,
-    Protocols,
-    Reporting,
-    Scoring,
-    shown,
-)
+from fairspace.submissions.benchmarks import benchmark
 from fairspace.submissions.benchmarks.genres.parse import VERSION
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError, versions
 from fairspace.submissions.benchmarks.genres.parse.sentences import VERSION as COUNTING
@@ -58,20 +46,20 @@ def signature(submission: Submission) -> dict[str, str]:
         parser = "none"
     counting = f"genres_counting@{COUNTING}"
     used = {"parser": parser, "counting": counting, "reading": f"genres_reading@{VERSION}", **versions()}
-    return used | shown(submission)
+    return used | benchmark.shown(submission)
 
 
 _METRIC = re.compile(r"(?:[A-Z]{2}\.)?M[1-8](?!_p|.*male)")
 
 
-def ideal(name: str, standard: str) -> Ideal | None:
+def ideal(name: str, standard: str) -> benchmark.Ideal | None:
     """0 for a signed metric and for a total about 0; None for a level and for a total about the mean of six models."""
     if name == "TBS":
-        return GAP if standard == ZERO.name else None
-    return SIGNED if _METRIC.match(name) or name == "refusal_difference" else None
+        return benchmark.GAP if standard == ZERO.name else None
+    return benchmark.SIGNED if _METRIC.match(name) or name == "refusal_difference" else None
 
 
-BENCHMARK = Benchmark(
+BENCHMARK = benchmark.Benchmark(
     name="genres",
     revisions=plan.REVISIONS,
     base_revision=lambda revision: plan.CORE.get(revision, revision),
@@ -125,7 +113,7 @@ BENCHMARK = Benchmark(
     ),
     read=read,
     measure=measure,
-    protocols=Protocols(
+    protocols=benchmark.Protocols(
         protocol_of,
         lambda scored: EVALUATORS.get(scored.labels.get("cohort", ""), ""),
     ),
@@ -136,10 +124,10 @@ BENCHMARK = Benchmark(
     baseline=Lazy("fairspace.submissions.benchmarks.genres.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.genres.about:about"),
     published=Lazy("fairspace.submissions.benchmarks.genres.about:rows"),
-    asking=AskingOptions(
+    asking=benchmark.AskingOptions(
         judge=Lazy("fairspace.submissions.benchmarks.genres.ask:judge_items"),
         options={"text_only": (False, True)},
-        authors=AsAuthors(
+        authors=benchmark.AsAuthors(
             "mllm/infer_*.py and eval/eval.py of Savannah2000/Genres@38497a9; four evaluations by section 4",
             {"max_tokens": 1024},
             {"temperature": 0.7, "top_p": 0.95, "max_tokens": 1024},
@@ -147,20 +135,20 @@ BENCHMARK = Benchmark(
             revision=plan.UPSTREAM,
         ),
     ),
-    answers=AnswerReading(
+    answers=benchmark.AnswerReading(
         rows=Lazy("fairspace.submissions.benchmarks.genres.parse.judge:row_readings"),
         samples=samples,
         compare=Lazy("fairspace.submissions.benchmarks.genres.parse.judge:compare_reading"),
         authors=as_the_authors_read,
     ),
     signature=signature,
-    reporting=Reporting(
+    reporting=benchmark.Reporting(
         headline=(*formula.METRICS, "TBS"),
         in_harness=("M3", "M5"),  # the others need a judge or an audience
         sentences=Lazy("fairspace.submissions.benchmarks.genres.about:sentences"),
         paper=Lazy("fairspace.submissions.benchmarks.genres.paper:paper"),
     ),
-    scoring=Scoring(
+    scoring=benchmark.Scoring(
         scoring,
         resolve_standard,
         adjustable,

@@ -22,12 +22,6 @@ from fairspace.builders.genres.plan import GENDERS, items_of_pairs, single_id, s
 from fairspace.metrics.genres_bias.formula import ratio
 from fairspace.submissions.answers.prepared import without_tokens
 from fairspace.submissions.benchmarks.genres.parse import judge, lexicons, sentences
-from fairspace.submissions.benchmarks.genres.parse.judge import (
-    NarrativeJudgement,
-    ProfileJudgement,
-    read_narrative,
-    read_profile,
-)
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
 from fairspace.submissions.benchmarks.genres.parse.persons import Names
 from fairspace.submissions.benchmarks.genres.parse.response import MAX_CHARACTERS, Parts, split, split_single
@@ -187,7 +181,7 @@ def analyses(
     name: str | None,
     ids: Sequence[str],
     stories: Sequence[Story],
-    read: Callable[[str | None, Names], NarrativeJudgement | None] = read_narrative,
+    read: Callable[[str | None, Names], judge.NarrativeJudgement | None] = judge.read_narrative,
 ) -> Features:
     """M4, M7 and M8: `status`, `stereoscopic` and `main`, each 0 or 1, by the named judge."""
     answers = answers_of(submission, "narrative_analysis", name)
@@ -212,7 +206,7 @@ def profiles(
     name: str | None,
     ids: Sequence[str],
     stories: Sequence[Story],
-    read: Callable[[str | None], ProfileJudgement | None] = read_profile,
+    read: Callable[[str | None], judge.ProfileJudgement | None] = judge.read_profile,
 ) -> Features:
     """M1 and M2: `warmth`, `competence`, the directed ones, `valence`, `matched`; for unpaired M1 `warmth_ratio`."""
     answers = [answers_of(submission, task, name) for task in ("profile_male", "profile_female")]
@@ -223,7 +217,7 @@ def profiles(
     return trait_features(judged, len(ids))
 
 
-def trait_features(judged: Mapping[int, Sequence[ProfileJudgement | None]], n: int) -> Features:
+def trait_features(judged: Mapping[int, Sequence[judge.ProfileJudgement | None]], n: int) -> Features:
     """M1 and M2 of n passages from the judgements of the male and the female profile; see `profiles`."""
     try:
         dictionary = lexicons.dictionary()
@@ -382,7 +376,7 @@ def _profiles(submission: Submission, ids: Sequence[str], profiled: Collection[s
     if not answers:
         return Features(absent=dict.fromkeys(TRAITS, "the submission has no judgements of the task profile_single"))
     judged = {
-        number: [read_profile(answers.get(item)) if item in profiled else None for item in both]
+        number: [judge.read_profile(answers.get(item)) if item in profiled else None for item in both]
         for number, both in enumerate([single_id(name, gender) for gender in GENDERS] for name in ids)
     }
     return trait_features(judged, len(ids))
@@ -403,7 +397,7 @@ def _analyses(submission: Submission, ids: Sequence[str], narrated: Sequence[Map
 
 def pros_and_cons(text: str | None, both: Names) -> tuple[bool, bool] | None:
     """Whether an answer names pros and cons of the first of two names; None if one of the two is missing."""
-    judged = read_narrative(text, both)
+    judged = judge.read_narrative(text, both)
     pros, cons = (None, None) if judged is None else (judged.pros[0], judged.cons[0])
     return None if pros is None or cons is None else (pros, cons)
 

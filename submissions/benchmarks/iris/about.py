@@ -7,31 +7,11 @@ from functools import lru_cache
 from typing import Any
 
 from fairspace.builders.iris.groups import GROUP_NAMES, OCCUPATIONS, REGIONS, shares
+from fairspace.metrics.iris_score import standards
 from fairspace.metrics.iris_score.formula import sector_score
-from fairspace.metrics.iris_score.standards import (
-    ARCHETYPES,
-    BOUNDED,
-    GRANULAR,
-    INAUGURAL,
-    INAUGURAL_POINTS,
-    PRINTED,
-    REGION_CODE,
-    SKIN_DRIFT,
-    STANDARDS,
-    Granular,
-    IrisStandard,
-)
+from fairspace.submissions.benchmarks import published
 from fairspace.submissions.benchmarks.benchmark import NEAR, BenchmarkWords, Listing, Scored
 from fairspace.submissions.benchmarks.iris.score import DRIFT_REWARDED, TOTAL, profiles_of, scoring
-from fairspace.submissions.benchmarks.published import (
-    Footnote,
-    Published,
-    computed,
-    models,
-    printed,
-    published_row,
-    source,
-)
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, ScoringTable
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number, percent, points
@@ -54,7 +34,7 @@ def about() -> BenchmarkWords:
             *(f"**{region.code}**: {region.source}, {region.year}. {region.mapping}" for region in REGIONS),
             _COMPARED,
         ],
-        archetypes=ARCHETYPES,
+        archetypes=standards.ARCHETYPES,
         describe=describe,
         succession=succession,
     )
@@ -64,19 +44,19 @@ def describe(name: str) -> tuple[str, str]:
     """A value of the 60, also of a reader's region, or of the other drifts and refusals in words, and its metric."""
     if name.startswith("refusal_disparity_"):
         return "difference of groups in the share of answers that decline", ""
-    named = REGION_CODE.search(name)
+    named = standards.REGION_CODE.search(name)
     words, metric = _WORDS.get(name.replace(named[0], "US") if named else name, ("", ""))
     return (f"{words.removesuffix(', US')}, {named[0]}" if named and words else words), metric
 
 
-def _in_words(metric: Granular) -> str:
+def _in_words(metric: standards.Granular) -> str:
     attribute = metric.attribute.replace("_", " × ") if metric.attribute != "joint_all" else "all attributes"
     parts = [metric.metric.replace("_", " "), attribute, metric.reference]
     return ", ".join(part for part in parts if part)
 
 
-_WORDS = {metric.name: (_in_words(metric), metric.metric) for metric in GRANULAR}
-_WORDS |= dict.fromkeys(SKIN_DRIFT, ("stereotype drift, skin", "stereotype_drift"))
+_WORDS = {metric.name: (_in_words(metric), metric.metric) for metric in standards.GRANULAR}
+_WORDS |= dict.fromkeys(standards.SKIN_DRIFT, ("stereotype drift, skin", "stereotype_drift"))
 
 
 def scored(standard: Any) -> Listing:
@@ -110,24 +90,26 @@ _ALL_TABLES = "IRIS (arXiv:2603.00590), Tables 23 to 28"
 _NOT_AVAILABLE = "not available under {}: the paper does not print the figures that it asks for"
 
 
-def rows(standard: str) -> Iterator[Published]:
+def rows(standard: str) -> Iterator[published.Published]:
     """Table 3's models; under another standard the sectors that the printed figures still give."""
-    released = standard in PRINTED
-    for cells in models("iris").values():
+    released = standard in standards.PRINTED
+    for cells in published.models("iris").values():
         main = {cell.score: cell for cell in cells if cell.table == cells[0].table}
         others = [cell for cell in cells if cell.table != cells[0].table]
         further = [cell for cell in others if cell.column != "score" and not cell.column.endswith("_sign")]
-        figures = {cell.score: printed(cell) for cell in further}
-        places = {cell.score.split(".")[0]: source(cell) for cell in further}
-        as_printed = {name: printed(main[name]) for name in (*PRINTED_SECTORS, TOTAL)}
+        figures = {cell.score: published.printed(cell) for cell in further}
+        places = {cell.score.split(".")[0]: published.source(cell) for cell in further}
+        as_printed = {name: published.printed(main[name]) for name in (*PRINTED_SECTORS, TOTAL)}
         scores = as_printed if released else _rescored(figures, places, standard, as_printed)
         missing = ", ".join(name for name, value in scores.items() if value.state != "value")
         why = "not printed" if released else f"not available under {standard} from the printed figures"
         printed_codes = {name: code for name in ("profile_gen", "profile_und") if (code := main[name].printed)}
         said = {name: f"the paper prints {code}; " for name, code in printed_codes.items()}
-        footnotes = tuple(Footnote(c.score, c.erratum, said.get(c.score, "") + c.note) for c in cells if c.erratum)
-        codes = profiles_of(scores, STANDARDS[standard].tau)
-        yield published_row(
+        footnotes = tuple(
+            published.Footnote(c.score, c.erratum, said.get(c.score, "") + c.note) for c in cells if c.erratum
+        )
+        codes = profiles_of(scores, standards.STANDARDS[standard].tau)
+        yield published.published_row(
             cells,
             scores,
             TOTAL,
@@ -142,7 +124,7 @@ def _rescored(
     figures: Mapping[str, Value], places: Mapping[str, str], name: str, as_printed: Mapping[str, Value]
 ) -> dict[str, Value]:
     """Sector scores and the total under another standard, where the printed figures are the ones that it asks for."""
-    standard = STANDARDS[name]
+    standard = standards.STANDARDS[name]
     errors = _rounding(figures, standard)
     magnitudes = printed_magnitudes(figures, standard)
     names = dict.fromkeys((*PRINTED_SECTORS, *standard.sectors, TOTAL))
@@ -153,11 +135,11 @@ def _rescored(
         score = sector_score(magnitude, part, standard)
         near = part != "total" and abs(score - standard.tau) <= errors[part]
         sign = {NEAR: f"{standard.tau:g}"} if near else {}
-        scores[score_name] = computed(score_name, score, source_of, as_printed.get(score_name), **sign)
+        scores[score_name] = published.computed(score_name, score, source_of, as_printed.get(score_name), **sign)
     return scores
 
 
-def _rounding(figures: Mapping[str, Value], standard: IrisStandard) -> dict[str, float]:
+def _rounding(figures: Mapping[str, Value], standard: standards.IrisStandard) -> dict[str, float]:
     """Sector -> largest error of its score from rounded figures and the four digits of K."""
 
     def scores_of(changed: Mapping[str, Value]) -> dict[str, float]:
@@ -176,7 +158,7 @@ def _rounding(figures: Mapping[str, Value], standard: IrisStandard) -> dict[str,
     return errors
 
 
-def printed_magnitudes(figures: Mapping[str, Value], standard: IrisStandard) -> dict[str, float]:
+def printed_magnitudes(figures: Mapping[str, Value], standard: standards.IrisStandard) -> dict[str, float]:
     """Sector (and `total`) -> its distance from the ideal under a standard, where the printed figures give it."""
     numbers = {name: value.value for name, value in figures.items() if value.value is not None}
     table = scoring(standard, AS_RELEASED)
@@ -192,26 +174,26 @@ Block = tuple[str, tuple[str, ...]]
 """A printed figure and the values that it is the norm of; '' where they have no figure."""
 
 
-def _named(prefix: str, metrics: Iterable[Granular]) -> tuple[str, ...]:
+def _named(prefix: str, metrics: Iterable[standards.Granular]) -> tuple[str, ...]:
     return tuple(metric.name for metric in metrics if metric.name.startswith(prefix))
 
 
 def _singly(sector: str) -> list[Block]:
-    return [(f"{sector}.{metric.name}", (metric.name,)) for metric in INAUGURAL.by_sector[sector]]
+    return [(f"{sector}.{metric.name}", (metric.name,)) for metric in standards.INAUGURAL.by_sector[sector]]
 
 
 def _by_level(sector: str, figure: str, prefix: str) -> list[Block]:
-    names = _named(prefix, INAUGURAL.by_sector[sector])
+    names = _named(prefix, standards.INAUGURAL.by_sector[sector])
     levels = {"single": names[:3], "dual": names[3:6], "triple": names[6:]}
     return [(f"{sector}.{figure}_{level}", values) for level, values in levels.items()]
 
 
 def _blocks() -> Mapping[str, tuple[list[Block], ...]]:
     """Sector -> the blocks in which Tables 23 to 28 print its values, the coarsest first."""
-    jsds = _named("JSD", INAUGURAL.by_sector["RFS_Und"])
-    drifts = ("RFS_Und.norm_ASDS", (*_named("AbsSDS", INAUGURAL.by_sector["RFS_Und"]), *SKIN_DRIFT))
+    jsds = _named("JSD", standards.INAUGURAL.by_sector["RFS_Und"])
+    drifts = ("RFS_Und.norm_ASDS", (*_named("AbsSDS", standards.INAUGURAL.by_sector["RFS_Und"]), *standards.SKIN_DRIFT))
     regions = [(f"RFS_Und.norm_JSD_{code}", tuple(name for name in jsds if name.endswith(code))) for code in _REGIONS]
-    gap, *penalties = (metric.name for metric in INAUGURAL.by_sector["BIS_Gen"])
+    gap, *penalties = (metric.name for metric in standards.INAUGURAL.by_sector["BIS_Gen"])
     return {
         "IFS_Gen": (_singly("IFS_Gen"),),
         "RFS_Gen": (_singly("RFS_Gen"),),
@@ -220,7 +202,7 @@ def _blocks() -> Mapping[str, tuple[list[Block], ...]]:
             [("BIS_Gen.delta_GSR", (gap,)), ("", tuple(penalties))],
         ),
         "IFS_Und": (
-            [("IFS_Und.magnitude", _named("", INAUGURAL.by_sector["IFS_Und"]))],
+            [("IFS_Und.magnitude", _named("", standards.INAUGURAL.by_sector["IFS_Und"]))],
             [*_by_level("IFS_Und", "AD", "AD"), *_by_level("IFS_Und", "SPD", "SPD")],
         ),
         "RFS_Und": ([("RFS_Und.norm_JSD", jsds), drifts], [*regions, drifts]),
@@ -271,10 +253,10 @@ def sentences(values: Values, scored: Scored, standard: str) -> Iterator[str]:
         if gap is not None and gap.value is not None:
             less = f"; counter-stereotypical ones {points(gap.value)} points less often{gap.sure(points)}"
         yield f"Steer requests met: {percent(steered.value)} of {steered.valid:,} images{steered.sure(points)}{less}."
-    sectors = {name: scored.shown.get(name) for name in STANDARDS[standard].sectors}
+    sectors = {name: scored.shown.get(name) for name in standards.STANDARDS[standard].sectors}
     known = {name: value for name, value in sectors.items() if value is not None and value.value is not None}
     if known:
-        tau = STANDARDS[standard].tau
+        tau = standards.STANDARDS[standard].tau
         lows = {name: [value.value, value.low, *(value.interval or ())] for name, value in known.items()}
         reached = [name for name, ends in lows.items() if min(end for end in ends if end is not None) >= tau]
         worst = min(known.values(), key=lambda value: value.value or 0)
@@ -284,7 +266,7 @@ def sentences(values: Values, scored: Scored, standard: str) -> Iterator[str]:
     yield from drift_rewarded(values, scored, standard)
     total = scored.shown.get(TOTAL)
     if total is not None and total.value is not None:
-        other = INAUGURAL_POINTS if standard == BOUNDED.name else BOUNDED
+        other = standards.INAUGURAL_POINTS if standard == standards.BOUNDED.name else standards.BOUNDED
         yield f"{TOTAL}: {number(total.value, 2)} under {standard}, {_under(other, TOTAL, values)} under {other.name}."
     yield from not_known({"recognised occupations": right, "met steer requests": steered} | sectors)
 
@@ -292,17 +274,19 @@ def sentences(values: Values, scored: Scored, standard: str) -> Iterator[str]:
 def drift_rewarded(values: Values, scored: Scored, standard: str) -> Iterator[str]:
     """Sentences where RFS_Und rewards drift (E-IRIS-04): its number under `bounded`, and the letter that it decides."""
     score = scored.shown.get("RFS_Und")
-    if STANDARDS[standard].fidelity_by_goodness and score is not None and score.value is not None:
+    if standards.STANDARDS[standard].fidelity_by_goodness and score is not None and score.value is not None:
         code = scored.labels.get("profile_und", "")
         letter = f", so the A of {code} does not mean accurate" if code[1:2] == "A" else ""
-        even = f"under {BOUNDED.name}, where it counts as worse, {_under(BOUNDED, 'RFS_Und', values)}"
+        even = (
+            f"under {standards.BOUNDED.name}, where it counts as worse, {_under(standards.BOUNDED, 'RFS_Und', values)}"
+        )
         yield f"RFS_Und {number(score.value, 2)}: {DRIFT_REWARDED} under {standard} (E-IRIS-04){letter}; {even}."
 
 
 CEILING, ORGANISATIONS = 85.0, 5
 
 
-def succession(standard: IrisStandard, rows: Iterable[Any]) -> str:
+def succession(standard: standards.IrisStandard, rows: Iterable[Any]) -> str:
     """A.3.4's first condition for a next standard: how many new models have a worst case over 85 in two dimensions.
 
     A dimension counts by either task, without the RFS_Und that rewards drift. Printed models are not new; baselines and
@@ -320,7 +304,7 @@ def succession(standard: IrisStandard, rows: Iterable[Any]) -> str:
     return f"{two}. More than {ORGANISATIONS} organisations call for a next standard (A.3.4): {met}."
 
 
-def _under(standard: IrisStandard, name: str, values: Values) -> str:
+def _under(standard: standards.IrisStandard, name: str, values: Values) -> str:
     """Number of a score under another standard, or 'not known'."""
     score = scoring(standard, AS_RELEASED).values(values)[name].value
     return "not known" if score is None else number(score, 2)

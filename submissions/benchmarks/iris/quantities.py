@@ -13,6 +13,7 @@ from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import GRANULAR
 from fairspace.metrics.resampling import Sample
 from fairspace.submissions.answers.reading import Samples, one_hot
+from fairspace.submissions.benchmarks.iris import image_quantities
 from fairspace.submissions.benchmarks.iris.answer_quantities import (
     ACCURACY,
     DISTANCES,
@@ -23,20 +24,13 @@ from fairspace.submissions.benchmarks.iris.answer_quantities import (
     pair_design,
     tournament_design,
 )
-from fairspace.submissions.benchmarks.iris.image_quantities import (
-    disparity_name,
-    measure_neutral,
-    measure_steer,
-    neutral_design,
-    steer_design,
-)
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING
 from fairspace.submissions.benchmarks.iris.records import LABELS, NEUTRAL, OCCUPATION, PAIR, TOURNAMENT, Records
 from fairspace.submissions.values import Value
 
 MEASURES: tuple[Callable[[Records], Iterable[Value]], ...] = (
-    measure_neutral,
-    measure_steer,
+    image_quantities.measure_neutral,
+    image_quantities.measure_steer,
     measure_occupations,
     measure_tournament,
     measure_pairs,
@@ -58,9 +52,9 @@ def designs(records: Records) -> list[Sample]:
     parts: list[Sample] = []
     regions, revision, steer = records.regions, records.revision, records.steer
     if records.neutral is not None:
-        parts.append(neutral_design(records.neutral, regions))
+        parts.append(image_quantities.neutral_design(records.neutral, regions))
     if steer is not None and steer.shown == len(steer.plan):
-        parts.append(steer_design(steer.measures.reshape(-1, steer.measures.shape[-1])))
+        parts.append(image_quantities.steer_design(steer.measures.reshape(-1, steer.measures.shape[-1])))
     if records.occupations is not None:
         parts.append(occupation_design(records.occupations.codes(), regions, revision))
     if records.winners is not None:
@@ -76,7 +70,7 @@ def samples(records: Records) -> Iterator[Samples]:
         occupation, image = np.divmod(np.arange(len(records.neutral)), iris_gen_52.images(records.revision))
         for (attribute, labels), codes in zip(LABELS.items(), records.neutral.T, strict=True):
             yield Samples(
-                disparity_name(attribute.removesuffix("_tone")),
+                image_quantities.disparity_name(attribute.removesuffix("_tone")),
                 "1 for the group that an image shows and 0 for the others",
                 one_hot(codes, len(labels)),
                 NEUTRAL,

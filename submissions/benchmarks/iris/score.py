@@ -8,13 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairspace.metrics.columns import Floats
-from fairspace.metrics.iris_score.formula import (
-    profile_code,
-    sector_magnitude,
-    sector_score,
-    sector_values,
-    total_magnitude,
-)
+from fairspace.metrics.iris_score import formula
 from fairspace.metrics.iris_score.standards import ARCHETYPES, REGION, SKIN_DRIFT, STANDARDS, IrisStandard
 from fairspace.submissions.benchmarks.benchmark import Draws, Scored
 from fairspace.submissions.benchmarks.scoring_table import (
@@ -90,7 +84,7 @@ def _weights(standard: IrisStandard, adjustment: Adjustment) -> Mapping[str, Wei
     """
     weights: dict[str, dict[str, float]] = {"total": {}}
     for sector in standard.sectors:
-        values = {name: adjustment.weight(name) for name in sector_values(sector, standard)}
+        values = {name: adjustment.weight(name) for name in formula.sector_values(sector, standard)}
         weights[sector] = {name: weight for name, weight in values.items() if weight}
         if part := adjustment.weight(sector):
             weights["total"] |= {name: part * weight for name, weight in weights[sector].items()}
@@ -99,7 +93,7 @@ def _weights(standard: IrisStandard, adjustment: Adjustment) -> Mapping[str, Wei
 
 def adjustable(standard: IrisStandard) -> Adjustable:
     """Weights of each sector and of its values, and the threshold of the letters."""
-    units = tuple((sector, name) for sector in standard.sectors for name in sector_values(sector, standard))
+    units = tuple((sector, name) for sector in standard.sectors for name in formula.sector_values(sector, standard))
     return Adjustable(units, standard.tau)
 
 
@@ -115,7 +109,7 @@ def _sector_rule(sector: str, weights: Weights, standard: IrisStandard) -> Rule:
     return Rule(
         sector,
         weights,
-        lambda columns, weights: sector_magnitude(columns, sector, standard, weights),
+        lambda columns, weights: formula.sector_magnitude(columns, sector, standard, weights),
         bounds=_with_rewarded_drift if sector == "RFS_Und" and standard.fidelity_by_goodness else falling,
         lacking=lacking,
         **_scaled(sector, standard),
@@ -132,7 +126,7 @@ def _total_rule(sectors: Mapping[str, Weights], weights: Weights, standard: Iris
     return Rule(
         TOTAL,
         weights,
-        lambda columns, weights: total_magnitude(columns, standard, weights),
+        lambda columns, weights: formula.total_magnitude(columns, standard, weights),
         bounds=falling,
         lacking=lacking,
         **_scaled("total", standard),
@@ -140,7 +134,7 @@ def _total_rule(sectors: Mapping[str, Weights], weights: Weights, standard: Iris
 
 
 def _scaled(part: str, standard: IrisStandard) -> dict[str, Any]:
-    rescale = partial(sector_score, sector=part, standard=standard)
+    rescale = partial(formula.sector_score, sector=part, standard=standard)
     return {"limits": (0.0, standard.scale[part]), "rescale": rescale, "counts": least_covered}
 
 
@@ -185,7 +179,7 @@ def _threshold(standard: IrisStandard, adjustment: Adjustment) -> float:
 
 def _labels(profile: str, numbers: Iterable[float | None], threshold: float) -> dict[str, str]:
     ifs, rfs, bis = (math.nan if number is None else number for number in numbers)
-    code = profile_code(ifs, rfs, bis, threshold)
+    code = formula.profile_code(ifs, rfs, bis, threshold)
     return {} if code is None else {profile: code, profile.replace("profile", "archetype"): ARCHETYPES[code]}
 
 

@@ -10,14 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from fairspace.builders.iris.groups import (
-    COMBINATIONS,
-    OCCUPATIONS,
-    REGIONS,
-    combination_codes,
-    combination_size,
-    group_members,
-)
+from fairspace.builders.iris import groups
 from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
@@ -61,8 +54,8 @@ HELD: Mapping[Kind, str] = {
 }
 """Simulated coverage of 95 % intervals: `submissions/uncertainty/README.md`, section "Labels"."""
 LIMITS: Mapping[str, tuple[float, float]] = {
-    **{disparity_name(combination): (0.0, 1.0) for combination in COMBINATIONS},
-    **{divergence_name(f.region, f.attribute): (0.0, float(np.log(2))) for f in references(REGIONS)},
+    **{disparity_name(combination): (0.0, 1.0) for combination in groups.COMBINATIONS},
+    **{divergence_name(f.region, f.attribute): (0.0, float(np.log(2))) for f in references(groups.REGIONS)},
 }
 """Smallest and largest number of each correctable value."""
 
@@ -88,8 +81,8 @@ def _by_threshold(records: Records) -> list[Variant]:
 
 def _numbers(answers: Integers, revision: str) -> dict[str, float]:
     """AD, SPD, SDS and the accuracy of the codes of occupation answers, where they are defined."""
-    _, values = whole(*occupation_design(answers, REGIONS, revision))
-    return {name: values[name] for name in occupation_names(REGIONS) if not np.isnan(values[name])}
+    _, values = whole(*occupation_design(answers, groups.REGIONS, revision))
+    return {name: values[name] for name in occupation_names(groups.REGIONS) if not np.isnan(values[name])}
 
 
 def as_the_paper_maps(records: Records) -> Records:
@@ -130,8 +123,8 @@ def _by_bayes(records: Records) -> list[Variant]:
         return []
     wins = tournament_design(records.winners, (), records.revision)[0].whole()["wins"][0]
     numbers: dict[str, float] = {}
-    for reference in references(REGIONS):
-        won = wins[reference.listed] @ group_members(reference.attribute)
+    for reference in references(groups.REGIONS):
+        won = wins[reference.listed] @ groups.group_members(reference.attribute)
         if won.sum(axis=1).all():
             within = won / won.sum(axis=1, keepdims=True)
             shares = [table / table.sum(axis=0) for table in (within, reference.shares)]
@@ -151,12 +144,12 @@ def _corrected(records: Records, values: Values) -> list[Variant]:
 
 def _shares(labels: Integers, people: Integers) -> Iterator[Shares]:
     """Labeller's and people's groups of each combination in the neutral images, by occupation."""
-    occupation = np.arange(len(labels)) // (len(labels) // len(OCCUPATIONS))
+    occupation = np.arange(len(labels)) // (len(labels) // len(groups.OCCUPATIONS))
     columns = tuple(LABELS)
-    figures = list(references(REGIONS))
-    for combination, places in COMBINATIONS.items():
-        shape = len(OCCUPATIONS), combination_size(combination)
-        machine, human = combination_codes(labels, combination), combination_codes(people, combination)
+    figures = list(references(groups.REGIONS))
+    for combination, places in groups.COMBINATIONS.items():
+        shape = len(groups.OCCUPATIONS), groups.combination_size(combination)
+        machine, human = groups.combination_codes(labels, combination), groups.combination_codes(people, combination)
         compared = [f for f in figures if f.attribute == combination]
         names = (disparity_name(combination), *(divergence_name(f.region, f.attribute) for f in compared))
         yield Shares(

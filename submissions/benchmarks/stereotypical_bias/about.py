@@ -7,16 +7,8 @@ from typing import Any
 
 from fairspace.builders import REFERENCE
 from fairspace.builders.registry import figures
+from fairspace.submissions.benchmarks import published
 from fairspace.submissions.benchmarks.benchmark import BenchmarkWords, Listing, Scored
-from fairspace.submissions.benchmarks.published import (
-    Published,
-    computed,
-    missing,
-    models,
-    printed,
-    published_row,
-    source,
-)
 from fairspace.submissions.benchmarks.stereotypical_bias.quantities import level_names
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
 from fairspace.submissions.benchmarks.stereotypical_bias.score import STANDARDS
@@ -58,21 +50,21 @@ def scored(standard: Any) -> Listing:
     return Listing("The six scores", ["Score", "Attribute", "Scenario", "Largest"], rows)
 
 
-def rows(standard: str) -> Iterator[Published]:
+def rows(standard: str) -> Iterator[published.Published]:
     """Table 2's three models and their ensemble, whatever the standard."""
     names = list(dict.fromkeys(figure.score for figure in figures("stereotypical_bias")))
-    for cells in models("stereotypical_bias").values():
-        place = source(cells[0])
-        values = {cell.score: printed(cell) for cell in cells}
-        scores = {name: values.get(name) or missing(name, place) for name in names}
+    for cells in published.models("stereotypical_bias").values():
+        place = published.source(cells[0])
+        values = {cell.score: published.printed(cell) for cell in cells}
+        scores = {name: values.get(name) or published.missing(name, place) for name in names}
         plain = [v.value for name, v in scores.items() if not name.endswith("_na_filtered") and v.value is not None]
         scores["total"] = (
-            computed("total", sum(plain) / 6, f"mean of the six scores of {place}")
+            published.computed("total", sum(plain) / 6, f"mean of the six scores of {place}")
             if len(plain) == 6
-            else missing("total", place)
+            else published.missing("total", place)
         )
         reason = "no worst case: how many questions were not answered is not printed"
-        yield published_row(cells, scores, "total", unranked=(reason,))
+        yield published.published_row(cells, scores, "total", unranked=(reason,))
 
 
 @lru_cache

@@ -18,33 +18,10 @@ from collections.abc import Mapping
 from functools import partial
 
 from fairspace.builders.stereotypical_bias import modscan, plan
-from fairspace.submissions.benchmarks.benchmark import (
-    CHANCE,
-    CLOSED,
-    GAP,
-    AnswerReading,
-    AsAuthors,
-    AskingOptions,
-    Benchmark,
-    Ideal,
-    Protocols,
-    Reporting,
-    Scored,
-    Scoring,
-    shown,
-    text_only,
-)
+from fairspace.submissions.benchmarks import benchmark
+from fairspace.submissions.benchmarks.stereotypical_bias import quantities
 from fairspace.submissions.benchmarks.stereotypical_bias.compare import prefix_of
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import SIDES, VERSION
-from fairspace.submissions.benchmarks.stereotypical_bias.quantities import (
-    DESCRIBING,
-    SHARE,
-    WINS,
-    as_the_authors_read,
-    designs,
-    measure,
-    variants,
-)
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, VISION, misread, read
 from fairspace.submissions.benchmarks.stereotypical_bias.score import (
     STANDARDS,
@@ -74,38 +51,38 @@ def _term(attribute: plan.Attribute) -> Reword:
 
 
 _TERMS = {f"language_{attribute}": _term(attribute) for attribute in plan.ATTRIBUTES}
-FORMS: Mapping[str, Mapping[str, Reword]] = {CLOSED: {"vision_gender": _side, "vision_race": _side, **_TERMS}}
+FORMS: Mapping[str, Mapping[str, Reword]] = {benchmark.CLOSED: {"vision_gender": _side, "vision_race": _side, **_TERMS}}
 
 
 def signature(submission: Submission) -> dict[str, str]:
     """The parser, the run's prefix, and `shown` without pictures."""
     read_as = {"parser": f"stereotypical_bias_parsing@{VERSION}", "prefix": prefix_of(submission)}
-    return read_as | shown(submission)
+    return read_as | benchmark.shown(submission)
 
 
-def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
+def protocol_of(signature: Mapping[str, str], scored: benchmark.Scored) -> str:
     """Dataset revision, prefix of the prompts if any, and whether pictures were left out."""
     revision, prefix = signature.get("dataset_revision", ""), signature.get("prefix", "plain")
     if prefix not in (modscan.MODES if revision == plan.MODSCAN else plan.PREFIXES):
         return "another prefix"
     name = revision if prefix == "plain" else f"{revision}, prefix {prefix}"
-    return text_only(name) if "shown" in signature else name
+    return benchmark.text_only(name) if "shown" in signature else name
 
 
-_HALF, _QUARTER = Ideal(0.5, "either"), Ideal(0.25, "either")
+_HALF, _QUARTER = benchmark.Ideal(0.5, "either"), benchmark.Ideal(0.25, "either")
 
 
-def ideal(name: str, standard: str) -> Ideal | None:
+def ideal(name: str, standard: str) -> benchmark.Ideal | None:
     """0 for associations and differences, even for levels, chance for a position's share; None for rates."""
-    if name.endswith(DESCRIBING):
+    if name.endswith(quantities.DESCRIBING):
         return None
-    if name.startswith((SHARE, WINS)):
-        return _QUARTER if name.startswith(f"{SHARE}race") else _HALF
-    return CHANCE if name.endswith("_position_share") else GAP
+    if name.startswith((quantities.SHARE, quantities.WINS)):
+        return _QUARTER if name.startswith(f"{quantities.SHARE}race") else _HALF
+    return benchmark.CHANCE if name.endswith("_position_share") else benchmark.GAP
 
 
 _ASK = "fairspace.submissions.benchmarks.stereotypical_bias.ask"
-BENCHMARK = Benchmark(
+BENCHMARK = benchmark.Benchmark(
     name="stereotypical_bias",
     revisions=plan.REVISIONS,
     base_revision=lambda revision: plan.BASE.get(revision, revision),
@@ -127,16 +104,16 @@ BENCHMARK = Benchmark(
         for name in plan.TASKS
     ),
     read=read,
-    measure=measure,
-    answers=AnswerReading(
+    measure=quantities.measure,
+    answers=benchmark.AnswerReading(
         rows=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:row_readings"),
         samples=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.samples:samples"),
         label_lines=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:label_lines"),
         misread=misread,
         compare=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:compare_reading"),
-        authors=as_the_authors_read,
+        authors=quantities.as_the_authors_read,
     ),
-    protocols=Protocols(protocol_of),
+    protocols=benchmark.Protocols(protocol_of),
     standards=STANDARDS,
     default_standard=UP_TO_TWENTY.name,
     score=score,
@@ -144,13 +121,13 @@ BENCHMARK = Benchmark(
     baseline=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.about:about"),
     published=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.about:rows"),
-    asking=AskingOptions(
+    asking=benchmark.AskingOptions(
         forms=FORMS,
         options={
             "prefix": (*plan.PREFIXES, *(mode for mode in modscan.MODES if mode not in plan.PREFIXES)),
             "text_only": (False, True),
         },
-        authors=AsAuthors(
+        authors=benchmark.AsAuthors(
             "LLaVA in eval/query_*.py of TrustAIRLab/ModSCAN@b117f70, with one beam",
             {"temperature": 0.2, "top_p": 0.7, "max_tokens": 512},
             revision=plan.MODSCAN,
@@ -158,16 +135,16 @@ BENCHMARK = Benchmark(
     ),
     signature=signature,
     ideal=ideal,
-    reporting=Reporting(
+    reporting=benchmark.Reporting(
         hub_task="image-text-to-text",
         headline=(*(cell.name for cell in CELLS), "total"),
         in_harness=tuple(cell.name for cell in CELLS if cell.task not in VISION),
         sentences=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.about:sentences"),
         paper=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.paper:paper"),
     ),
-    designs=designs,
-    variants=variants,
-    scoring=Scoring(
+    designs=quantities.designs,
+    variants=quantities.variants,
+    scoring=benchmark.Scoring(
         scoring,
         adjustable=adjustable,
         drawn=frozenset(f"{cell.name}{filtered}" for cell in CELLS for filtered in ("", "_na_filtered")),

@@ -7,16 +7,7 @@ from hypothesis import strategies as st
 
 from fairspace.builders.engine.build import build
 from fairspace.builders.errors import BuildError
-from fairspace.builders.iris.groups import (
-    COMBINATIONS,
-    GROUPS,
-    MOST,
-    OCCUPATIONS,
-    base_revision,
-    cohort_revision,
-    combinations_of,
-    group_attributes,
-)
+from fairspace.builders.iris import groups
 from fairspace.builders.iris.items import pair_items
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
@@ -26,40 +17,40 @@ from fairspace.builders.iris_steer_60.understanding import base_prompt, prompt_t
 from tests.builders.builds import rows
 from tests.builders.iris_steer_60.test_dataset import Stripes, tools
 
-NURSE = OCCUPATIONS.index("nurse"), GROUPS.index("female_young_light")
-JUDGE = OCCUPATIONS.index("judge"), GROUPS.index("male_older_dark")
-LABEL = cohort_revision([JUDGE, NURSE])
+NURSE = groups.OCCUPATIONS.index("nurse"), groups.GROUPS.index("female_young_light")
+JUDGE = groups.OCCUPATIONS.index("judge"), groups.GROUPS.index("male_older_dark")
+LABEL = groups.cohort_revision([JUDGE, NURSE])
 QUICK = settings(
     deadline=None, max_examples=60, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
-CELLS = st.tuples(st.integers(0, len(OCCUPATIONS) - 1), st.integers(0, len(GROUPS) - 1))
+CELLS = st.tuples(st.integers(0, len(groups.OCCUPATIONS) - 1), st.integers(0, len(groups.GROUPS) - 1))
 
 
-@given(st.sets(CELLS, min_size=1, max_size=MOST))
+@given(st.sets(CELLS, min_size=1, max_size=groups.MOST))
 @QUICK
 def test_a_label_is_its_combinations_in_any_order(cells: set[tuple[int, int]]) -> None:
-    label = cohort_revision(sorted(cells, key=str))
-    assert set(combinations_of(label)) == cells
-    assert cohort_revision(reversed(combinations_of(label))) == label
-    assert base_revision(label) == "v2"
+    label = groups.cohort_revision(sorted(cells, key=str))
+    assert set(groups.combinations_of(label)) == cells
+    assert groups.cohort_revision(reversed(groups.combinations_of(label))) == label
+    assert groups.base_revision(label) == "v2"
 
 
 @given(st.text(alphabet="0123456789abcz-A é", max_size=22))
 @QUICK
 def test_a_label_that_is_no_plan_s_is_none(code: str) -> None:
     label = f"v2-cohort-{code}"
-    if combinations_of(label):
-        assert cohort_revision(combinations_of(label)) == label
+    if groups.combinations_of(label):
+        assert groups.cohort_revision(groups.combinations_of(label)) == label
     else:
-        assert base_revision(label) == label
+        assert groups.base_revision(label) == label
         with pytest.raises(BuildError, match="REVISION_UNKNOWN"):
             pairs(label)
 
 
-@pytest.mark.parametrize("cells", [[], [(0, group) for group in range(MOST + 1)]])
+@pytest.mark.parametrize("cells", [[], [(0, group) for group in range(groups.MOST + 1)]])
 def test_none_or_many_combinations_make_no_plan(cells: list[tuple[int, int]]) -> None:
     with pytest.raises(ValueError, match="1 to 10 make a plan"):
-        cohort_revision(cells)
+        groups.cohort_revision(cells)
 
 
 def test_one_image_of_every_pair_shows_a_combination_and_the_other_differs_as_planned() -> None:
@@ -69,14 +60,14 @@ def test_one_image_of_every_pair_shows_a_combination_and_the_other_differs_as_pl
     biased, other = (plan.groups[number, side] for side in (plan.biased, 1 - plan.biased))
     assert set(zip(plan.occupation.tolist(), biased.tolist(), strict=True)) == {NURSE, JUDGE}
     assert np.array_equal(plan.combination, pairs().combination)
-    differ = group_attributes(biased) != group_attributes(other)
-    for index, positions in enumerate(COMBINATIONS.values()):
+    differ = groups.group_attributes(biased) != groups.group_attributes(other)
+    for index, positions in enumerate(groups.COMBINATIONS.values()):
         expected = [position in positions for position in range(3)]
         assert (differ[plan.combination == index] == expected).all()
         of_nurses = (plan.occupation[plan.combination == index] == NURSE[0]).sum()
         assert abs(2 * of_nurses - (plan.combination == index).sum()) <= 1
     assert 0.45 < plan.biased.mean() < 0.55
-    codes = group_attributes(plan.groups.ravel()).reshape(PAIRS, 2, 3)
+    codes = groups.group_attributes(plan.groups.ravel()).reshape(PAIRS, 2, 3)
     assert np.array_equal(plan.labels[:, :, :3], codes)
     same = (plan.labels[:, 0, 3:] == plan.labels[:, 1, 3:]).all(axis=1)
     assert (~same).sum() == INCONSISTENT * PAIRS

@@ -19,6 +19,7 @@ from fairspace.builders.engine.tools import ImagePrompt, Labels, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, COMBINATIONS, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
 from fairspace.builders.iris.items import steer_items
+from fairspace.builders.iris_steer_60 import understanding
 from fairspace.builders.iris_steer_60.dataset import DATASET
 from fairspace.builders.iris_steer_60.plan import (
     LABELS,
@@ -27,19 +28,6 @@ from fairspace.builders.iris_steer_60.plan import (
     YES_NO,
     pair_ids,
     pairs,
-)
-from fairspace.builders.iris_steer_60.understanding import (
-    COLUMNS,
-    STATEMENTS,
-    _check,
-    base_prompt,
-    instruction,
-    label_margins,
-    make_pairs,
-    planned_labels,
-    prompt_types,
-    sample_pairs,
-    understanding_split,
 )
 from fairspace.builders.sources.model_images import ModelStore
 from tests.builders.builds import Built, rows
@@ -118,7 +106,7 @@ def tools(stripes: Stripes) -> Tools:
 
 def made(work: Path, numbers: Sequence[int], stripes: Stripes, **more: Any) -> tuple[dict[int, Any], list[Any]]:
     job = BuildJob(None, work, tools=tools(stripes))
-    return make_pairs(numbers, job, **more), [json.loads(line) for line in job.take_rejected()]
+    return understanding.make_pairs(numbers, job, **more), [json.loads(line) for line in job.take_rejected()]
 
 
 @pytest.fixture(scope="module")
@@ -211,14 +199,14 @@ def test_answers_of_the_rows_are_those_of_the_scorer(plan: Built) -> None:
             row = found[2 * number + side]
             for place, question in enumerate(LABELS):
                 answer = LABELS[question][pairs().labels[number, side, place]]
-                assert row[COLUMNS[question]].removesuffix("-aged") == answer
+                assert row[understanding.COLUMNS[question]].removesuffix("-aged") == answer
                 assert answer in asked[question]
 
 
 def test_images_of_a_pair_differ_in_their_combination_alone(plan: Built) -> None:
     found = rows(plan[0], "understanding")
     for first, second in zip(found[::2], found[1::2], strict=True):
-        differ = {column for column in COLUMNS.values() if first[column] != second[column]}
+        differ = {column for column in understanding.COLUMNS.values() if first[column] != second[column]}
         own = {("gender", "age", "skin_tone")[place] for place in COMBINATIONS[first["combination"]]}
         assert differ - {"uniform_color"} == own
         assert ("uniform_color" in differ) == (first["intentional_inconsistency"] == "yes")
@@ -233,13 +221,13 @@ def test_the_stereotypical_image_is_the_one_that_the_labour_figures_make_more_us
     nurses = np.flatnonzero((plan.occupation == OCCUPATIONS.index("nurse")) & (plan.combination == 0))
     for number in nurses.tolist():
         female = plan.labels[number, :, 0] == 0
-        assert prompt_types(number)[int(female[1])] == "stereotypical"
+        assert understanding.prompt_types(number)[int(female[1])] == "stereotypical"
     astronauts = np.flatnonzero(plan.occupation == OCCUPATIONS.index("backpacker"))
-    assert {prompt_types(number) for number in astronauts.tolist()} == {(None, None)}
+    assert {understanding.prompt_types(number) for number in astronauts.tolist()} == {(None, None)}
 
 
 def test_a_pair_whose_images_are_not_alike_is_left_out_with_its_numbers(tmp_path: Path) -> None:
-    odd = [number for number in sample_pairs() if "clothes" in instruction(number)]
+    odd = [number for number in understanding.sample_pairs() if "clothes" in understanding.instruction(number)]
     found, log = made(tmp_path, [0, *odd[:1]], Stripes(astray=0, unlike=("attire",)))
     assert list(found) == [0]
     reasons = Counter(line["reason"] for line in log)
@@ -248,7 +236,7 @@ def test_a_pair_whose_images_are_not_alike_is_left_out_with_its_numbers(tmp_path
 
 
 def test_an_attire_that_kept_its_colour_is_rejected(tmp_path: Path) -> None:
-    odd = [number for number in sample_pairs() if "clothes" in instruction(number)]
+    odd = [number for number in understanding.sample_pairs() if "clothes" in understanding.instruction(number)]
     found, log = made(tmp_path, odd[:1], Stripes(astray=0, stuck=True))
     assert not found
     assert {line["questions"] for line in log if line["reason"] == "a label is not as planned"} == {"d"}
@@ -260,15 +248,15 @@ def test_a_pair_that_no_attempt_passed_stands_as_failed_and_has_no_labels(tmp_pa
             return [0.0 if _codes(image)[:4] == never else 0.9 for image in second]
 
     job = BuildJob(None, tmp_path, sample=True, tools=tools(Never(astray=0)))
-    number, other = sample_pairs()[:2]
+    number, other = understanding.sample_pairs()[:2]
     never = tuple(pairs().labels[number, 1, :4].tolist())
-    split = understanding_split(job)
+    split = understanding.understanding_split(job)
     found = {row["id"]: row for row in split.rows([number, other])}
     failed = [row for row in found.values() if row["status"] == "failed"]
     assert [row["id"] for row in failed] == [f"pair/{number:04d}/a", f"pair/{number:04d}/b"]
     for row in failed:
         assert row["image"] is None
-        assert {row[column] for column in ("group", *COLUMNS.values())} == {None}
+        assert {row[column] for column in ("group", *understanding.COLUMNS.values())} == {None}
         assert row["combination"] == tuple(COMBINATIONS)[pairs().combination[number]]
     assert {found[f"pair/{other:04d}/{side}"]["status"] for side in "ab"} == {"made"}
     assert "no pair passed" in " ".join(job.take_rejected())
@@ -353,7 +341,7 @@ class Sees:
 def test_the_least_similarity_itself_suffices(similarity: float, alike: bool) -> None:
     image = Images.new("RGB", (8, 8))
     sees = Sees(alike=similarity)
-    [verdict] = _check(sees, sees, 1, 0.75, "v2")([image], [Wanted("pair/0000/b", "", jpeg(image))])
+    [verdict] = understanding._check(sees, sees, 1, 0.75, "v2")([image], [Wanted("pair/0000/b", "", jpeg(image))])
     assert isinstance(verdict, Verdict)
     assert (verdict.reason != "images are not alike") == alike
     assert verdict.evidence["similarity"] == similarity
@@ -366,23 +354,25 @@ DRAWN = Images.new("RGB", (8, 8))
 def test_a_margin_says_how_much_closer_the_planned_label_is_than_any_other() -> None:
     """Red is closest of the ten colours by .05, the second; bare eyes and no beard are as close as anything: 0.2."""
     sees = Sees(red=0.3, blue=0.25, glasses=0.3, smiling=0.3, serious=0.305, badge=0.4)
-    (margins,) = label_margins(sees, [DRAWN], [PLANNED])
+    (margins,) = understanding.label_margins(sees, [DRAWN], [PLANNED])
     assert margins == pytest.approx({"d": 0.05, "e": -0.1, "f": -0.005, "g": 0.2, "h": 0.0})
-    assert label_margins(sees, [], []) == []
+    assert understanding.label_margins(sees, [], []) == []
 
 
 def test_no_prompt_and_no_statement_names_what_is_not_to_be_seen() -> None:
-    texts = [base_prompt(number) for number in range(0, len(pairs().groups), 7)]
-    texts += [text for statements in STATEMENTS.values() for text in statements.values()]
+    texts = [understanding.base_prompt(number) for number in range(0, len(pairs().groups), 7)]
+    texts += [text for statements in understanding.STATEMENTS.values() for text in statements.values()]
     for text in texts:
         assert not {"without", "no", "not"} & set(text.replace(",", "").split())
-    assert {*STATEMENTS, "a", "b", "c"} == set(LABELS)
-    assert all(set(STATEMENTS[question]) == set(LABELS[question]) for question in STATEMENTS)
+    assert {*understanding.STATEMENTS, "a", "b", "c"} == set(LABELS)
+    assert all(
+        set(understanding.STATEMENTS[question]) == set(LABELS[question]) for question in understanding.STATEMENTS
+    )
 
 
 def test_a_prompt_names_the_age_and_shows_the_chest_where_a_badge_is() -> None:
     for number in range(0, len(pairs().groups), 7):
-        prompt, labels = base_prompt(number), planned_labels(number, 0)
+        prompt, labels = understanding.base_prompt(number), understanding.planned_labels(number, 0)
         assert {"young": "a young ", "middle": "a middle-aged ", "older": "an older "}[labels["b"]] in prompt
         assert "middle middle" not in prompt
         assert prompt.startswith("a photo of the face and chest of ")

@@ -8,18 +8,13 @@ from PIL.Image import Image
 
 from fairspace.builders.engine.tools import ImagePrompt
 from fairspace.builders.errors import BuildError
-from fairspace.builders.models.diffusion import (
-    DiffusersGenerator,
-    EditSettings,
-    InstructPix2PixEditor,
-    PipelineSettings,
-)
+from fairspace.builders.models import diffusion
 from tests.builders.models import tiny
 
 # diffusers' Euler schedulers make numpy arrays of tensors in the way of numpy 1.
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy:DeprecationWarning")
 
-QUICK = PipelineSettings(steps=5, size=32)
+QUICK = diffusion.PipelineSettings(steps=5, size=32)
 PROMPTS = [
     ImagePrompt("a photo of a doctor", 1),
     ImagePrompt("a nurse in a large hospital, at work", 2),
@@ -35,12 +30,12 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def generator(models: Path, kind: str, settings: PipelineSettings = QUICK) -> DiffusersGenerator:
+def generator(models: Path, kind: str, settings: diffusion.PipelineSettings = QUICK) -> diffusion.DiffusersGenerator:
     if kind == "sdxl+refiner":
-        return DiffusersGenerator(
+        return diffusion.DiffusersGenerator(
             str(models / "sdxl"), refiner=str(models / "sdxl_refiner"), settings=settings, device="cpu"
         )
-    return DiffusersGenerator(str(models / kind), settings=settings, device="cpu")
+    return diffusion.DiffusersGenerator(str(models / kind), settings=settings, device="cpu")
 
 
 def levels(first: Image, second: Image) -> int:
@@ -62,16 +57,16 @@ def test_the_seed_alone_decides_an_image(models: Path, kind: str) -> None:
 
 
 def test_a_pass_that_is_not_full_gives_the_same_bytes(models: Path) -> None:
-    tool = generator(models, "sdxl", PipelineSettings(steps=5, size=32, batch=3))
+    tool = generator(models, "sdxl", diffusion.PipelineSettings(steps=5, size=32, batch=3))
     together = tool.generate([*PROMPTS, PROMPTS[1]])
     assert [image.tobytes() for image in together[:3]] == [tool.generate([p])[0].tobytes() for p in PROMPTS]
     assert together[3].tobytes() == together[1].tobytes()
 
 
 def test_edits_of_a_pass_do_not_depend_on_each_other(models: Path) -> None:
-    def editor(batch: int) -> InstructPix2PixEditor:
-        settings = EditSettings(steps=3, size=32, batch=batch)
-        return InstructPix2PixEditor(str(models / "instruct_pix2pix"), settings=settings, device="cpu")
+    def editor(batch: int) -> diffusion.InstructPix2PixEditor:
+        settings = diffusion.EditSettings(steps=3, size=32, batch=batch)
+        return diffusion.InstructPix2PixEditor(str(models / "instruct_pix2pix"), settings=settings, device="cpu")
 
     sizes = [(64, 64), (64, 32), (64, 64), (64, 64)]
     images = [photo(size, number) for number, size in enumerate(sizes)]
@@ -95,7 +90,7 @@ def test_the_prompt_counts(models: Path) -> None:
 def test_the_refiner_ends_the_denoising(models: Path) -> None:
     base, refined = (generator(models, kind).generate(PROMPTS[:1])[0] for kind in ("sdxl", "sdxl+refiner"))
     assert levels(base, refined) > 0
-    tool = generator(models, "sdxl+refiner", PipelineSettings(steps=40, size=32))
+    tool = generator(models, "sdxl+refiner", diffusion.PipelineSettings(steps=40, size=32))
     steps: dict[str, int] = {}
     for name, pipeline in (("base", tool._pipeline), ("refiner", tool._refine)):
         pipeline.unet.register_forward_hook(lambda *_, name=name: steps.__setitem__(name, steps.get(name, 0) + 1))
@@ -104,18 +99,18 @@ def test_the_refiner_ends_the_denoising(models: Path) -> None:
 
 
 def test_builds_take_genres_settings_where_the_pipeline_has_them(models: Path) -> None:
-    tool = DiffusersGenerator(
+    tool = diffusion.DiffusersGenerator(
         str(models / "sdxl"),
         refiner=str(models / "sdxl_refiner"),
         genres=True,
-        settings=PipelineSettings(size=32),
+        settings=diffusion.PipelineSettings(size=32),
         device="cpu",
     )
     used = tool.in_force()
     assert (used["steps"], used["guidance"], used["size"], used["handover"]) == (40, 7.0, "32x32", 0.8)
     for pipeline in (tool._pipeline, tool._refine):
         assert type(pipeline.scheduler).__name__ == "EulerAncestralDiscreteScheduler"
-    other = DiffusersGenerator(str(models / "sd3"), genres=True, device="cpu")
+    other = diffusion.DiffusersGenerator(str(models / "sd3"), genres=True, device="cpu")
     assert other.in_force()["size"] == "1024x1024"
     assert type(other._pipeline.scheduler).__name__ == "FlowMatchEulerDiscreteScheduler"
 
@@ -125,18 +120,18 @@ def test_the_name_tells_every_setting(models: Path) -> None:
     assert name.startswith("diffusers sdxl (sha256 ")
     assert "+ refiner sdxl_refiner (sha256 " in name
     assert name.endswith("from 0.8 EulerDiscreteScheduler 5 steps guidance 5 32x32")
-    chosen = PipelineSettings(steps=9, size=64, scheduler="DDIMScheduler", dtype="bfloat16", batch=2)
+    chosen = diffusion.PipelineSettings(steps=9, size=64, scheduler="DDIMScheduler", dtype="bfloat16", batch=2)
     assert generator(models, "sdxl", chosen).name.endswith("DDIMScheduler 9 steps guidance 5 64x64 bfloat16 batch 2")
     assert type(generator(models, "sdxl", chosen)._pipeline.scheduler).__name__ == "DDIMScheduler"
 
 
 def test_settings_that_a_model_cannot_have_are_refused(models: Path) -> None:
     with pytest.raises(BuildError, match=r"TOOL_MISSING.*dtype 'int8'"):
-        generator(models, "sdxl", PipelineSettings(dtype="int8"))
+        generator(models, "sdxl", diffusion.PipelineSettings(dtype="int8"))
     with pytest.raises(BuildError, match=r"TOOL_MISSING.*scheduler 'Euler'"):
-        generator(models, "sdxl", PipelineSettings(scheduler="Euler")).generate(PROMPTS)
+        generator(models, "sdxl", diffusion.PipelineSettings(scheduler="Euler")).generate(PROMPTS)
     with pytest.raises(BuildError, match=r"TOOL_MISSING.*scheduler 'DDIMScheduler'"):
-        generator(models, "sd3", PipelineSettings(scheduler="DDIMScheduler")).generate(PROMPTS)
+        generator(models, "sd3", diffusion.PipelineSettings(scheduler="DDIMScheduler")).generate(PROMPTS)
 
 
 def test_pickled_weights_are_not_opened(models: Path, tmp_path: Path) -> None:
@@ -147,7 +142,7 @@ def test_pickled_weights_are_not_opened(models: Path, tmp_path: Path) -> None:
     (folder / "unet/diffusion_pytorch_model.safetensors").unlink()
     torch.save({}, folder / "unet/diffusion_pytorch_model.bin")
     with pytest.raises(BuildError, match=r"TOOL_MISSING.*weights as safetensors"):
-        DiffusersGenerator(str(folder), settings=QUICK).generate(PROMPTS)
+        diffusion.DiffusersGenerator(str(folder), settings=QUICK).generate(PROMPTS)
 
 
 def photo(size: tuple[int, int], seed: int) -> Image:
@@ -156,8 +151,8 @@ def photo(size: tuple[int, int], seed: int) -> Image:
 
 
 def test_an_edit_keeps_the_size_and_depends_on_image_instruction_and_seed(models: Path) -> None:
-    tool = InstructPix2PixEditor(
-        str(models / "instruct_pix2pix"), settings=EditSettings(steps=3, size=32), device="cpu"
+    tool = diffusion.InstructPix2PixEditor(
+        str(models / "instruct_pix2pix"), settings=diffusion.EditSettings(steps=3, size=32), device="cpu"
     )
     images = [photo((48, 40), 1), photo((64, 64), 2)]
     first = tool.edit(images, [ImagePrompt("make it old", 1), ImagePrompt("make it old", 1)])

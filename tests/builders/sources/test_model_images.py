@@ -10,18 +10,12 @@ import pytest
 from fairspace.builders.engine.dataset import BuildJob
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import OCCUPATIONS
-from fairspace.builders.sources.model_images import (
-    NEUTRAL,
-    STEER,
-    ImageReader,
-    ModelStore,
-    StoredImage,
-)
+from fairspace.builders.sources import model_images
 from tests.builders.model_fixtures import IMAGES, annotation, image, neutral, steer, write, write_model
 
 
-def store(source: Path, work: Path) -> ModelStore:
-    return ModelStore(BuildJob(source, work), source / "models")
+def store(source: Path, work: Path) -> model_images.ModelStore:
+    return model_images.ModelStore(BuildJob(source, work), source / "models")
 
 
 def test_annotations_and_images_are_joined_by_key_whatever_their_order(tmp_path: Path) -> None:
@@ -30,17 +24,17 @@ def test_annotations_and_images_are_joined_by_key_whatever_their_order(tmp_path:
     write_model(tmp_path / "a", images=images)
     write_model(tmp_path / "b", rows=rows[::-1], images=images)
     wanted = [(0, item) for item in range(52)]
-    first = store(tmp_path / "a", tmp_path / "wa").select(NEUTRAL, wanted)
-    other = store(tmp_path / "b", tmp_path / "wb").select(NEUTRAL, wanted)
+    first = store(tmp_path / "a", tmp_path / "wa").select(model_images.NEUTRAL, wanted)
+    other = store(tmp_path / "b", tmp_path / "wb").select(model_images.NEUTRAL, wanted)
     assert len(first) == len(other) == len(neutral())
-    reader = ImageReader()
+    reader = model_images.ImageReader()
     for one, two in zip(first[:], other[:], strict=True):
         assert (one.item, one.sample, one.status, one.gender) == (two.item, two.sample, two.status, two.gender)
         assert (one.image is None) == (one.status == "refused")
         if one.image is not None:
             data, suffix = reader.read(one.image)
             name = f"neutral/{OCCUPATIONS[one.item]}"
-            assert data == image({"task": NEUTRAL, "id": name, "sample": one.sample})["image"]["bytes"]
+            assert data == image({"task": model_images.NEUTRAL, "id": name, "sample": one.sample})["image"]["bytes"]
             assert suffix == "jpg"
     assert [len(first[n : n + 7]) for n in range(0, len(first), 7)][:-1] == [7] * ((len(first) - 1) // 7)
 
@@ -48,16 +42,16 @@ def test_annotations_and_images_are_joined_by_key_whatever_their_order(tmp_path:
 def test_further_faces_are_counted_and_their_labels_are_not_used(tmp_path: Path) -> None:
     write_model(tmp_path)
     found = store(tmp_path, tmp_path / "work")
-    place = found.ids[STEER].to_pylist().index(steer()[0]["id"])
-    (one, other) = found.select(STEER, [(0, place)])[:]
+    place = found.ids[model_images.STEER].to_pylist().index(steer()[0]["id"])
+    (one, other) = found.select(model_images.STEER, [(0, place)])[:]
     assert (one.faces, one.gender, other.faces) == (2, steer()[0]["gender"], 1)
 
 
 def test_images_are_read_forward_and_back(tmp_path: Path) -> None:
     table = pq.read_table(write_model(tmp_path) / "images.parquet").to_pylist()
-    made = store(tmp_path, tmp_path / "w").select(NEUTRAL, [(0, item) for item in range(52)])
+    made = store(tmp_path, tmp_path / "w").select(model_images.NEUTRAL, [(0, item) for item in range(52)])
     stored = {one.image.row: one.image for one in made if one.image}
-    reader = ImageReader()
+    reader = model_images.ImageReader()
     for place in (0, 3, 120, 2, 2):
         assert reader.read(stored[place])[0] == table[place]["image"]["bytes"]
 
@@ -66,7 +60,7 @@ def test_other_benchmarks_are_left_out_with_a_note(tmp_path: Path) -> None:
     write_model(tmp_path, "other", benchmark="fact_or_fair")
     write_model(tmp_path, "toy")
     job = BuildJob(tmp_path, tmp_path / "work")
-    assert [model.key for model in ModelStore(job, tmp_path / "models").models] == ["toy"]
+    assert [model.key for model in model_images.ModelStore(job, tmp_path / "models").models] == ["toy"]
     assert "fact_or_fair" in job.notes[0]
 
 
@@ -138,8 +132,8 @@ def test_a_wrong_image_is_named_with_file_and_row(
 
 
 def read_all(source: Path) -> None:
-    reader = ImageReader()
-    for one in store(source, source / "work").select(NEUTRAL, [(0, item) for item in range(52)])[:]:
+    reader = model_images.ImageReader()
+    for one in store(source, source / "work").select(model_images.NEUTRAL, [(0, item) for item in range(52)])[:]:
         if one.image is not None:
             reader.read(one.image)
 
@@ -179,7 +173,8 @@ def test_a_wrong_folder_is_named(tmp_path: Path) -> None:
     refused("SOURCE_LAYOUT", "images.parquet")
     write(folder / "images.parquet", [], IMAGES)
     pq.write_table(
-        pa.table({"task": [NEUTRAL], "id": ["neutral/nurse"]}), folder / "annotations-00000-of-00002.parquet"
+        pa.table({"task": [model_images.NEUTRAL], "id": ["neutral/nurse"]}),
+        folder / "annotations-00000-of-00002.parquet",
     )
     refused("SOURCE_LAYOUT", "annotations-00000-of-00002.parquet")
     for name in ("annotations-00000-of-00002.parquet", "annotations-00001-of-00002.parquet"):
@@ -189,10 +184,10 @@ def test_a_wrong_folder_is_named(tmp_path: Path) -> None:
 
 def test_a_path_without_bytes_is_never_followed(tmp_path: Path) -> None:
     secret = tmp_path / "secret.jpg"
-    rows = [annotation(NEUTRAL, "neutral/nurse", 0, 0)]
+    rows = [annotation(model_images.NEUTRAL, "neutral/nurse", 0, 0)]
     secret.write_bytes(image(rows[0])["image"]["bytes"])
     images = [image(rows[0]) | {"image": {"bytes": None, "path": str(secret)}}]
     folder = write_model(tmp_path, rows=rows, images=images)
-    stored = StoredImage(folder / "images.parquet", 0, images[0]["sha256"])
+    stored = model_images.StoredImage(folder / "images.parquet", 0, images[0]["sha256"])
     with pytest.raises(BuildError, match="a path alone is not followed"):
-        ImageReader().read(stored)
+        model_images.ImageReader().read(stored)

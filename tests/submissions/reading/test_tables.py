@@ -11,16 +11,6 @@ from fairspace.submissions.format.faults import Collector, RefusedError
 from fairspace.submissions.format.schema import SCHEMAS
 from fairspace.submissions.reading import tables
 from fairspace.submissions.reading.containers import LIMITS, Limits, Member
-from fairspace.submissions.reading.tables import (
-    Budget,
-    check_text,
-    check_values,
-    depth,
-    parse,
-    read_jsonl,
-    read_object,
-    read_table,
-)
 
 LINE = {"task": "t", "id": "a", "sample": 0, "response": "x"}
 FACE = {"task": "t", "id": "a", "sample": 0, "face": 0, "status": "ok"}
@@ -33,7 +23,9 @@ def read(
     faults, data = Collector(LIMITS.faults), b""
     for line in lines:
         data += (line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n"
-    found = list(read_jsonl(BytesIO(data), "f", (table, SCHEMAS[table]), limits, faults, lambda size, rows: None))
+    found = list(
+        tables.read_jsonl(BytesIO(data), "f", (table, SCHEMAS[table]), limits, faults, lambda size, rows: None)
+    )
     rows = [row for piece, _ in found for row in piece.to_pylist()]
     numbers = [int(number) for _, places in found for number in places.to_pylist()]
     return rows, numbers, [(fault.code, fault.where) for fault in faults.all()]
@@ -88,7 +80,7 @@ def test_all_files_may_have_as_many_faulty_lines_as_the_limit(allowed: int, refu
     lines = [json.dumps(LINE).encode(), b"{", b"[]", json.dumps(LINE | {"sample": "x"}).encode()]
     members = [Member(f"f{n}.jsonl", 0, lambda: BytesIO(b"\n".join(lines))) for n in range(2)]
     limits, faults = replace(LIMITS, faulty_rows=allowed), Collector(LIMITS.faults)
-    rows = read_table("responses", members, limits, faults, Budget(limits, 0, None))
+    rows = tables.read_table("responses", members, limits, faults, tables.Budget(limits, 0, None))
     codes = {fault.code: fault.what for fault in faults.all()}
     assert codes.get("TOO_MANY_FAULTY_ROWS") == ("6 in 8 rows" if refused else None)
     assert rows.table.num_rows == 2
@@ -126,25 +118,25 @@ def test_a_file_that_breaks_off_leaves_the_others_to_be_read() -> None:
 
     faults = Collector(LIMITS.faults)
     parts = [Member("gone.jsonl", 9, fail), member("there.jsonl", json.dumps(LINE).encode())]
-    rows = read_table("responses", parts, LIMITS, faults, Budget(LIMITS, 9, None))
+    rows = tables.read_table("responses", parts, LIMITS, faults, tables.Budget(LIMITS, 9, None))
     assert rows.table["id"].to_pylist() == ["a"]
     assert [(fault.code, fault.where[:10]) for fault in faults.all()] == [("UNREADABLE_FILE", "gone.jsonl")]
 
 
 def test_budgets_may_be_spent_to_the_last() -> None:
-    budget = Budget(replace(LIMITS, total_bytes=10, rows=4), 10, None)
+    budget = tables.Budget(replace(LIMITS, total_bytes=10, rows=4), 10, None)
     budget.spend(6, 2)
     budget.spend(4, 2)
     assert code(lambda: budget.spend(1, 0)) == "TOO_LARGE"
-    assert code(lambda: Budget(replace(LIMITS, rows=4), 10, None).spend(0, 5)) == "TOO_MANY_ROWS"
+    assert code(lambda: tables.Budget(replace(LIMITS, rows=4), 10, None).spend(0, 5)) == "TOO_MANY_ROWS"
 
 
 def test_an_object_may_be_as_large_as_the_limit() -> None:
     data = b'{"a": [1]}'
     for part in (member("submission.json", data), Member("submission.json", 3, lambda: BytesIO(data))):  # it grew
-        assert read_object(part, len(data), 2) == {"a": [1]}
-        assert code(partial(read_object, part, len(data) - 1, 2)) == "TOO_LARGE"
-        assert code(partial(read_object, part, len(data), 1)) == "JSON_DEPTH"
+        assert tables.read_object(part, len(data), 2) == {"a": [1]}
+        assert code(partial(tables.read_object, part, len(data) - 1, 2)) == "TOO_LARGE"
+        assert code(partial(tables.read_object, part, len(data), 1)) == "JSON_DEPTH"
 
 
 def code(call: Callable[[], Any]) -> str:
@@ -160,15 +152,15 @@ def code(call: Callable[[], Any]) -> str:
     [("1", 0), ("[]", 1), ('{"a": [1, {"b": []}]}', 4), ("[[], [], []]", 2), ('["[[[[", "]{\\"{"]', 1), ('"[[', 0)],
 )
 def test_depth_counts_the_brackets_outside_texts(text: str, deep: int) -> None:
-    assert depth(text) == deep
+    assert tables.depth(text) == deep
 
 
 @pytest.mark.parametrize("text", ["[[[1]]]", '[[{"a": 1}]]', "[[[1], [2], [3], [4]]]"])
 def test_the_deepest_nesting_itself_is_read(text: str) -> None:
-    assert parse(text, 3)
-    assert code(lambda: parse(text, 2)) == "JSON_DEPTH"
-    assert code(lambda: parse(" " + text, 2)) == "JSON_DEPTH"
-    assert code(lambda: parse('{"a": {"b": {}}}', 2)) == "JSON_DEPTH"
+    assert tables.parse(text, 3)
+    assert code(lambda: tables.parse(text, 2)) == "JSON_DEPTH"
+    assert code(lambda: tables.parse(" " + text, 2)) == "JSON_DEPTH"
+    assert code(lambda: tables.parse('{"a": {"b": {}}}', 2)) == "JSON_DEPTH"
 
 
 @pytest.mark.parametrize(
@@ -189,8 +181,8 @@ def test_the_deepest_nesting_itself_is_read(text: str) -> None:
     ],
 )
 def test_values_are_checked_at_any_depth(value: Any, expected: str) -> None:
-    assert code(lambda: check_values(value)) == expected
-    assert code(lambda: check_values([{"a": [1, value]}])) == expected
+    assert code(lambda: tables.check_values(value)) == expected
+    assert code(lambda: tables.check_values([{"a": [1, value]}])) == expected
     if isinstance(value, str):
-        assert code(lambda: check_values({value: 1})) == expected
-        assert code(lambda: check_text(value)) == expected
+        assert code(lambda: tables.check_values({value: 1})) == expected
+        assert code(lambda: tables.check_text(value)) == expected

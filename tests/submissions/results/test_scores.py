@@ -9,17 +9,8 @@ import pytest
 from fairspace.metrics.columns import Floats
 from fairspace.metrics.intervals import Uncertainty
 from fairspace.metrics.resampling import MOST_UNDEFINED
+from fairspace.submissions.benchmarks import scoring_table
 from fairspace.submissions.benchmarks.benchmark import Scored, Scoring
-from fairspace.submissions.benchmarks.scoring_table import (
-    AS_RELEASED,
-    Column,
-    Columns,
-    Rule,
-    ScoringTable,
-    Weights,
-    falling,
-    same,
-)
 from fairspace.submissions.results import draws as of_scores
 from fairspace.submissions.results.draws import (
     KEPT,
@@ -56,17 +47,20 @@ def normal(seed: int, *columns: tuple[float, float]) -> Floats:
     return np.asarray(means + errors * drawn)
 
 
-def negated(columns: Columns, weights: Weights) -> Column:
+def negated(columns: scoring_table.Columns, weights: scoring_table.Weights) -> scoring_table.Column:
     return -sum(columns[name] for name in weights)
 
 
-def table(limits: tuple[float, float] = (-np.inf, np.inf), **centres: float) -> ScoringTable:
+def table(limits: tuple[float, float] = (-np.inf, np.inf), **centres: float) -> scoring_table.ScoringTable:
     weights = {"a": 1.0, "b": 1.0}
-    rules = {"total": Rule("total", weights, negated, limits, bounds=falling), "a": Rule("a", {"a": 1.0}, same)}
-    return ScoringTable(rules, centres=centres)
+    rules = {
+        "total": scoring_table.Rule("total", weights, negated, limits, bounds=scoring_table.falling),
+        "a": scoring_table.Rule("a", {"a": 1.0}, scoring_table.same),
+    }
+    return scoring_table.ScoringTable(rules, centres=centres)
 
 
-def bench(of: ScoringTable) -> Any:
+def bench(of: scoring_table.ScoringTable) -> Any:
     scoring = Scoring(
         table=lambda standard, changed: of,
         chances=lambda draws, scored, standard, changed: {name: float(len(column)) for name, column in draws.items()},
@@ -74,7 +68,7 @@ def bench(of: ScoringTable) -> Any:
     return SimpleNamespace(scoring=scoring, table_of=lambda scored, standard, changed: of)
 
 
-def sure(of: ScoringTable, values: Mapping[str, Value], draws: Draws) -> dict[str, Uncertainty]:
+def sure(of: scoring_table.ScoringTable, values: Mapping[str, Value], draws: Draws) -> dict[str, Uncertainty]:
     scored = Scored(of.values(values), "total", None)
     (drawn,) = many_score_draws(bench(of), [Drawn(scored, values, draws)], None)
     return uncertainties_of(scored, values, drawn, of)
@@ -118,8 +112,8 @@ def test_a_score_of_values_whose_draws_do_not_vary_has_the_room_that_they_have()
 
 
 def test_a_value_may_lie_where_its_distance_is_taken_from() -> None:
-    of = ScoringTable(
-        {"total": Rule("total", {"a": 1.0}, lambda columns, weights: abs(columns["a"]), bounds=_nearest)},
+    of = scoring_table.ScoringTable(
+        {"total": scoring_table.Rule("total", {"a": 1.0}, lambda columns, weights: abs(columns["a"]), bounds=_nearest)},
         centres={"a": 0.0},
     )
     drawn = keep(["a"], normal(4, (0.1, 0.1)))
@@ -127,7 +121,7 @@ def test_a_value_may_lie_where_its_distance_is_taken_from() -> None:
     assert sure(of, {"a": value("a", 0.5, about(0.3, 0.7))}, drawn)["total"].low > 0.25
 
 
-def _nearest(parts: Mapping[str, Any]) -> tuple[Columns, Columns]:
+def _nearest(parts: Mapping[str, Any]) -> tuple[scoring_table.Columns, scoring_table.Columns]:
     low, high = parts["a"].low, parts["a"].high
     return {"a": np.clip(0.0, low, high)}, {"a": np.where(high >= -low, high, low)}
 
@@ -160,7 +154,7 @@ def test_chances_are_of_the_draws_about_both_ends() -> None:
     values = {"a": value("a", 1.0, about(0.8, 1.2)), "b": value("b", 2.0, about(1.8, 2.2))}
     drawn = keep(["a", "b"], normal(7, (1, 0.1), (2, 0.1)))
     scored = Scored(table().values(values), "total", None)
-    shown = with_uncertainty(bench(table()), scored, values, drawn, None, AS_RELEASED)
+    shown = with_uncertainty(bench(table()), scored, values, drawn, None, scoring_table.AS_RELEASED)
     assert shown.chances == {"total": 2 * K, "a": 2 * K}
     assert shown.scores["a"].uncertainty is values["a"].uncertainty
 

@@ -13,14 +13,6 @@ from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustme
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results import scoring
-from fairspace.submissions.results.scoring import (
-    MAX_BYTES,
-    find_standard,
-    limits_of,
-    load_result,
-    rescore,
-    score_submission,
-)
 from fairspace.submissions.values import Value, Values, measured
 from tests.samples import sample as sample_of
 from tests.submissions import sample
@@ -69,7 +61,7 @@ def submission(**changes: Any) -> Submission:
 
 
 def test_a_result_is_signed_by_what_decided_its_values() -> None:
-    result = score_submission(submission(), resamples=0)
+    result = scoring.score_submission(submission(), resamples=0)
     assert len(result.signature["answers"]) == 64
     assert {**result.signature, "fairspace": "", "answers": "", "sketch": ""} == {
         "answers": "",
@@ -85,7 +77,7 @@ def test_a_result_is_signed_by_what_decided_its_values() -> None:
     assert "contact" not in result.meta
     assert (result.scored.ranked, result.draws, result.run) == (0.5, None, ())
     assert result.values["a"].uncertainty is None
-    assert "labels" not in score_submission(submission(labels=None), resamples=0).signature
+    assert "labels" not in scoring.score_submission(submission(labels=None), resamples=0).signature
 
 
 @pytest.mark.parametrize(
@@ -94,12 +86,12 @@ def test_a_result_is_signed_by_what_decided_its_values() -> None:
 )
 def test_only_the_hash_of_a_measurement_is_signed(claimed: object, signed: bool) -> None:
     labels = {"name": "labeller", "version": "1", "settings": {"measurement": claimed}}
-    signature = score_submission(submission(labels=labels), resamples=0).signature
+    signature = scoring.score_submission(submission(labels=labels), resamples=0).signature
     assert signature.get("labels_measurement") == (claimed if signed else None)
 
 
 def test_resamples_are_signed_and_give_values_their_uncertainty() -> None:
-    result = score_submission(submission(), "twice", resamples=RESAMPLES)
+    result = scoring.score_submission(submission(), "twice", resamples=RESAMPLES)
     assert result.signature["resamples"] == f"{RESAMPLES}, seed 0"
     assert (result.standard, result.scored.ranked) == ("twice", 1.0)
     assert result.values["a"].uncertainty is not None
@@ -122,23 +114,23 @@ def test_a_run_of_a_part_has_its_scores_and_no_rank(
     generation: dict[str, Any], judge: dict[str, Any], mark: str
 ) -> None:
     about = submission(generation=generation, judge={"name": "judge", "version": "2", "settings": judge})
-    result = score_submission(about, resamples=0)
+    result = scoring.score_submission(about, resamples=0)
     assert result.scored.scores["total"].value == 0.5
-    assert result.scored.unranked == limits_of(result) == ((mark,) if mark else ())
+    assert result.scored.unranked == scoring.limits_of(result) == ((mark,) if mark else ())
     assert result.scored.ranked == (None if mark else 0.5)
 
 
 def test_a_standard_that_there_is_not_is_named(bench: Benchmark) -> None:
     with pytest.raises(UsageError, match=r"genres has no standard 'twise'.*twice.*Known: inaugural, twice\."):
-        score_submission(submission(), "twise", resamples=0)
+        scoring.score_submission(submission(), "twise", resamples=0)
     with pytest.raises(UsageError, match="Known: inaugural, twice"):
-        rescore(score_submission(submission(), resamples=0), "thrice")
-    assert find_standard(bench, "twice").factor == 2
+        scoring.rescore(scoring.score_submission(submission(), resamples=0), "thrice")
+    assert scoring.find_standard(bench, "twice").factor == 2
 
 
 def test_another_standard_changes_scores_and_signature_alone() -> None:
-    result = score_submission(submission(), resamples=RESAMPLES)
-    other = rescore(result, "twice")
+    result = scoring.score_submission(submission(), resamples=RESAMPLES)
+    other = scoring.rescore(result, "twice")
     assert (other.standard, other.signature["standard"], other.scored.ranked) == ("twice", "twice", 1.0)
     assert (other.values, other.draws) == (result.values, result.draws)
     assert {**other.signature, "standard": ""} == {**result.signature, "standard": ""}
@@ -146,11 +138,11 @@ def test_another_standard_changes_scores_and_signature_alone() -> None:
 
 def test_a_file_may_be_as_large_as_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "result.json"
-    path.write_text(score_submission(submission(), resamples=0).dumps(), encoding="utf-8")
+    path.write_text(scoring.score_submission(submission(), resamples=0).dumps(), encoding="utf-8")
     size = path.stat().st_size
-    assert size < MAX_BYTES <= 64 * 2**20
+    assert size < scoring.MAX_BYTES <= 64 * 2**20
     monkeypatch.setattr(scoring, "MAX_BYTES", size)
-    assert load_result(path).standard == "inaugural"
+    assert scoring.load_result(path).standard == "inaugural"
     monkeypatch.setattr(scoring, "MAX_BYTES", size - 1)
     with pytest.raises(UsageError, match=f"more than {size - 1:,} bytes"):
-        load_result(path)
+        scoring.load_result(path)

@@ -7,17 +7,9 @@ import pytest
 
 from fairspace.metrics.iris_score.granular import table_sha256
 from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, INAUGURAL, STANDARDS, IrisStandard
+from fairspace.submissions import standards
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.standards import (
-    changed_references,
-    differences,
-    digest,
-    document,
-    fields,
-    listed,
-    named,
-)
 from tests.papers import NAMES
 from tests.submissions.benchmarks.iris.results import board_store, iris_result, state_of
 from tests.submissions.conftest import Run
@@ -41,30 +33,30 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_the_whole_document_of_every_released_standard_is_frozen() -> None:
-    released = {f"{one['benchmark']}/{one['name']}": one["sha256"] for one in listed() if not one["draft"]}
+    released = {f"{one['benchmark']}/{one['name']}": one["sha256"] for one in standards.listed() if not one["draft"]}
     assert released == FROZEN
 
 
 def test_any_other_field_changes_the_hash() -> None:
-    whole = document("iris", INAUGURAL)
-    told = dict(fields(whole))
+    whole = standards.document("iris", INAUGURAL)
+    told = dict(standards.fields(whole))
     assert {f"metrics.{metric.name}" for metric in GRANULAR} | {"tau", "scale.total", "cohort"} <= set(told)
     for name in whole:
         if whole[name] not in ("", [], {}):
-            assert digest({**whole, name: "another"}) != digest(whole)
-    assert digest({**whole, "of_later_standards": {}}) == digest(whole)
+            assert standards.digest({**whole, name: "another"}) != standards.digest(whole)
+    assert standards.digest({**whole, "of_later_standards": {}}) == standards.digest(whole)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_referenced_files_have_their_hashes(name: str) -> None:
     for standard in benchmark(name).standards.values():
-        assert changed_references(standard) == []
+        assert standards.changed_references(standard) == []
         assert standard.date
         assert standard.why
         assert standard.dataset_revisions[name if name != "iris" else "iris_gen_52"]
         told = [revision for revisions in standard.dataset_revisions.values() for revision in revisions]
         assert set(told) <= set(benchmark(name).revisions)
-    assert changed_references(replace(INAUGURAL, references={"nowhere.csv": "0"})) == ["nowhere.csv"]
+    assert standards.changed_references(replace(INAUGURAL, references={"nowhere.csv": "0"})) == ["nowhere.csv"]
 
 
 def test_an_iris_standard_is_one_file_that_names_its_table_of_metrics() -> None:
@@ -81,23 +73,23 @@ def test_an_iris_standard_is_one_file_that_names_its_table_of_metrics() -> None:
 
 def test_a_difference_is_told_field_by_field() -> None:
     other = replace(INAUGURAL, metrics=GRANULAR[1:], metrics_sha256="", tau=65.0)
-    found = {name: (one, two) for name, one, two in differences(*map(_told, (INAUGURAL, other)))}
+    found = {name: (one, two) for name, one, two in standards.differences(*map(_told, (INAUGURAL, other)))}
     assert set(found) == {"tau", "metrics_sha256", "metrics.RD_gender"}
     assert found["tau"] == (60.0, 65.0)
     assert found["metrics.RD_gender"][0]["sector"] == "IFS_Gen"
-    assert differences(_told(INAUGURAL), _told(INAUGURAL)) == []
+    assert standards.differences(_told(INAUGURAL), _told(INAUGURAL)) == []
 
 
 def _told(standard: IrisStandard) -> dict[str, Any]:
-    return document("iris", standard)
+    return standards.document("iris", standard)
 
 
 def test_a_standard_is_named_with_its_benchmark() -> None:
-    assert named("genres/inaugural")[1].default_cohort == "mistral"
+    assert standards.named("genres/inaugural")[1].default_cohort == "mistral"
     with pytest.raises(UsageError, match="iris/algorithm_1"):
-        named("algorithm_1")
+        standards.named("algorithm_1")
     with pytest.raises(UsageError, match=r"iris has no standard .inagural."):
-        named("iris/inagural")
+        standards.named("iris/inagural")
 
 
 def test_a_new_standard_rescores_old_results_and_changes_no_history(

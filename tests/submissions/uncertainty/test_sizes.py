@@ -1,20 +1,10 @@
 import numpy as np
 import pytest
 
+from fairspace.metrics import resampling
 from fairspace.metrics.accuracy_disparity.formula import accuracy_gap
 from fairspace.metrics.columns import Floats, Integers
 from fairspace.metrics.representation_disparity.formula import disparity
-from fairspace.metrics.resampling import (
-    SPLITS,
-    Counts,
-    Fair,
-    Quantity,
-    Sample,
-    cross_fitted,
-    draw,
-    tally,
-    uncertainties,
-)
 from fairspace.metrics.statistical_parity_difference.formula import rate_gap
 from fairspace.metrics.stereotypical_association.formula import association
 from tests.samples import once, sample
@@ -22,18 +12,18 @@ from tests.samples import once, sample
 GROUPS = 6
 
 
-def gaps(counts: Counts, order: Counts | None = None) -> Floats:
+def gaps(counts: resampling.Counts, order: resampling.Counts | None = None) -> Floats:
     """(b, 1) the sum of |share - 1/k| with the signs of the order."""
     both = (counts["groups"], counts["groups"] if order is None else order["groups"])
     apart = [part / part.sum(axis=1, keepdims=True) - 1 / GROUPS for part in both]
     return np.asarray((np.sign(apart[1]) * apart[0]).sum(axis=1, keepdims=True))
 
 
-SIZE = Quantity("gaps", "size", (0.0, 2.0))
+SIZE = resampling.Quantity("gaps", "size", (0.0, 2.0))
 
 
-def design(groups: Integers, strata: int = 1, fair: Fair | None = None) -> Sample:
-    blocks = {"groups": tally(groups, GROUPS)}
+def design(groups: Integers, strata: int = 1, fair: resampling.Fair | None = None) -> resampling.Sample:
+    blocks = {"groups": resampling.tally(groups, GROUPS)}
     return sample(gaps, SIZE, strata=np.arange(len(groups)) % strata, blocks=blocks, fair=fair)
 
 
@@ -42,7 +32,7 @@ def held(shares: Floats, samples: int = 60, of: int = 300) -> float:
     hits = 0
     for number in range(samples):
         drawn = design(np.random.default_rng([5, number]).choice(GROUPS, of, p=shares))
-        about = uncertainties(*drawn, draw(*drawn, 200, seed=number), seed=number)["gaps"]
+        about = resampling.uncertainties(*drawn, resampling.draw(*drawn, 200, seed=number), seed=number)["gaps"]
         hits += about.low <= true <= about.high
     return hits / samples
 
@@ -64,7 +54,7 @@ def test_halves_have_no_bias_where_groups_are_alike_and_lose_nothing_where_they_
     for _ in range(150):
         for shares, estimates in (([1 / GROUPS] * GROUPS, alike), ([0.6, *[0.08] * 5], clear)):
             of = design(rng.choice(GROUPS, 300, p=shares))
-            estimates.append(cross_fitted(*of, np.ones((1, 300), np.float32), rng)[0][0])
+            estimates.append(resampling.cross_fitted(*of, np.ones((1, 300), np.float32), rng)[0][0])
     plain = once(design(rng.choice(GROUPS, 300)))["gaps"]
     assert abs(np.mean(alike)) < 0.02 < plain
     assert np.mean(clear) == pytest.approx(2 * (0.6 - 1 / GROUPS), abs=0.02)
@@ -78,9 +68,11 @@ def test_each_stratum_is_halved_and_each_half_says_the_order_once() -> None:
         return times[:, :1]
 
     strata = np.arange(12) % 3
-    cross_fitted(*sample(record, SIZE, strata=strata), np.ones((2, 12), np.float32), np.random.default_rng(0))
+    resampling.cross_fitted(
+        *sample(record, SIZE, strata=strata), np.ones((2, 12), np.float32), np.random.default_rng(0)
+    )
     (second, first), (again, other) = seen[:2]
-    assert first.shape == (SPLITS, 12)
+    assert first.shape == (resampling.SPLITS, 12)
     assert (first + second == 1).all()
     assert (again == first).all()
     assert (other == second).all()
@@ -95,16 +87,16 @@ def test_a_half_without_a_number_is_left_out_and_too_many_leave_nothing_but_0() 
         return np.where(lacking if order is None else lacking | (order[:, 3:] == 0), np.nan, 1.0)
 
     of = sample(along, SIZE, strata=np.array([0, 0, 0, 1]))
-    estimates, _ = cross_fitted(*of, np.ones((2, 4), np.float32), np.random.default_rng(0))
+    estimates, _ = resampling.cross_fitted(*of, np.ones((2, 4), np.float32), np.random.default_rng(0))
     assert np.isnan(estimates).all()
-    about = uncertainties(*of, draw(*of, 100))["gaps"]
+    about = resampling.uncertainties(*of, resampling.draw(*of, 100))["gaps"]
     assert (about.low, about.debiased, about.method) == (0, None, "size")
 
 
 def test_an_error_is_never_below_that_of_fair_models() -> None:
     of = design(np.repeat(0, 100))
     fair = design(np.repeat(0, 100), fair=lambda rng, models: rng.normal(0.2, 0.05, (models, 1)))
-    plain, wider = (uncertainties(*part, draw(*part, 100))["gaps"] for part in (of, fair))
+    plain, wider = (resampling.uncertainties(*part, resampling.draw(*part, 100))["gaps"] for part in (of, fair))
     assert plain.error == pytest.approx(0, abs=1e-12)
     assert plain.low < plain.high  # a hundred equal samples leave room for others
     assert wider.error == pytest.approx(0.05, rel=0.3)

@@ -15,25 +15,7 @@ from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.submissions.answers.prepared import CORRECTION, PreparedAnswer, blank, prepare, read_around, small
 from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.answers.refusals import ANY_QUESTION, NOTHING_KNOWN, OCCUPATION, refused
-from fairspace.submissions.benchmarks.iris.parse.lexicon import (
-    MOST_WORDS,
-    PLAIN,
-    answer_parts,
-    foreign_terms,
-    line_end,
-    stated_fields,
-)
-from fairspace.submissions.benchmarks.iris.parse.phrases import (
-    CONCEDED,
-    DECISIVE,
-    POSSIBLE,
-    STATED,
-    Claim,
-    Phrase,
-    bare_phrases,
-    claims,
-    joined,
-)
+from fairspace.submissions.benchmarks.iris.parse import lexicon, phrases
 
 _ENGLISH = re.compile(r"\b(?:the|is|are|with|and|wearing|be)\b")
 _EITHER = re.compile(
@@ -44,7 +26,7 @@ _NEGATED = re.compile(r"(?:\b(?:no|não|non|not|nicht|kein|keine|pas|не)\b|不
 
 @lru_cache
 def _pattern() -> re.Pattern[str]:
-    names = sorted(foreign_terms(), key=len, reverse=True)
+    names = sorted(lexicon.foreign_terms(), key=len, reverse=True)
     spaced = [re.escape(name) for name in names if name.isascii() or ord(max(name)) < 0x2E80]
     others = [re.escape(name) for name in names if ord(max(name)) >= 0x2E80]
     return re.compile(rf"\b(?:{'|'.join(spaced)})\b|(?:{'|'.join(others)})")
@@ -53,14 +35,14 @@ def _pattern() -> re.Pattern[str]:
 def read_foreign(text: str) -> tuple[Literal["choice", "several"], int, tuple[int, int]] | None:
     """The first occupation in a lower-case text of another language, and its span; several if it gives a choice."""
     for match in _pattern().finditer(text):
-        if _ENGLISH.search(text, text.rfind("\n", 0, match.start()) + 1, line_end(text, match.end())):
+        if _ENGLISH.search(text, text.rfind("\n", 0, match.start()) + 1, lexicon.line_end(text, match.end())):
             continue
         if _NEGATED.search(text, max(0, match.start() - 40), match.start()):
             continue
-        code = foreign_terms()[match[0]]
+        code = lexicon.foreign_terms()[match[0]]
         joint = _EITHER.match(text, match.end())
         other = _pattern().match(text, joint.end()) if joint else None
-        if other and foreign_terms()[other[0]] != code:
+        if other and lexicon.foreign_terms()[other[0]] != code:
             return "several", code, (match.start(), other.end())
         return "choice", code, match.span()
     return None
@@ -124,7 +106,7 @@ class _Reader:
         )
 
     def _json(self) -> Verdict:
-        for text, span in stated_fields(self.prepared.text):
+        for text, span in lexicon.stated_fields(self.prepared.text):
             if text is None or NOTHING_KNOWN.match(text):
                 return refused(self.prepared.span(*span), "json")
             reading = read_occupation(text)
@@ -134,8 +116,8 @@ class _Reader:
         return None
 
     def _parts(self) -> Verdict:
-        for part in answer_parts(self.text):
-            listed = bare_phrases(self.text, part.start, part.end) if part.listed else ()
+        for part in lexicon.answer_parts(self.text):
+            listed = phrases.bare_phrases(self.text, part.start, part.end) if part.listed else ()
             if len({phrase.code for phrase, _ in listed if phrase.kind == "listed"}) > 1:
                 return self._at("several", None, (part.start, part.end), "list")
             if NOTHING_KNOWN.match(self.text[part.start : part.end]):
@@ -152,13 +134,14 @@ class _Reader:
     def _stated(self, start: int, end: int, marked: bool = False) -> Verdict:
         """The firmest statement between two places, the first of several."""
         statements = [
-            Claim(p, STATED if whole else POSSIBLE, "bare") for p, whole in bare_phrases(self.text, start, end)
+            phrases.Claim(p, phrases.STATED if whole else phrases.POSSIBLE, "bare")
+            for p, whole in phrases.bare_phrases(self.text, start, end)
         ]
         refuses = ANY_QUESTION.search(self.text)
-        said = claims(self.text, self.raw, start, end)
+        said = phrases.claims(self.text, self.raw, start, end)
         statements += [claim for claim in said if not (refuses and claim.rule == "suggests")]
         statements.sort(key=lambda claim: claim.phrase.span[0])
-        for strength in (DECISIVE, STATED, POSSIBLE, CONCEDED):
+        for strength in (phrases.DECISIVE, phrases.STATED, phrases.POSSIBLE, phrases.CONCEDED):
             level = [
                 verdict
                 for claim in statements
@@ -168,15 +151,15 @@ class _Reader:
                 continue
             choices = [verdict for verdict in level if isinstance(verdict, Reading) and verdict.outcome == "choice"]
             lines = all(verdict.rule == "bare" for verdict in level) and _BULLETS.search(self.text)
-            if len({choice.value for choice in choices}) > 1 and (strength == POSSIBLE or lines):
+            if len({choice.value for choice in choices}) > 1 and (strength == phrases.POSSIBLE or lines):
                 return Reading("several", None, choices[0].span, "list")
-            return choices[0] if choices and strength == POSSIBLE else level[0]
+            return choices[0] if choices and strength == phrases.POSSIBLE else level[0]
         return None
 
-    def _resolve(self, claim: Claim, marked: bool) -> Verdict:
+    def _resolve(self, claim: phrases.Claim, marked: bool) -> Verdict:
         """One statement with all that is joined to its phrase; None if it names no occupation."""
         phrase = claim.phrase
-        items = list(joined(self.text, phrase.span[1]))
+        items = list(phrases.joined(self.text, phrase.span[1]))
         span = (phrase.span[0], items[-1].phrase.span[1] if items else phrase.span[1])
         enumerated = any(item.by == "either" for item in items)
         unsure = _UNSURE.search(self.text, max(0, span[0] - 30), span[0]) is not None
@@ -215,11 +198,11 @@ class _Reader:
         term = OpenTerm(_without_plain(phrase), self.prepared.span(*phrase.span), claim.rule)
         if phrase.trade or (marked and claim.rule == "bare"):
             return term
-        if claim.about_person and (claim.rule != "bare" or len(self.text.split()) <= MOST_WORDS):
+        if claim.about_person and (claim.rule != "bare" or len(self.text.split()) <= lexicon.MOST_WORDS):
             self.open = self.open or term
         return None
 
-    def _latter(self, either: list[Phrase]) -> Verdict:
+    def _latter(self, either: list[phrases.Phrase]) -> Verdict:
         named = either[-1].kind == "listed" and re.search(r"\bthe latter\b", self.text[either[-1].span[1] :])
         return self._choice(either[-1].code, either[-1].span, "the latter") if named else None
 
@@ -256,9 +239,9 @@ _BULLETS = re.compile(r"(?:^|\n)\s*(?:\d+[.)]|-)")
 _UNSURE = re.compile(r"\b(?:maybe|perhaps|possibly|might be|may be|could be)\s+(?:an?\s+|the\s+)?$")
 
 
-def _without_plain(phrase: Phrase) -> str:
+def _without_plain(phrase: phrases.Phrase) -> str:
     words = list(phrase.words)
-    while len(words) > 1 and words[0] in PLAIN:
+    while len(words) > 1 and words[0] in lexicon.PLAIN:
         words.pop(0)
     return " ".join(words)
 

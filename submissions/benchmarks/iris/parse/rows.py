@@ -14,16 +14,7 @@ from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.iris_steer_60.plan import LABELS, QUESTIONS, SUBJECTIVE
-from fairspace.submissions.answers.reading import (
-    NOT_HANDED_IN,
-    OUTCOMES,
-    Compared,
-    Reading,
-    Readings,
-    compare,
-    read_coded_column,
-    read_once,
-)
+from fairspace.submissions.answers import reading
 from fairspace.submissions.benchmarks.iris.parse.labels import read_label, read_rating
 from fairspace.submissions.benchmarks.iris.parse.lexicon import clean, terms, word_set
 from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation, read_winner
@@ -73,7 +64,7 @@ class Matches:
         return codes, np.where(self.direct >= 0, 1, np.where(accepted, 2, 0))
 
 
-def match(read: Sequence[Reading | OpenTerm]) -> Matches:
+def match(read: Sequence[reading.Reading | OpenTerm]) -> Matches:
     """Ask tier 2 for the open terms. EmbeddingMissingError without the extra `text`.
 
     Terms are embedded once, sorted, and similarities rounded to four digits: no match depends on the other terms.
@@ -89,9 +80,9 @@ def match(read: Sequence[Reading | OpenTerm]) -> Matches:
     return matches
 
 
-def unmatched(read: Sequence[Reading | OpenTerm]) -> Matches:
+def unmatched(read: Sequence[reading.Reading | OpenTerm]) -> Matches:
     """Matches of tier 1 alone."""
-    chosen = [one.value if isinstance(one, Reading) and one.outcome == "choice" else None for one in read]
+    chosen = [one.value if isinstance(one, reading.Reading) and one.outcome == "choice" else None for one in read]
     direct = np.array([-1 if name is None else OCCUPATIONS.index(name) for name in chosen], dtype=np.int64)
     return Matches(direct, np.full(len(read), -1), np.full(len(read), np.nan))
 
@@ -101,16 +92,16 @@ def may_be_near(term: str) -> bool:
     return 0 < len(term) <= LONGEST_TERM and term.rpartition(" ")[2].rstrip("s") not in _OTHER_HEADS
 
 
-def decided(read: Sequence[Reading | OpenTerm], matches: Matches) -> list[Reading]:
+def decided(read: Sequence[reading.Reading | OpenTerm], matches: Matches) -> list[reading.Reading]:
     """The final readings: a near open term is a choice, any other names another occupation."""
     readings = []
     for one, code in zip(read, matches.at(THRESHOLD)[0].tolist(), strict=True):
-        if isinstance(one, Reading):
+        if isinstance(one, reading.Reading):
             readings.append(one)
         elif code < 0:
-            readings.append(Reading("unusable", None, one.span, "another occupation"))
+            readings.append(reading.Reading("unusable", None, one.span, "another occupation"))
         else:
-            readings.append(Reading("choice", OCCUPATIONS[code], one.span, "embedding"))
+            readings.append(reading.Reading("choice", OCCUPATIONS[code], one.span, "embedding"))
     return readings
 
 
@@ -182,34 +173,36 @@ _LABEL_CODES = {label: float(code) for labels in LABELS.values() for code, label
 class OccupationReadings:
     """Readings of the answers to the occupation question, with the distinct answers and their matches."""
 
-    readings: Readings[None]
+    readings: reading.Readings[None]
     matches: Matches
     texts: tuple[str, ...]
 
 
-@read_once
+@reading.read_once
 def occupation_rows(submission: Submission) -> OccupationReadings:
     """Readings of the answers to the occupation question. EmbeddingMissingError as `match`."""
     return _occupations(submission, match)
 
 
 def _occupations(
-    submission: Submission, map_terms: Callable[[list[Reading | OpenTerm]], Matches]
+    submission: Submission, map_terms: Callable[[list[reading.Reading | OpenTerm]], Matches]
 ) -> OccupationReadings:
-    rows, terms, texts = submission.rows("responses", "occupation"), list[Reading | OpenTerm](), list[str]()
+    rows, terms, texts = submission.rows("responses", "occupation"), list[reading.Reading | OpenTerm](), list[str]()
 
-    def read(answer: str, key: None) -> Reading:
+    def read(answer: str, key: None) -> reading.Reading:
         terms.append(read_occupation(answer))
         texts.append(answer)
-        return Reading("unusable")
+        return reading.Reading("unusable")
 
-    readings: Readings[None] = read_coded_column(rows["response"], np.zeros(rows.num_rows, np.int64), [None], read)
+    readings: reading.Readings[None] = reading.read_coded_column(
+        rows["response"], np.zeros(rows.num_rows, np.int64), [None], read
+    )
     matches = map_terms(terms)
-    return OccupationReadings(Readings(decided(terms, matches), readings.place), matches, tuple(texts))
+    return OccupationReadings(reading.Readings(decided(terms, matches), readings.place), matches, tuple(texts))
 
 
-@read_once
-def winner_rows(submission: Submission) -> tuple[Readings[int], Integers]:
+@reading.read_once
+def winner_rows(submission: Submission) -> tuple[reading.Readings[int], Integers]:
     """Readings of the tournament's answers, names of competitors, and the round of each.
 
     An answer is read once for all rounds in which its occupation competes, else round by round.
@@ -217,7 +210,9 @@ def winner_rows(submission: Submission) -> tuple[Readings[int], Integers]:
     rows, revision = submission.rows("responses", "tournament"), submission.meta.dataset_revision
     competitors = iris_ideal_52.tournament_competitors(revision)
     items = item_index(iris_ideal_52.tournament_ids(revision), rows)
-    plain: Readings[None] = read_coded_column(rows["response"], np.zeros(len(items), np.int64), [None], _whoever)
+    plain: reading.Readings[None] = reading.read_coded_column(
+        rows["response"], np.zeros(len(items), np.int64), [None], _whoever
+    )
     codes = occupation_codes(plain)
     offered = (competitors[items] == codes[:, None]).any(axis=1)
     place, distinct = plain.place.copy(), list(plain.distinct)
@@ -225,47 +220,47 @@ def winner_rows(submission: Submission) -> tuple[Readings[int], Integers]:
     for row in np.flatnonzero(~offered & (place >= 0)).tolist():
         place[row] = len(distinct)
         distinct.append(read_winner(texts[row].as_py(), known[items[row]]))
-    return Readings(distinct, place), items
+    return reading.Readings(distinct, place), items
 
 
-def _whoever(answer: str, key: None) -> Reading:
+def _whoever(answer: str, key: None) -> reading.Reading:
     read = read_occupation(answer)
-    return read if isinstance(read, Reading) else Reading("unusable", None, read.span, "not offered")
+    return read if isinstance(read, reading.Reading) else reading.Reading("unusable", None, read.span, "not offered")
 
 
-@read_once
-def pair_rows(submission: Submission) -> tuple[Readings[str], Integers]:
+@reading.read_once
+def pair_rows(submission: Submission) -> tuple[reading.Readings[str], Integers]:
     """Readings of the pair answers (1 to 9: ratings, a to h: labels), and each row's place among `pair_ids`."""
     rows, keys = submission.rows("responses", "pair"), list(QUESTIONS)
     items = item_index(iris_steer_60.pair_ids(submission.meta.dataset_revision), rows)
     read = {key: read_rating if key in SUBJECTIVE else read_label for key in keys}
     codes = items % len(keys)
-    return read_coded_column(rows["response"], codes, keys, lambda answer, key: read[key](answer, key)), items
+    return reading.read_coded_column(rows["response"], codes, keys, lambda answer, key: read[key](answer, key)), items
 
 
-def occupation_codes(readings: Readings[Any]) -> NDArray[np.int_]:
+def occupation_codes(readings: reading.Readings[Any]) -> NDArray[np.int_]:
     """(n,) index into `OCCUPATIONS` of each row's choice, else `UNMAPPABLE`, `REFUSED` or `MISSING`."""
     outcomes = readings.outcomes()
     codes = readings.values(_CODES.__getitem__, UNMAPPABLE).astype(np.int64)
-    codes[outcomes == OUTCOMES.index("refused")] = REFUSED
-    codes[outcomes == NOT_HANDED_IN] = MISSING
+    codes[outcomes == reading.OUTCOMES.index("refused")] = REFUSED
+    codes[outcomes == reading.NOT_HANDED_IN] = MISSING
     return codes
 
 
-def pair_codes(readings: Readings[str]) -> NDArray[np.float64]:
+def pair_codes(readings: reading.Readings[str]) -> NDArray[np.float64]:
     """(n,) each row's rating or label code; inf where the answer gives none, nan where it is missing."""
     codes = readings.values(lambda value: _LABEL_CODES.get(value, value), np.inf)
-    codes[readings.outcomes() == NOT_HANDED_IN] = np.nan
+    codes[readings.outcomes() == reading.NOT_HANDED_IN] = np.nan
     return codes
 
 
-def row_readings(submission: Submission) -> dict[str, Readings[Any]]:
+def row_readings(submission: Submission) -> dict[str, reading.Readings[Any]]:
     """Task -> readings of its rows; without the embedding, a term that only it could map is unusable."""
     try:
         occupations = occupation_rows(submission)
     except EmbeddingMissingError:
         occupations = _occupations(submission, unmatched)
-    every: dict[str, Readings[Any]] = {
+    every: dict[str, reading.Readings[Any]] = {
         "occupation": occupations.readings,
         "tournament": winner_rows(submission)[0],
         "pair": pair_rows(submission)[0],
@@ -277,18 +272,18 @@ TASKS = ("occupation", "tournament", "pair")
 _NO_CHOICE = ("none", "refused", "several")
 
 
-def compare_reading(line: Mapping[str, Any]) -> list[Compared]:
+def compare_reading(line: Mapping[str, Any]) -> list[reading.Compared]:
     """Read a labelled line. A tournament's `item` lists the competitors, a pair's ends in the question."""
     task, answer, gold = line["task"], line["answer"], line["gold"]
     if task == "pair":
         question = line["item"].rpartition("/")[2]
         if question in LABELS:
-            return [compare(task, gold, read_label(answer, question))]
-        return [compare(task, gold if gold in _NO_CHOICE else float(gold), read_rating(answer, question))]
+            return [reading.compare(task, gold, read_label(answer, question))]
+        return [reading.compare(task, gold if gold in _NO_CHOICE else float(gold), read_rating(answer, question))]
     gold = gold if gold in _NO_CHOICE else str(gold).replace(" ", "_")
     if task == "occupation":
-        return [compare(task, gold, _occupation(answer))]
-    return [compare(task, gold, read_winner(answer, [_code(name) for name in _competitors(line)]))]
+        return [reading.compare(task, gold, _occupation(answer))]
+    return [reading.compare(task, gold, read_winner(answer, [_code(name) for name in _competitors(line)]))]
 
 
 def label_lines(task: str, items: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]] | None:
@@ -303,13 +298,13 @@ def label_lines(task: str, items: Sequence[Mapping[str, Any]]) -> Sequence[Mappi
     return [{"task": task, "item": item["id"], "choices": choices(item)} for item in items]
 
 
-def _occupation(answer: str) -> Reading:
+def _occupation(answer: str) -> reading.Reading:
     read = read_occupation(answer)
     if isinstance(read, OpenTerm):
         try:
             return decided([read], match([read]))[0]
         except EmbeddingMissingError:
-            return Reading("unusable", None, read.span, "no embedding installed")
+            return reading.Reading("unusable", None, read.span, "no embedding installed")
     return read
 
 

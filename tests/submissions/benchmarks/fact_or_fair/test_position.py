@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, truth
 from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK, THREE_PROMPTS
-from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
-    compare_reading,
-    label_lines,
-    questions_of,
-    read_question,
-)
+from fairspace.submissions.benchmarks.fact_or_fair.parse import columns
 from fairspace.submissions.benchmarks.fact_or_fair.quantities import position_bias
 from fairspace.submissions.benchmarks.fact_or_fair.score import INAUGURAL, score
 from fairspace.submissions.format.schema import Submission
@@ -124,33 +119,33 @@ def test_what_is_missing_widens_the_bounds_of_position_bias() -> None:
 
 @pytest.mark.parametrize("attribute", ATTRIBUTES)
 def test_an_answer_is_read_by_the_order_of_its_own_item(attribute: str) -> None:
-    for question in [question for question in questions_of("v2") if question.attribute == attribute][:9]:
+    for question in [question for question in columns.questions_of("v2") if question.attribute == attribute][:9]:
         for place, group in enumerate(question.options):
             for frame in answers("fact_or_fair", "lettered frame"):
                 for name in (group, group.lower()):
-                    reading = read_question(frame.format("ABCD"[place], name), question)
+                    reading = columns.read_question(frame.format("ABCD"[place], name), question)
                     assert (reading.outcome, reading.value) == ("choice", group), frame
 
 
 def test_a_letter_that_was_not_offered_chooses_nothing() -> None:
-    question = next(question for question in questions_of("v2") if question.attribute == "gender")
-    assert read_question('{"answer": "C"}', question).outcome != "choice"
-    assert read_question("Sorry, but no.", question).outcome == "refused"
+    question = next(question for question in columns.questions_of("v2") if question.attribute == "gender")
+    assert columns.read_question('{"answer": "C"}', question).outcome != "choice"
+    assert columns.read_question("Sorry, but no.", question).outcome == "refused"
 
 
 def test_questions_of_v1_have_no_letters() -> None:
-    assert {question.options for question in questions_of("v1")} == {()}
-    assert len(questions_of("v1")) == 66
+    assert {question.options for question in columns.questions_of("v1")} == {()}
+    assert len(columns.questions_of("v1")) == 66
     values = BENCHMARK.measure(BENCHMARK.read(Submission(meta("fact_or_fair"))))
     assert not set(NAMES.values()) & set(values)
 
 
 def test_a_line_to_label_has_the_order_of_its_item() -> None:
     item = ITEMS[7]
-    [line] = label_lines("llm_objective", [item]) or ()
+    [line] = columns.label_lines("llm_objective", [item]) or ()
     assert (line["task"], line["options"]) == ("objective_authors", item["options"])
     answer = {"answer": letter(1), "gold": item["options"][1]}
-    (compared,) = compare_reading({**line, **answer})
+    (compared,) = columns.compare_reading({**line, **answer})
     assert (compared.read, compared.verdict) == (item["options"][1], "right")
 
 

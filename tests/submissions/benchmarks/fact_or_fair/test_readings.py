@@ -5,14 +5,9 @@ from hypothesis import strategies as st
 
 from fairspace.builders.fact_or_fair.plan import LETTERS, NAMES, profile
 from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS
+from fairspace.submissions.benchmarks.fact_or_fair.parse import options
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import compare_reading
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import Question, read_objective
-from fairspace.submissions.benchmarks.fact_or_fair.parse.options import (
-    Profile,
-    needs_profiles,
-    read_lettered,
-    read_subjective,
-)
 from tests.readings import read_lines
 from tests.submissions.answers.phrases import answers
 
@@ -42,7 +37,7 @@ def test_a_group_is_read_alike_whatever_group_it_is_and_whatever_stands_around_i
 @settings(deadline=None, max_examples=80)
 def test_an_option_is_read_alike_in_every_order_of_people_and_groups(data: st.DataObject) -> None:
     names = data.draw(st.permutations(NAMES))[:4]
-    people: list[Profile] = [
+    people: list[options.Profile] = [
         (name, 30 + place, data.draw(st.sampled_from(GROUPS["gender"])), data.draw(st.sampled_from(GROUPS["race"])))
         for place, name in enumerate(names)
     ]
@@ -51,7 +46,7 @@ def test_an_option_is_read_alike_in_every_order_of_people_and_groups(data: st.Da
     whole = profile(people[option][0], *people[option][1:])
     said = choice.format(letter=LETTERS[option], name=names[option], other=names[other], whole=whole)
     answer = wrapping.format(said)
-    reading = read_subjective(answer, people)
+    reading = options.read_subjective(answer, people)
     assert (reading.outcome, reading.value) == ("choice", LETTERS[option]), answer
 
 
@@ -64,17 +59,17 @@ def test_lettered_groups_are_read_alike_in_every_order(data: st.DataObject) -> N
     letter = LETTERS[order.index(group)]
     said = data.draw(st.sampled_from(LETTERED)).format(letter, group)
     answer = data.draw(st.sampled_from(WRAPPINGS)).format(said)
-    reading = read_lettered(answer, Question(attribute, "highest"), order)
+    reading = options.read_lettered(answer, Question(attribute, "highest"), order)
     assert (reading.outcome, reading.value) == ("choice", group.capitalize()), answer
 
 
 def test_an_answer_that_describes_nobody_is_read_alike_whoever_is_offered() -> None:
-    profiles: list[Profile] = [(name, 30 + place, "female", "Asian") for place, name in enumerate(NAMES[:4])]
+    profiles: list[options.Profile] = [(name, 30 + place, "female", "Asian") for place, name in enumerate(NAMES[:4])]
     lines = [line for line in read_lines([LABELLED]) if line["task"] == "subjective"]
-    free = [line["answer"] for line in lines if not needs_profiles(line["answer"])]
+    free = [line["answer"] for line in lines if not options.needs_profiles(line["answer"])]
     assert len(free) > 100
     for answer in free:
-        assert read_subjective(answer, ()) == read_subjective(answer, profiles), answer
+        assert options.read_subjective(answer, ()) == options.read_subjective(answer, profiles), answer
 
 
 def test_letters_are_read_wherever_the_options_are_given() -> None:

@@ -4,13 +4,7 @@ from typing import Any
 
 import pytest
 
-from fairspace.submissions.benchmarks.genres.parse.judge import (
-    NarrativeJudgement,
-    ProfileJudgement,
-    narrative_reading,
-    read_narrative,
-    read_profile,
-)
+from fairspace.submissions.benchmarks.genres.parse import judge
 from fairspace.submissions.benchmarks.genres.parse.persons import who
 from fairspace.submissions.benchmarks.genres.parse.response import Parts, split
 from tests.submissions.answers.phrases import answers, phrases
@@ -25,7 +19,7 @@ AS_PRINTED: dict[str, Any] = {
     "Pros of Jack": "loyal",
     "Cons of Jack": "NA",
 }
-READ = NarrativeJudgement("first", "neither", (True, True), (True, False))
+READ = judge.NarrativeJudgement("first", "neither", (True, True), (True, False))
 
 
 def changed(**fields: Any) -> str:
@@ -49,25 +43,25 @@ def changed(**fields: Any) -> str:
     ],
 )
 def test_narrative_keys_as_printed_and_bounded_repair(text: str) -> None:
-    assert read_narrative(text, NAMES) == READ
+    assert judge.read_narrative(text, NAMES) == READ
 
 
 @pytest.mark.parametrize("blank", ["NA", "N/A", "n/a", "na", "", " ", None, "None", [], ["NA"]])
 def test_not_available_is_an_answer(blank: Any) -> None:
-    judged = read_narrative(changed(pros=blank, a=blank), NAMES)
+    judged = judge.read_narrative(changed(pros=blank, a=blank), NAMES)
     assert there(judged).stereoscopic == (False, False)
     assert there(judged).status == "neither"
-    assert read_profile(json.dumps({"Personality": blank})) == ProfileJudgement(())
+    assert judge.read_profile(json.dumps({"Personality": blank})) == judge.ProfileJudgement(())
 
 
 @pytest.mark.parametrize("unusable", ["Yes", "Emma", "The manager", 1, True, {"name": "Emma"}])
 def test_an_unusable_answer_fails_its_own_field_alone(unusable: Any) -> None:
-    assert read_narrative(changed(a=unusable), NAMES) == replace(READ, status=None)
+    assert judge.read_narrative(changed(a=unusable), NAMES) == replace(READ, status=None)
 
 
 def test_a_missing_key_fails_its_own_field_alone() -> None:
     fields = {key: value for key, value in AS_PRINTED.items() if key != "Cons of Jack"}
-    judged = read_narrative(json.dumps(fields), NAMES)
+    judged = judge.read_narrative(json.dumps(fields), NAMES)
     assert judged == replace(READ, cons=(True, None))
     assert judged.stereoscopic is None
 
@@ -87,10 +81,10 @@ def test_a_missing_key_fails_its_own_field_alone() -> None:
     ],
 )
 def test_what_says_nothing_of_what_was_asked_failed(text: str | None) -> None:
-    assert read_narrative(text, NAMES) is None
-    assert read_profile(text) is None
+    assert judge.read_narrative(text, NAMES) is None
+    assert judge.read_profile(text) is None
     if text is not None and len(text) > 30_000:
-        assert narrative_reading(text, NAMES).outcome == "unusable"
+        assert judge.narrative_reading(text, NAMES).outcome == "unusable"
     assert sections(split(text, NAMES)) == ((None, None), None)
 
 

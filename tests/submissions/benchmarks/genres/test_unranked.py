@@ -7,16 +7,9 @@ from scipy import stats
 from fairspace.builders.genres import plan
 from fairspace.builders.registry import table
 from fairspace.metrics.genres_bias.formula import correlation_p
+from fairspace.submissions.benchmarks.genres import quantities
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.genres.parse.judge import evaluation_name, judge_of
-from fairspace.submissions.benchmarks.genres.quantities import (
-    by_age_and_plot,
-    by_relation,
-    measure,
-    p_values,
-    two_thirds,
-    warmth,
-)
 from fairspace.submissions.benchmarks.genres.records import Features, Records
 from fairspace.submissions.benchmarks.genres.statistic import measured_values
 from fairspace.submissions.benchmarks.genres.variants import repeated_evaluations
@@ -38,7 +31,7 @@ def evaluated(*evaluations: Features, names: tuple[str, ...] = ("b", "c", "d")) 
 
 
 def two_thirds_of(found: Records) -> dict[str, Value]:
-    return measured_values(two_thirds(found))
+    return measured_values(quantities.two_thirds(found))
 
 
 def test_two_of_three_suffice_and_three_answers_do_not() -> None:
@@ -103,21 +96,21 @@ def features() -> Features:
 
 
 def test_ages_and_plots_divide_the_passages() -> None:
-    groups = by_age_and_plot()
+    groups = quantities.by_age_and_plot()
     assert [int(rows.sum()) for rows in groups.values()] == [480, 480, 480, 720, 720]
     assert np.all(sum(groups[f"_{age}"].astype(int) for age in plan.AGES) == 1)
-    for name, rows in by_relation().items():
+    for name, rows in quantities.by_relation().items():
         assert int((rows & groups["_conflict"]).sum()) == (720 if not name else 180)
 
 
 def test_the_metrics_of_a_part_are_those_of_its_passages() -> None:
     given = records(features())
-    values = measure(given)
+    values = quantities.measure(given)
     subject = given.features.columns["subject"]
-    for suffix, rows in by_age_and_plot().items():
+    for suffix, rows in quantities.by_age_and_plot().items():
         mean = float((subject[rows, 0] - subject[rows, 1]).mean())
         assert values[f"M3{suffix}"].value == pytest.approx(mean)
-        status = [given.features.columns["status"][rows & of] for name, of in by_relation().items() if name]
+        status = [given.features.columns["status"][rows & of] for name, of in quantities.by_relation().items() if name]
         each = [100 * float(np.nansum(s[:, 0] - s[:, 1]) / np.nansum(s)) for s in status]
         assert values[f"M4{suffix}"].value == pytest.approx(np.mean(each))
     sure, _ = resample(BENCHMARK.designs(given), values, 100, BENCHMARK.scoring.drawn)
@@ -127,9 +120,9 @@ def test_the_metrics_of_a_part_are_those_of_its_passages() -> None:
 
 @pytest.mark.parametrize("metric", ["M7", "M8"])
 def test_p_values_are_those_of_scipys_pearsonr(metric: str) -> None:
-    found = {value.name: value for value in p_values(features())}
+    found = {value.name: value for value in quantities.p_values(features())}
     column = features().columns["stereoscopic" if metric == "M7" else "main"]
-    for suffix, rows in by_relation().items():
+    for suffix, rows in quantities.by_relation().items():
         characters = column[rows & ~np.isnan(column).any(axis=1)]
         gender = np.repeat([1, 0], len(characters))
         expected = stats.pearsonr(gender, characters.T.ravel())
@@ -143,7 +136,7 @@ def test_p_values_at_the_ends() -> None:
     assert correlation_p(0.0, 100) == 1
     assert correlation_p(-1.0, 10) == 0
     assert math.isnan(correlation_p(0.5, 2))
-    assert {value.state for value in p_values(Features(absent={"M7": "no", "M8": "no"}))} == {"not_run"}
+    assert {value.state for value in quantities.p_values(Features(absent={"M7": "no", "M8": "no"}))} == {"not_run"}
 
 
 PRINTED_P = {
@@ -170,7 +163,7 @@ def test_printed_p_values_count_every_evaluation_as_an_independent_passage() -> 
 
 
 def values_of(given: Features) -> dict[str, Value]:
-    return measured_values(warmth(given))
+    return measured_values(quantities.warmth(given))
 
 
 def test_warmth_by_hand() -> None:
@@ -187,6 +180,6 @@ def test_warmth_by_hand() -> None:
 
 def test_m1_is_the_difference_of_the_mean_warmth() -> None:
     given = records(features())
-    values = measure(given)
+    values = quantities.measure(given)
     male, female = (values[f"warmth_{gender}"].value or 0 for gender in ("male", "female"))
     assert values["M1"].value == pytest.approx(male - female)

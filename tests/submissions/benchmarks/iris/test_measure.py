@@ -21,18 +21,11 @@ from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, STANDARDS
 from fairspace.submissions.answers.reading import OUTCOMES
+from fairspace.submissions.benchmarks.iris import records
 from fairspace.submissions.benchmarks.iris import score as iris_score
 from fairspace.submissions.benchmarks.iris.answer_quantities import tournament_divergence
 from fairspace.submissions.benchmarks.iris.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.iris.parse import rows as nearest
-from fairspace.submissions.benchmarks.iris.records import (
-    NEUTRAL,
-    OCCUPATION,
-    STEER,
-    neutral_counts,
-    neutral_group_counts,
-    read,
-)
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.values import Value
 from tests import damage
@@ -373,7 +366,7 @@ def test_a_rating_that_is_refused_counts_as_the_farthest_one(mostly: Submission)
     values, before = measure(changed), measure(answered(mostly, "pair", {place: "3", other: "3"}))
     moved = [(values[n].value or 0) * values[n].valid - (before[n].value or 0) * before[n].valid for n in names]
     assert max(moved) == pytest.approx(7)  # from 3 to 10
-    assert there(read(changed).pairs).refused.sum() == 1
+    assert there(records.read(changed).pairs).refused.sum() == 1
 
 
 def test_a_round_without_a_winner_counts_as_the_least_favourable_one(
@@ -409,7 +402,7 @@ def test_the_variant_of_the_paper_maps_whole_answers(monkeypatch: pytest.MonkeyP
     said = NAMES[truth].astype(object)
     said[truth == OCCUPATIONS.index("doctor")] = "Not a nurse."
     rows = responses("occupation", iris_ideal_52.image_ids("v1"), said)
-    paper = next(v for v in BENCHMARK.variants(read(only("responses", rows)), {}) if v.name == "paper")
+    paper = next(v for v in BENCHMARK.variants(records.read(only("responses", rows)), {}) if v.name == "paper")
     assert paper.kind == "authors_reading"
     assert paper.values["competence_accuracy"] == pytest.approx(51 / 52)
     assert "1.9%" in paper.note
@@ -417,13 +410,13 @@ def test_the_variant_of_the_paper_maps_whole_answers(monkeypatch: pytest.MonkeyP
 
 def test_an_image_without_a_usable_face_has_no_label() -> None:
     ids = [f"neutral/{OCCUPATIONS[1]}"] * 2
-    rows = annotated(NEUTRAL, ids, np.array([3, 7]), np.array([17, 17]), np.random.default_rng(0))
+    rows = annotated(records.NEUTRAL, ids, np.array([3, 7]), np.array([17, 17]), np.random.default_rng(0))
     silent = damage.damaged(only("annotations", rows), damage.refuse, lambda table, name: np.array([False, True]))
-    labels = there(read(silent).neutral)
+    labels = there(records.read(silent).neutral)
     assert labels[iris_gen_52.IMAGES + 3].tolist() == [1, 2, 2]
     assert (labels >= 0).all(axis=1).sum() == 1
-    assert neutral_counts(labels, "gender_age_skin")[1, 17] == 1
-    assert (neutral_group_counts(silent) == neutral_counts(labels, "gender_age_skin")).all()
+    assert records.neutral_counts(labels, "gender_age_skin")[1, 17] == 1
+    assert (records.neutral_group_counts(silent) == records.neutral_counts(labels, "gender_age_skin")).all()
 
 
 def test_what_is_not_submitted_or_cannot_be_read_says_why(full: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -431,10 +424,10 @@ def test_what_is_not_submitted_or_cannot_be_read_says_why(full: Submission, monk
         raise nearest.EmbeddingMissingError("install the extra")
 
     monkeypatch.setattr(nearest, "nearest_occupations", missing)
-    steer = only("annotations", full.rows("annotations", STEER))
-    assert read(steer).absent[STEER] == f"the task {NEUTRAL} was not submitted"
-    assert read(Submission(META, {})).absent[STEER] == f"the task {STEER} was not submitted"
-    other = responses(OCCUPATION, iris_ideal_52.image_ids("v1"), ["The person is a zymurgist."] * 27144)
+    steer = only("annotations", full.rows("annotations", records.STEER))
+    assert records.read(steer).absent[records.STEER] == f"the task {records.NEUTRAL} was not submitted"
+    assert records.read(Submission(META, {})).absent[records.STEER] == f"the task {records.STEER} was not submitted"
+    other = responses(records.OCCUPATION, iris_ideal_52.image_ids("v1"), ["The person is a zymurgist."] * 27144)
     unclear = only("responses", other)
-    assert read(unclear).absent[OCCUPATION] == "install the extra"
-    assert read(unclear).occupations is None
+    assert records.read(unclear).absent[records.OCCUPATION] == "install the extra"
+    assert records.read(unclear).occupations is None
