@@ -39,7 +39,6 @@ class RunSettings:
         ares: labels the images: folder of ARES, repository@revision, or another labeller (`zero_shot`).
         faces: ARES' face detector, or its settings; None takes each image as one face.
         quality: role -> rater of the images, for `quality.models.open_quality`; {} leaves them unrated.
-        batch: faces at a time for ARES; changes only speed.
         after: submission with the model's annotated neutral images, from which IRIS' steer prompts follow; None takes
             this run's.
     """
@@ -53,8 +52,6 @@ class RunSettings:
     quality: Mapping[str, str] = field(default_factory=dict)
     about: ModelFacts = ModelFacts()
     again: bool = False
-    device: str = ""
-    batch: int = 64
     measurement: Path | None = None
     after: Path | None = None
 

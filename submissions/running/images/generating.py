@@ -48,11 +48,11 @@ def generate(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> 
         from fairspace.submissions.running.quality.models import open_quality
 
         # What lacks is known before hours of images.
-        open_quality(settings.quality, device=settings.device)
+        open_quality(settings.quality)
         _references(settings)
     if settings.model is None and image_tasks(settings.chosen) == [STEER] and settings.after is None:
         raise UsageError(f"{STEER} cannot be run alone: {_why_no_steer(settings)}.")
-    model = open_image_model(settings.images, device=settings.device)
+    model = open_image_model(settings.images)
     state.revision = model.revision
     if settings.model is None:
         state.name = _public_name(model)
@@ -201,8 +201,6 @@ def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, state:
         shards,
         work / "annotations" / task / _images_hash(shards),
         detector=settings.faces,
-        batch=settings.batch,
-        device=settings.device,
         labeller=labeller,
         measurement=settings.measurement,
         progress=tell,
@@ -248,13 +246,10 @@ def _rate(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> Non
     if not steered.is_dir() or STEER not in table["task"].to_pylist():
         state.notes.append("Image quality was not measured: it is of steered images, and there are none.")
         return
-    quality, device = settings.quality, settings.device
-    measures = open_quality(quality, references=_references(settings), detector=settings.faces, device=device)
+    measures = open_quality(settings.quality, references=_references(settings), detector=settings.faces)
     started = now()
     prompts = steer_prompts(table["id"].to_pylist())
-    measured = measure_quality(
-        steered, table, prompts, measures, cache=work / "quality.sqlite", batch=settings.batch, progress=tell
-    )
+    measured = measure_quality(steered, table, prompts, measures, cache=work / "quality.sqlite", progress=tell)
     state.tables["annotations"] = measured.annotations.select(
         [name for name in ANNOTATIONS.names if name in measured.annotations.column_names]
     )

@@ -70,7 +70,7 @@ def measure_quality(
     measures: Sequence[Measure],
     *,
     cache: Path,
-    batch: int = 32,
+    batch: int = 64,
     tasks: Collection[str] = (STEER,),
     progress: Progress = lambda what, done, total: None,
 ) -> MeasuredQuality:

@@ -262,7 +262,6 @@ class Means:
     ares: str = ""
     faces: Any = None
     data: str = ""
-    device: str = ""
 
     @property
     def named(self) -> str:
@@ -350,7 +349,7 @@ def _asker(submission: Submission, means: Means, part: RerunPart, out: Path, tel
         chosen = replace(part.chosen, seed=seed)
         tables = {benchmark(chosen.benchmark).task(task).table for task in part.stimulus_of}
         answering = model if "responses" in tables else None
-        settings = RunSettings(chosen, out / name, model=answering, again=True, device=means.device)
+        settings = RunSettings(chosen, out / name, model=answering, again=True)
         if "annotations" in tables:
             settings = replace(settings, images=means.images, ares=means.ares, faces=means.faces)
         run(settings, lambda what, done, total: tell(f"{what}, {name} rerun", done, total))

@@ -64,9 +64,9 @@ def test_a_row_is_verified_on_a_space_by_its_model_and_signed_there(
 def test_images_are_made_and_labelled_again_by_the_models_that_are_named(tmp_path: Path) -> None:
     chosen = ChosenPart("fact_or_fair", tasks=("t2i_objective",), limit=40, seed=3)
     paint, ares = f"python:{FILE}:paint", str(random_ares())
-    run_benchmark(RunSettings(chosen, tmp_path / "mine", images=paint, ares=ares, device="cpu"))
+    run_benchmark(RunSettings(chosen, tmp_path / "mine", images=paint, ares=ares))
     submission = read_submission(tmp_path / "mine")
-    outcome = rerun(submission, Means(images=paint, ares=ares, device="cpu"), tmp_path / "work", items=40)
+    outcome = rerun(submission, Means(images=paint, ares=ares), tmp_path / "work", items=40)
     assert outcome.comparison is not None
     assert outcome.comparison.whole.agreement == 1.0
     assert outcome.verdict in ("agrees", "undecided"), "labels of a tiny classifier hardly vary, and 40 are few"

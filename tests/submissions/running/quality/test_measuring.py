@@ -415,7 +415,7 @@ def test_an_unknown_role_is_told_with_the_known_ones(role: str, said: str) -> No
 
 def rating(folder: Path, quality: dict[str, str]) -> RunSettings:
     out, chosen = folder / "mine", ChosenPart("iris")
-    return RunSettings(chosen, out, images="python:a:b", ares="a", quality=quality, device="cpu")
+    return RunSettings(chosen, out, images="python:a:b", ares="a", quality=quality)
 
 
 def test_a_run_rates_its_steered_images_and_counts_each_once(features: Path, tmp_path: Path) -> None:
