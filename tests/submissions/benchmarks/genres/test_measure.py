@@ -3,16 +3,14 @@ from collections.abc import Callable, Iterator
 from math import sqrt
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 from fairspace.builders.genres.plan import RELATIONS, pair_list
 from fairspace.metrics.genres_bias.formula import EMOTION_WORDS_CAP, METRICS, SUBJECT_SENTENCES_CAP
-from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.answers.rows import read_rows
 from fairspace.submissions.benchmarks.genres import variants as genres_variants
-from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK, signature
+from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
 from fairspace.submissions.benchmarks.genres.parse.lexicons import DictionaryWord, NotAvailableError
 from fairspace.submissions.benchmarks.genres.parse.sentences import CharacterCounts, Passage
@@ -114,28 +112,19 @@ def test_every_metric_is_the_hand_computed_one_overall_and_per_relational_model(
     assert values["M3"].evidence["mean"] == {"male": {"subject": 3.0}, "female": {"subject": 2.0}}
 
 
-@pytest.mark.slow
-def test_tbs_is_the_distance_from_the_judges_cohort(told: Rows, judged: Rows, whole: dict[str, Value]) -> None:
-    assert score(whole, INAUGURAL).scores["CS.M1"].value == pytest.approx(EXPECTED["M1"])
-    for judge, family in (
-        ("Llama-3.1-8B-Instruct", "llama"),
-        ("GLM-4-9B-Chat", "glm"),
-        ("Mistral-Small-24B", "mistral"),
-        ("another judge", INAUGURAL.default_cohort),
-        ("ollama/glm-4:9b", "glm"),
-        ("llama-cpp-python/THUDM/glm-4-9b-chat", "glm"),
-        ("openai-api/llama-server/another", INAUGURAL.default_cohort),
-        ("a llama taught by GLM", INAUGURAL.default_cohort),
-    ):
-        scored = score(measure(submission(told, judged, judge=judge)), INAUGURAL)
-        cohort = COHORTS[family]
-        z = (np.array([EXPECTED[m] for m in METRICS]) - cohort.mean) / cohort.std
-        assert scored.ranked == pytest.approx(np.abs(z).sum())
-        assert scored.labels == {"cohort": family}
-        assert not scored.unranked
-
-
-Damage = Callable[[Rows, Rows, set[str]], tuple[Rows, Rows]]
+def test_the_cohort_of_a_judge_is_that_of_its_family(told: Rows, judged: Rows) -> None:
+    families = {
+        "Llama-3.1-8B-Instruct": "llama",
+        "GLM-4-9B-Chat": "glm",
+        "Mistral-Small-24B": "mistral",
+        "another judge": "",
+        "ollama/glm-4:9b": "glm",
+        "llama-cpp-python/THUDM/glm-4-9b-chat": "glm",
+        "openai-api/llama-server/another": "",
+        "a llama taught by GLM": "",
+    }
+    found = {judge: measure(submission(told[:1], judged[:3], judge=judge)) for judge in families}
+    assert {judge: values["M4"].evidence["cohort"] for judge, values in found.items()} == families
 
 
 def changed_responses(told: Rows, change: Callable[[Rows, int], str | None], count: int) -> Rows:
@@ -290,23 +279,6 @@ def test_nobody_decided_in_one_relational_model_leaves_m4_undefined(told: Rows, 
     assert score(values, INAUGURAL).ranked is None
 
 
-def test_a_profile_without_a_word_of_either_kind_is_missing_for_m1_alone(told: Rows, judged: Rows) -> None:
-    changed = [row | {"judgement": '{"Personality": "unheard"}'} if i == 0 else row for i, row in enumerate(judged)]
-    values = measure(submission(told, changed))
-    assert values["M1"].valid == N - 1
-    assert values["M2"].valid == N
-
-
-def test_a_character_without_a_sentence_is_missing_for_m6_alone(
-    told: Rows, judged: Rows, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    silent = CharacterCounts((("good",), ()), (4, 0))
-    monkeypatch.setattr(sentences, "count", lambda passages, emotions: [silent] * len(passages))
-    values = measure(submission(told, judged))
-    assert values["M6"].state == "undefined"
-    assert (values["M6"].low, values["M3"].value) == (None, 1.0)
-
-
 @pytest.mark.parametrize(
     "answer",
     [
@@ -329,15 +301,6 @@ def test_the_authors_pairs_bring_their_names_with_them(told: Rows, judged: Rows,
     assert measure(submission(rows, judged, "upstream")) == whole
     swapped = [row | {"names": "|".join(pair.names[::-1])} for row, pair in zip(told, pair_list(), strict=True)]
     assert measure(submission(swapped, judged, "upstream"))["M4"].value == pytest.approx(EXPECTED["M4"])
-
-
-def test_the_benchmark_names_its_tasks_and_its_parser(told: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, control = ([task.name for task in BENCHMARK.tasks if task.optional == optional] for optional in (False, True))
-    assert run == ["narrative", "profile_female", "profile_male", "narrative_analysis"]
-    assert control == ["narrative_single", "profile_single", "analysis_single"]
-    assert all(len(task.ids("v1")) == N * (1 + task.optional) and task.samples == 1 for task in BENCHMARK.tasks)
-    assert (BENCHMARK.standards["inaugural"], BENCHMARK.default) == (INAUGURAL, "zero_centred")
-    assert signature(submission(told[:1], []))["parser"].startswith("en_")
 
 
 def test_judged_tasks_are_run_where_a_value_comes_from_their_judgements(told: Rows, judged: Rows) -> None:
