@@ -9,31 +9,30 @@ import time
 from contextvars import ContextVar
 from typing import IO, Any
 
+from pythonjsonlogger.core import RESERVED_ATTRS
 from pythonjsonlogger.orjson import OrjsonFormatter
 
 REQUEST: ContextVar[str] = ContextVar("fairspace_request", default="")
 """The id of the current request, '' outside of one."""
-_NAMES = {"levelname": "level", "name": "logger"}
+_NAMES = {"asctime": "time", "levelname": "level", "name": "logger"}
 
 
 class _Lines(OrjsonFormatter):
-    """Formats times in UTC like the event log."""
+    """Lines with times in UTC like those of the event log, and with the id of their request."""
 
-    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802 of logging
-        return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(record.created))}.{int(record.msecs):03}Z"
+    converter = staticmethod(time.gmtime)
+    default_time_format, default_msec_format = "%Y-%m-%dT%H:%M:%S", "%s.%03dZ"
 
     def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
-        log_data.pop("color_message", None)
-        record_data = {"time": log_data.pop("asctime")} | log_data
-        if REQUEST.get():
-            record_data.setdefault("request", REQUEST.get())
-        return record_data
+        return log_data | ({"request": REQUEST.get()} if REQUEST.get() else {})
 
 
 def configure(level: str = "INFO", stream: IO[str] | None = None) -> None:
     """Send all log records as JSON to `stream` (standard error); uvicorn's access log gives way to `Watching`."""
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(_Lines("{asctime}{levelname}{name}{message}", style="{", rename_fields=_NAMES))
+    hidden = (*RESERVED_ATTRS, "color_message")  # uvicorn's, for terminals
+    lines = _Lines("{asctime}{levelname}{name}{message}", style="{", rename_fields=_NAMES, reserved_attrs=hidden)
+    handler.setFormatter(lines)
     logging.root.handlers[:] = [handler]
     logging.root.setLevel(level)
     logging.captureWarnings(capture=True)

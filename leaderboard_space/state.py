@@ -400,16 +400,16 @@ class State:
         made: Made = before[1]
         return made
 
-    def row(self, benchmark: str, standard: str, entry: str) -> Row | None:
-        """A row of a board, even if it has just been added to the log; None for an unknown one."""
-        if row := self.board(benchmark, standard).by_entry.get(entry):
-            return row
-        self.refresh()
-        return self.board(benchmark, standard, newest=True).by_entry.get(entry)
-
     def find_row(self, benchmark: str, standard: str, entry: str) -> Row:
-        """A row as `row` gives it. SpaceError UNKNOWN_ENTRY for an unknown or withdrawn row, with the reason."""
-        if (row := self.row(benchmark, standard, entry)) is not None:
+        """A row of a board, even if it has just been added to the log.
+
+        SpaceError UNKNOWN_ENTRY for an unknown or withdrawn row, with the reason.
+        """
+        row = self.board(benchmark, standard).by_entry.get(entry)
+        if row is None:
+            self.refresh()
+            row = self.board(benchmark, standard, newest=True).by_entry.get(entry)
+        if row is not None:
             return row
         where, problem, mend = f"{benchmark}/{plain(entry)[:40]}", "no such row", "look it up on the board, at /"
         logged = self.entry(entry)

@@ -26,7 +26,6 @@ from fairspace.leaderboard_space.logged import LoggedSubmission
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
 from fairspace.leaderboard_space.pages.submission import standing
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.web.guard import ENVELOPE_BYTES
 from fairspace.leaderboard_space.web.identity import (
     DAYS,
     LOGIN,
@@ -39,6 +38,7 @@ from fairspace.leaderboard_space.web.identity import (
     signs_in,
     token_id,
 )
+from fairspace.leaderboard_space.web.middlewares import ENVELOPE_BYTES
 from fairspace.leaderboard_space.web.refusals import as_space_error, note
 
 KEPT_SECONDS = 3600

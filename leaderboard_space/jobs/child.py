@@ -19,7 +19,6 @@ import numpy as np
 import orjson
 import psutil
 
-from fairspace.leaderboard_space.jobs import FAULTS, RESULT
 from fairspace.leaderboard_space.jobs.limits import MEMORY, JobLimits
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.submissions.answers.rows import CODES, answer_codes
@@ -32,6 +31,8 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import MAX_BYTES, load_result
 from fairspace.submissions.uncertainty.uncertainty import SETTING as RESAMPLES
 
+RESULT, FAULTS = "result.json", "faults.json"
+"""Files left by a child in its folder."""
 LOOK_SECONDS = 0.2
 """Interval between checks of a job's processes."""
 _KEPT_BYTES = 4096

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import orjson
 
-from fairspace.leaderboard_space.jobs import FAULTS, RESULT
-from fairspace.leaderboard_space.jobs.child import write_identity
+from fairspace.leaderboard_space.jobs.child import FAULTS, RESULT, write_identity
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.format.faults import SubmissionError

@@ -1,4 +1,4 @@
-"""The front page, and pages of text: errata, meaning of a rank, how to submit, about, and the API's documentation."""
+"""Pages of text: errata, meaning of a rank, how to submit, about, and the API's documentation."""
 
 import re
 import shlex
@@ -15,9 +15,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from fairspace.leaderboard_space.boards.findings import findings
-from fairspace.leaderboard_space.boards.front import front
-from fairspace.leaderboard_space.boards.models import known_models, slug_of
+from fairspace.leaderboard_space.boards.models import known_models
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.boards.words import linked
 from fairspace.leaderboard_space.errors import REFUSALS
@@ -247,20 +245,3 @@ def calls(document: Mapping[str, Any], address: str, scored: tuple[str, str]) ->
             curl = shlex.join([*words, address + path.format_map(parts)])
             found.append(ApiCall(method.upper(), path, operation["description"], curl))
     return found
-
-
-@router.get("/")
-def home(request: Request) -> Response:
-    """The front page."""
-    state, errata = space_of(request).state, document("cards/errata.md")
-    parts = errata.html.split("<h2")[1:]
-    return page(
-        request,
-        "front.html.jinja",
-        front=front(state),
-        findings=findings(state),
-        slug_of=slug_of,
-        classes=CLASSES,
-        errata={title: part.count("<h3") for title, part in zip(errata.headings.values(), parts, strict=True)},
-        address=site_of(request),
-    )

@@ -1,13 +1,20 @@
-"""The builder: makes public pages from the boards as files of a folder, each again once its board has changed."""
+"""The builder: makes public pages from the boards as files of a folder, each again once its board has changed.
+
+`python -m fairspace.leaderboard_space.site.builder FOLDER SITE SOCKET` is its process.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import gzip
 import logging
 import os
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+import sys
+import threading
+from collections.abc import AsyncIterator, Hashable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
@@ -18,13 +25,20 @@ from weakref import WeakValueDictionary
 
 import httpx
 import orjson
+import uvicorn
 from fastapi import FastAPI, Request, Response
+from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.routing import Route
 
 from fairspace.leaderboard_space.boards.models import slug_of
+from fairspace.leaderboard_space.errors import StorageError
+from fairspace.leaderboard_space.logs import configure
+from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.site.addresses import file_of, path_of, shown_by
-from fairspace.leaderboard_space.site.process import END, PageAnswer
+from fairspace.leaderboard_space.site.process import END, KEPT, PageAnswer
 from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.storage import HUB
 from fairspace.leaderboard_space.web.refusals import add_handlers, as_space_error, refuse, refuse_the_rest
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
@@ -33,6 +47,7 @@ from fairspace.submissions.results.row import marks_of
 ROUTERS = (
     "fairspace.leaderboard_space.api.boards",
     "fairspace.leaderboard_space.api.routes",
+    "fairspace.leaderboard_space.pages.front",
     "fairspace.leaderboard_space.pages.board",
     "fairspace.leaderboard_space.pages.model",
     "fairspace.leaderboard_space.pages.compare",
@@ -278,3 +293,69 @@ def stamp() -> str:
     files = (file for name in folders for file in (root / name).rglob("*") if file.suffix not in ("", ".pyc"))
     marks = sorted(f"{file.relative_to(root)} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files)
     return sha256("\n".join(marks).encode()).hexdigest()[:24]
+
+
+NICE = 5
+"""Niceness of the builder: making pages yields to sending them."""
+GARBAGE = 50_000, 10, 10
+"""Thresholds of the search for garbage in cycles, which a board's rows make none of: each took as long as a page."""
+
+
+def builder_app(builder: Builder, seconds: float) -> Starlette:
+    """The builder over HTTP, for `BuilderProcess`; it looks for new events every so many seconds."""
+
+    async def page(request: Request) -> Response:
+        answer = await builder.answer(request.query_params["address"])
+        return Response(answer.content, answer.status, {**answer.headers, **({KEPT: "1"} if answer.kept else {})})
+
+    async def follow(request: Request) -> Response:
+        await builder.follow(request.path_params["number"])
+        return Response()
+
+    async def keep_following() -> None:
+        while True:
+            try:
+                await builder.follow()
+            except StorageError as error:
+                LOGGER.warning("the boards stay as they are: %s", error, extra={"code": error.code})
+            except Exception:  # the next event may be another one
+                LOGGER.exception("the boards stay as they are", extra={"code": "OUR_FAULT"})
+            await asyncio.sleep(seconds)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        following = asyncio.create_task(keep_following())
+        yield
+        following.cancel()
+
+    routes = [Route("/page", page), Route("/follow/{number:int}", follow, methods=["POST"])]
+    return Starlette(routes=routes, lifespan=lifespan)
+
+
+def main() -> None:
+    """Run the builder as `BuilderProcess` starts it: FOLDER SITE SOCKET, with its settings on standard input."""
+    folder, site, socket = sys.argv[1:]
+    configure()
+    os.nice(NICE)
+    gc.set_threshold(*GARBAGE)
+    data = orjson.loads(sys.stdin.buffer.readline())
+    lists = {name: tuple(part) for name, part in data.items() if isinstance(part, list)}
+    settings = Settings(**{**data, **lists, "work": Path(data["work"])})
+    threading.Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
+    if settings.store.startswith(HUB):  # two processes share no copy of a store on the Hub
+        settings = replace(settings, work=settings.work / "builder")
+    try:
+        space = Space.open(settings)
+    except StorageError as error:
+        LOGGER.error("the builder cannot open the store: %s", error, extra={"code": error.code})
+        sys.exit(1)
+    gc.freeze()
+    builder = Builder(space, Path(folder), site, is_eager=settings.board_seconds > 0)
+    app = builder_app(builder, settings.board_seconds or 0.5)
+    uvicorn.Server(
+        uvicorn.Config(app, uds=socket, log_config=None, access_log=False, server_header=False, date_header=False)
+    ).run()
+
+
+if __name__ == "__main__":
+    main()

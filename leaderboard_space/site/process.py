@@ -19,7 +19,7 @@ import orjson
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.settings import Settings
 
-MODULE = "fairspace.leaderboard_space.site"
+MODULE = "fairspace.leaderboard_space.site.builder"
 PATIENCE, PAUSE = 60.0, 0.1
 """Seconds for which a builder that does not answer is waited for, and between two looks at it."""
 AGAIN = 0.5

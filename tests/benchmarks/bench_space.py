@@ -30,6 +30,7 @@ import psutil
 
 from fairspace.leaderboard_space.events import Draft, result_path
 from fairspace.leaderboard_space.intake import result_draft, result_key
+from fairspace.leaderboard_space.site.process import MODULE
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.results.board import entry
 from fairspace.submissions.results.result import Result
@@ -252,7 +253,7 @@ def under_load(url: str, server: psutil.Process, entries: Path) -> tuple[dict[st
 
 def parts_of(server: psutil.Process) -> list[psutil.Process]:
     """The server and the builder of its pages, without what scores."""
-    return [server, *(child for child in server.children() if "fairspace.leaderboard_space.site" in child.cmdline())]
+    return [server, *(child for child in server.children() if MODULE in child.cmdline())]
 
 
 def memory(server: psutil.Process) -> float:

@@ -23,7 +23,6 @@ from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.leaderboard_space.web import identity as revoking
-from fairspace.leaderboard_space.web.guard import CLIENT_AT_A_TIME, Forwarded, Guard, Proxies
 from fairspace.leaderboard_space.web.identity import (
     CLIENTS,
     DAYS,
@@ -37,6 +36,7 @@ from fairspace.leaderboard_space.web.identity import (
     signs_in,
     token_id,
 )
+from fairspace.leaderboard_space.web.middlewares import CLIENT_AT_A_TIME, Forwarded, Guard, Proxies
 from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import result, state_of

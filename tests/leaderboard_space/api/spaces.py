@@ -1,5 +1,7 @@
 """A Space over a small store whose queue only keeps what it is given, and a client of it."""
 
+import io
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -7,6 +9,7 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
+from fairspace.leaderboard_space import logs
 from fairspace.leaderboard_space.app import create_app
 from fairspace.leaderboard_space.intake import Intake, User, add_result
 from fairspace.leaderboard_space.jobs.jobs import Jobs
@@ -56,6 +59,18 @@ class Opened:
         """The builder of its public pages."""
         maker: Builder = self.client.app.state.maker  # type: ignore[attr-defined]
         return maker
+
+
+@contextmanager
+def process_log() -> Iterator[io.StringIO]:
+    """The process log, as a server writes it, in a stream instead of standard error."""
+    before, stream = (logging.root.handlers[:], logging.root.level), io.StringIO()
+    try:
+        logs.configure(stream=stream)
+        yield stream
+    finally:
+        logging.captureWarnings(capture=False)
+        logging.root.handlers[:], logging.root.level = before
 
 
 @contextmanager

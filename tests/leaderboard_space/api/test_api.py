@@ -19,7 +19,7 @@ from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.errors import CODES
 from fairspace.submissions.results.result import Result
 from tests.leaderboard_space.api.examples import examples
-from tests.leaderboard_space.api.spaces import Opened, opened
+from tests.leaderboard_space.api.spaces import Opened, opened, process_log
 from tests.leaderboard_space.factory import HOSTILE, ended, good_zip, result
 
 ADMIN, OTHER = "ada", "bob"
@@ -98,13 +98,16 @@ def test_a_submission_enters_functions_of_at_most_12_files_until_it_is_accepted(
             entered.add(file.removeprefix(f"{root}/"))
 
     client = TestClient(space.client.app, base_url="http://127.0.0.1")  # its requests run in threads of their own
-    threading.setprofile(note)
-    try:
-        answer = client.post("/api/v1/submissions", headers=sender, **body)
-    finally:
-        threading.setprofile(None)
+    with process_log() as log:
+        threading.setprofile(note)
+        try:
+            answer = client.post("/api/v1/submissions", headers=sender, **body)
+        finally:
+            threading.setprofile(None)
     assert answer.status_code == 202, answer.text
-    assert {f"leaderboard_space/{file}" for file in ("web/guard.py", "intake.py", "storage/local.py")} <= entered
+    assert json.loads(log.getvalue().splitlines()[0])["request"] == answer.headers["X-Request-Id"]
+    some = ("web/middlewares.py", "logs.py", "intake.py", "storage/local.py")
+    assert {f"leaderboard_space/{file}" for file in some} <= entered
     assert len(entered) <= 12, sorted(entered)
 
 

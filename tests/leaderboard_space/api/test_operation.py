@@ -1,5 +1,4 @@
 import errno
-import io
 import json
 import logging
 import os
@@ -14,14 +13,13 @@ import anyio.to_thread
 import httpx
 import pytest
 
-from fairspace.leaderboard_space import logs
 from fairspace.leaderboard_space.app import create_app
 from fairspace.leaderboard_space.errors import StorageError
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.identity import with_store
 from fairspace.submissions.errors import UsageError
-from tests.leaderboard_space.api.spaces import Opened, opened
+from tests.leaderboard_space.api.spaces import Opened, opened, process_log
 
 HANDBOOK = Path(__file__).parents[3] / "leaderboard_space" / "OPERATION.md"
 
@@ -81,19 +79,13 @@ def test_a_failing_store_is_told_without_its_place(space: Opened, monkeypatch: p
     assert int(answer.headers["Retry-After"]) > 0
 
 
-def test_a_line_of_the_log_is_one_object_whatever_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = logging.root.handlers[:], logging.root.level
-    stream = io.StringIO()
-    try:
-        logs.configure(stream=stream)
+def test_a_line_of_the_log_is_one_object_whatever_it_says() -> None:
+    with process_log() as stream:
         logging.getLogger("fairspace.test").warning("two\nlines \u202e", extra={"path": '"}\n{'})
         try:
             raise ValueError("why")
         except ValueError:
             logging.getLogger("fairspace.test").exception("unexpected")
-    finally:
-        logging.captureWarnings(capture=False)
-        logging.root.handlers[:], logging.root.level = before
     first, second = (json.loads(line) for line in stream.getvalue().splitlines())
     assert list(first)[:4] == ["time", "level", "logger", "message"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", first["time"])

@@ -14,11 +14,11 @@ import pytest
 
 from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.boards.figures import largest
-from fairspace.leaderboard_space.boards.front import front
 from fairspace.leaderboard_space.boards.models import KNOWN
 from fairspace.leaderboard_space.events import signing_key
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.jobs.jobs import add_shipped
+from fairspace.leaderboard_space.pages.front import front
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark

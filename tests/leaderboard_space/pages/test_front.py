@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.leaderboard_space.boards import front as content
-from fairspace.leaderboard_space.boards.findings import Finding, findings
-from fairspace.leaderboard_space.boards.findings import _random as random_of
-from fairspace.leaderboard_space.boards.front import COMPARABLE, LISTED, NAMED, Front, front
 from fairspace.leaderboard_space.boards.models import place_of
 from fairspace.leaderboard_space.boards.view import Column
 from fairspace.leaderboard_space.intake import result_draft
+from fairspace.leaderboard_space.pages import front as content
+from fairspace.leaderboard_space.pages.front import COMPARABLE, LISTED, NAMED, Finding, Front, findings, front
+from fairspace.leaderboard_space.pages.front import _random as random_of
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
 from fairspace.leaderboard_space.pages.texts import document
 from fairspace.leaderboard_space.state import Board, State

@@ -17,7 +17,6 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from fairspace.leaderboard_space import maintaining
-from fairspace.leaderboard_space.app import PublicFiles
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.site import builder as building
@@ -26,6 +25,7 @@ from fairspace.leaderboard_space.site.addresses import file_of, path_of
 from fairspace.leaderboard_space.site.builder import Builder
 from fairspace.leaderboard_space.site.process import END
 from fairspace.leaderboard_space.state import Board
+from fairspace.leaderboard_space.web.middlewares import PublicFiles
 from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import add as append
@@ -130,7 +130,7 @@ def test_pages_are_made_while_the_boards_of_an_event_are_and_none_of_before_is_k
         builder._remove("/")
         assert not (await builder.answer("/")).kept
         goes_on.set()
-        assert state.row(BENCHMARK, "up_to_twenty", entry) is not None
+        assert state.find_row(BENCHMARK, "up_to_twenty", entry).entry == entry
         await following
         after = await builder.answer(TABLE)
         assert after.kept

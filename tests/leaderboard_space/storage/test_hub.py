@@ -470,7 +470,7 @@ def test_no_hour_has_more_commits_than_it_may() -> None:
 
 
 def test_copies_of_files_give_way_where_there_is_no_room(tmp_path: Path) -> None:
-    from fairspace.leaderboard_space.storage.hub_files import CachedFiles
+    from fairspace.leaderboard_space.storage.hub import CachedFiles
 
     files = CachedFiles(tmp_path, room=250)
     for number, name in enumerate(("a/1", "a/2", "a/3")):

@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairspace.builders.fact_or_fair.plan import ids
-from fairspace.leaderboard_space.jobs import FAULTS, scoring
+from fairspace.leaderboard_space.jobs import scoring
+from fairspace.leaderboard_space.jobs.child import FAULTS
 from fairspace.submissions.checking.submission import CheckReport, check_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.faults import RefusedError

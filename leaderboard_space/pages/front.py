@@ -1,24 +1,43 @@
-"""Findings of the front page, chosen by a rule, never by hand.
+"""The front page: for each test the most even models between our random and stereotyped answers, and two findings.
 
-Candidates are the values with a sentence in `words.toml`, in whole runs by us or a paper under the default standards:
-printed ones, and those surely beyond chance of runs with nearly all answers read and an example. A test gives the one
-furthest from its ideal, what is sure before what is printed; tests are in the same order, ties by name.
+Findings are chosen by a rule, never by hand. Candidates are the values with a sentence in `words.toml`, in whole runs
+by us or a paper under the default standards: printed ones, and those surely beyond chance of runs with nearly all
+answers read and an example. A test gives the one furthest from its ideal, what is sure before what is printed; tests
+are in the same order, ties by name.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import product
+from itertools import groupby, product
+from math import inf
 from string import Formatter
 
+from fastapi import APIRouter, Request, Response
+
 from fairspace.leaderboard_space.boards.figures import FigureInput, dot, ends_of, value_of
-from fairspace.leaderboard_space.boards.models import KNOWN, anchors_of
-from fairspace.leaderboard_space.boards.view import View, total_of
+from fairspace.leaderboard_space.boards.models import (
+    BASELINES,
+    KNOWN,
+    STEREOTYPED,
+    BoardModel,
+    anchors_of,
+    known_models,
+    place_of,
+    slug_of,
+)
+from fairspace.leaderboard_space.boards.table import numbers_of
+from fairspace.leaderboard_space.boards.view import View, fair_of, part_of, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.boards.words import shortened
 from fairspace.leaderboard_space.errors import StorageError
+from fairspace.leaderboard_space.logged import LoggedRow, baseline_of
+from fairspace.leaderboard_space.pages.rendering import page
+from fairspace.leaderboard_space.pages.texts import document
 from fairspace.leaderboard_space.state import Board, State
+from fairspace.leaderboard_space.web.identity import site_of, space_of
 from fairspace.submissions.answers.items import Item
 from fairspace.submissions.answers.rows import Example
 from fairspace.submissions.benchmarks.benchmark import Benchmark
@@ -27,13 +46,153 @@ from fairspace.submissions.drawing.dots import DotLine, DotPlot, dot_plots
 from fairspace.submissions.drawing.svg import span
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import BLUE, GREY, number
-from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
-from fairspace.submissions.results.three_numbers import ideal_of, is_biased
-from fairspace.submissions.show.figure import from_ideal
+from fairspace.submissions.results.shipped import shipped_results
+from fairspace.submissions.results.three_numbers import ThreeNumbers, ideal_of, is_biased
+from fairspace.submissions.show.figure import ends_from_ideal, from_ideal
 from fairspace.submissions.values import Value
 
 log = logging.getLogger(__name__)
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/")
+def home(request: Request) -> Response:
+    """The front page."""
+    state, errata = space_of(request).state, document("cards/errata.md")
+    parts = errata.html.split("<h2")[1:]
+    return page(
+        request,
+        "front.html.jinja",
+        front=front(state),
+        findings=findings(state),
+        slug_of=slug_of,
+        classes=CLASSES,
+        errata={title: part.count("<h3") for title, part in zip(errata.headings.values(), parts, strict=True)},
+        address=site_of(request),
+    )
+
+
+LISTED, NAMED, COMPARABLE = 5, 200, 10
+"""Most even models of a test; names that the search offers; models with two tests from which on a table has all."""
+
+
+@dataclass(frozen=True)
+class FrontCell:
+    """A row, its fairness, places of that and its interval between our anchors, and its facts right as text, or ''."""
+
+    row: Row
+    three: ThreeNumbers
+    at: float | None = None
+    ends: Sequence[float] = ()
+    facts: str = ""
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test, number of models, and those of the cohort and protocols of most models, best first.
+
+    `cells` are the first `LISTED` of `among` such models and the last one; `leaders` the best of each kind, of so many.
+    `worst` are answers that always follow the stereotype, if they are worse than every leader of their cohort; `even`
+    are random ones, which are even and useless.
+    """
+
+    view: View
+    models: int
+    cohort: str
+    group: str
+    cells: Sequence[FrontCell]
+    among: int
+    leaders: Sequence[tuple[FrontCell, int]]
+    worst: Sequence[FrontCell]
+    even: Sequence[FrontCell]
+
+
+@dataclass(frozen=True)
+class Front:
+    """The first `NAMED` models, `count` of all and of those that we `ran`, tests, our last run and its day if known.
+
+    `grid`: models with two tests or more, and a cell for each test or None; empty below `COMPARABLE` of them.
+    """
+
+    models: Sequence[BoardModel]
+    count: int
+    ran: Sequence[BoardModel]
+    tests: Sequence[Test]
+    last: LoggedRow | None
+    day: str
+    grid: Sequence[tuple[BoardModel, Sequence[FrontCell | None]]]
+
+
+def front(state: State) -> Front:
+    """The front page under the default standards, kept until a board changes."""
+    boards = [state.board(name, find_benchmark(name).default) for name in VIEWS]
+    versions = tuple(board.version for board in boards)  # of what is shown, not of the log
+    return boards[0].get_or_make(("front", versions), lambda: _front(state))
+
+
+def _front(state: State) -> Front:
+    models = [(model, {name: row for name in VIEWS if (row := model.shown(name))}) for model in known_models(state)]
+    tests = [_test(state, name, sum(name in rows for _, rows in models)) for name in VIEWS]
+    logged = (e for e in state.entries() if (e.verified or e.own) and not e.withdrawn and not baseline_of(e.result))
+    ran = [m for m, rows in models if any(row.row_class in ("verified", "own") for row in rows.values())]
+    last = max(logged, key=lambda entry: entry.time, default=None)
+    shipped = {result.signature.get("submission") for result in shipped_results()}
+    day = last.time[:10] if last and last.result.signature.get("submission") not in shipped else ""
+    return Front([model for model, _ in models[:NAMED]], len(models), ran, tests, last, day, _grid(state, models))
+
+
+def _grid(
+    state: State, models: Sequence[tuple[BoardModel, Mapping[str, Row]]]
+) -> list[tuple[BoardModel, list[FrontCell | None]]]:
+    scored = [(m, {n: row for n, row in rows.items() if _number(row, n) is not None}) for m, rows in models]
+    several = [(model, rows) for model, rows in scored if len(rows) > 1]
+    grid = [(model, [_cell(state, n, rows[n]) if n in rows else None for n in VIEWS]) for model, rows in several]
+    return grid if len(grid) >= COMPARABLE else []
+
+
+def _number(row: Row, name: str) -> float | None:
+    return fair_of(VIEWS[name], row).number(row)
+
+
+def _cell(state: State, name: str, row: Row) -> FrontCell:
+    standard, column, mixed = find_benchmark(name).default, fair_of(VIEWS[name], row), part_of(VIEWS[name], row).fair
+    row = with_errors([row], standard)[0]
+    three, share = numbers_of(column, row), mixed and mixed[1].number(row)
+    facts = "" if share is None else f"{100 * share:.0f} %"
+    place = place_of(state.board(name, standard), name, standard, row, column)
+    if three.value is None or place is None:
+        return FrontCell(row, three, facts=facts)
+    ends = ends_from_ideal(place, find_benchmark(name).ideal(column.score, standard), three.interval)
+    return FrontCell(row, three, place(three.value), ends or (), facts)
+
+
+def _test(state: State, name: str, models: int) -> Test:
+    view, standard, up = VIEWS[name], find_benchmark(name).default, find_benchmark(name).higher_is_better
+    scored = [row for row in state.board(name, standard) if _number(row, name) is not None]
+    ours = [row for row in scored if row.provenance == "baseline" and row.own and row.model in BASELINES]
+    fit = [row for row in scored if row.row_class in KNOWN and (row.rank is not None or row.row_class == "printed")]
+
+    def evenness(row: Row) -> float:  # in the worst case over what is missing, as ranks have it
+        value = fair_of(view, row).of(row)
+        end = value and (value.low if up else value.high)
+        number = _number(row, name) if end is None else end
+        return (number or 0.0) * (1 if up else -1)
+
+    kinds = Counter((row.cohort, row.group) for row in fit)
+    main = cohort, group = max(kinds, key=lambda kind: kinds[kind], default=("", ""))
+    alike = sorted((row for row in fit if (row.cohort, row.group) == main), key=evenness, reverse=True)
+    ranked = (list(rows) for _, rows in groupby(fit, lambda row: row.ranked_with))
+    best = sorted(((max(rows, key=evenness), len(rows)) for rows in ranked), key=lambda b: b[0].ranked_with[1:] != main)
+    least = {row.cohort: min(evenness(other) for other, _ in best if other.cohort == row.cohort) for row, _ in best}
+    worst = [row for row in ours if row.model == STEREOTYPED and evenness(row) < least.get(row.cohort, inf)]
+    shown = [*alike[:LISTED], *alike[LISTED:][-1:]], worst, [row for row in ours if row.model != STEREOTYPED]
+    cells, bad, even = ([_cell(state, name, row) for row in rows] for rows in shown)
+    leaders = [(_cell(state, name, row), among) for row, among in best]
+    return Test(view, models, cohort, group, cells, len(alike), leaders, bad, even)
+
+
 MOST, COMPARED, SCANNED = 2, 2, 200
 """Findings; models at either end of a chart; values of a test that are looked at."""
 READ, SILENT = 0.9, ("says nothing", "nothing shows")

@@ -1,30 +1,91 @@
-"""Middlewares before every page and call: the client behind proxies, limits, and HEAD as GET.
+"""Middlewares before every page and call: log, client behind proxies, HEAD as GET, limits, and public pages as files.
 
-Refused are requests that are too large, too slow, too many or forged.
+`Guard` refuses requests that are too large, too slow, too many or forged.
 """
 
 import asyncio
+import hashlib
 import ipaddress
+import logging
 import os
+import secrets
 import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from types import SimpleNamespace
+from urllib.parse import quote, urlsplit
 
 from python_multipart.multipart import parse_options_header
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection, Request
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.logs import REQUEST
+from fairspace.leaderboard_space.site.addresses import file_of, headers_of, is_public, moved, shown_by
+from fairspace.leaderboard_space.site.builder import Builder, unpacked
+from fairspace.leaderboard_space.site.process import END, BuilderProcess
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web import identity
-from fairspace.leaderboard_space.web.identity import space_of
-from fairspace.leaderboard_space.web.refusals import CUT, refuse
-from fairspace.submissions.errors import UsageError
+from fairspace.leaderboard_space.web.refusals import CUT, QUIET, as_space_error, refuse
+from fairspace.submissions.errors import UsageError, plain
+
+_LOG = logging.getLogger("fairspace.request")
+UNKNOWN = "(unknown)"
+"""Route of unknown addresses and of requests refused before routing."""
+
+
+class Watching:
+    """Outermost middleware: gives each request an id and a log line; no browser guesses the type of an answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request and log it when the answer or the client has gone."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        name = secrets.token_hex(8)
+        token = REQUEST.set(name)
+        status, began = 499, time.perf_counter()
+
+        async def sent(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-Id"], headers["X-Content-Type-Options"] = name, "nosniff"
+            await send(message)
+
+        try:
+            await self.app(scope, receive, sent)
+        except Exception as error:
+            _LOG.exception("unexpected error", extra={"path": scope["path"][:200]})
+            if status != 499:  # a part of another answer has gone
+                raise
+            request = Request(scope, receive)
+            await refuse(request, as_space_error(request, error))(scope, receive, sent)
+        finally:
+            seconds = time.perf_counter() - began
+            route = getattr(scope.get("route"), "path", UNKNOWN)
+            level = logging.WARNING if status >= 500 else logging.INFO
+            about = {
+                "request": name,
+                "method": scope["method"],
+                "path": plain(scope["path"])[:200],
+                "route": route,
+                "status": status,
+                "seconds": round(seconds, 4),
+            }
+            if QUIET not in scope:
+                _LOG.log(level, "answered", extra=about)
+            REQUEST.reset(token)
+
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -361,7 +422,7 @@ def check_origin(request: Request) -> None:
     if site is not None:
         same = site in ("same-origin", "none")
     elif origin is not None:
-        address = urlsplit(space_of(request).settings.site()).netloc
+        address = urlsplit(identity.space_of(request).settings.site()).netloc
         hosts = {request.headers.get("host", ""), *os.environ.get("SPACE_HOST", "").split(","), address} - {""}
         same = urlsplit(origin).netloc in hosts
     else:
@@ -405,3 +466,74 @@ def _closing(send: Send) -> Send:
         await send(message)
 
     return sent
+
+
+Maker = Builder | BuilderProcess
+"""The maker of a folder of public pages."""
+
+
+class PublicFiles:
+    """Middleware within `Guard` that answers for public pages, the same to everybody, from their files.
+
+    An ETag is compared, and the file sent; the builder is asked for what is not there.
+
+    `follows`: whether each request waits for what has changed.
+    """
+
+    def __init__(self, app: ASGIApp, space: Space, maker: Maker, *, follows: bool = False) -> None:
+        self.app, self.space, self.maker, self.follows = app, space, maker, follows
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http" or scope["method"] != "GET" or not is_public(scope["path"]):  # HEAD comes as GET
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        scope["route"] = SimpleNamespace(path=f"/{scope['path'].split('/')[1]}/…")
+        try:
+            answer = await self._answer(request)
+        except SpaceError as error:
+            answer = refuse(request, error)
+        await answer(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        path = request.url.path
+        if address := moved(path, request.url.query):
+            return RedirectResponse(address, 308, {"Content-Type": "text/plain"})
+        if len(path) > 1:
+            path = path.rstrip("/")
+        if path.startswith("/api/"):
+            path = path.removesuffix(".json")
+        is_withdrawn = self._is_withdrawn(path)
+        if self.follows or is_withdrawn:  # the builder may not know of that event yet
+            await self.maker.follow()
+        content = None if is_withdrawn else self._read(path)
+        if content is None:
+            answer = await self.maker.answer(quote(path))
+            if not answer.kept:
+                return Response(answer.content, answer.status, answer.headers)
+            content = answer.content
+        return self._sent(request, path, content)
+
+    def _sent(self, request: Request, path: str, content: bytes) -> Response:
+        headers = headers_of(path, shared=bool(self.space.settings.site()))
+        headers["ETag"] = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
+        known = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
+        if headers["ETag"] in known:
+            return Response(status_code=304, headers={k: v for k, v in headers.items() if k != "Content-Type"})
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            headers["Content-Encoding"] = "gzip"
+        else:
+            content = unpacked(content)
+        return Response(content, headers=headers)
+
+    def _is_withdrawn(self, path: str) -> bool:
+        entries = map(self.space.state.entry, shown_by(path).entries)
+        return any(logged is not None and logged.withdrawn is not None for logged in entries)
+
+    def _read(self, path: str) -> bytes | None:
+        file = file_of(path)
+        try:
+            return (self.maker.folder / f"{file}{END}").read_bytes() if file else None
+        except FileNotFoundError:
+            return None
