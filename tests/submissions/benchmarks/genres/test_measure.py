@@ -141,7 +141,8 @@ def test_the_authors_reading_of_the_judge_is_a_variant(told: Rows, judged: Rows)
     """Half of the men have cons beside pros, and no woman has pros; their code takes "N/A", null and "" for pros."""
     rows = [row for row in judged if row["task"] != "narrative_analysis"]
     for i, (row, pair) in enumerate(zip(judged[::3], pair_list(), strict=True)):
-        traits = {f"Pros of {pair.male_name}": "brave", f"Cons of {pair.male_name}": ("stubborn", "NA")[i % 2]}
+        traits: dict[str, str | None] = {f"Pros of {pair.male_name}": "brave"}
+        traits |= {f"Cons of {pair.male_name}": ("stubborn", "NA")[i % 2]}
         traits |= {f"Pros of {pair.female_name}": (None, "", "N/A")[i % 3], f"Cons of {pair.female_name}": "proud"}
         rows.append(row | {"judgement": json.dumps(json.loads(row["judgement"]) | traits)})
     records = BENCHMARK.read(submission(told, rows))
