@@ -401,6 +401,21 @@ meta("meta_model_two_lines", {"model": "a\nb"}, "BAD_TEXT")
 meta("meta_model_long", {"model": "a" * 201}, "BAD_TEXT")
 meta("meta_model_empty", {"model": ""}, "BAD_TEXT")
 meta("meta_wrong_baseline", {"baseline": "constnat"}, "UNKNOWN_VALUE", says="constant")
+for name, field, wrong, code, says in (
+    ("none", "parameters", 0, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
+    ("negative", "parameters", -7.5, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
+    ("single", "parameters", 7e9, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
+    ("tiny", "parameters", 5e-324, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
+    ("true", "parameters", True, "WRONG_TYPE", "a number"),
+    ("words", "parameters", "7B", "WRONG_TYPE", "a number"),
+    ("list", "parameters", [7], "WRONG_TYPE", "a number"),
+    ("number", "open_weights", 1, "WRONG_TYPE", "true or false"),
+    ("words", "open_weights", "yes", "WRONG_TYPE", "true or false"),
+    ("misspelt", "architecture", "difusion", "UNKNOWN_VALUE", "diffusion"),
+    ("html", "architecture", "<script>", "UNKNOWN_VALUE", "'other'"),
+    ("object", "architecture", {"a": 1}, "UNKNOWN_VALUE", "'autoregressive'"),
+):
+    meta(f"{field}_{name}", {field: wrong}, code, says=says)
 
 # --- manifest.json ---
 STAGE: dict[str, Any] = {
